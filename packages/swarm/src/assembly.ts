@@ -25,12 +25,13 @@ import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
 import { launcherRandom } from './launcher-random.js';
 import { launcherRemote } from './launcher-remote.js';
+import { launcherTogether } from './launcher-together.js';
 import { detectorWitness } from './witness.js';
 
 const OWN: readonly AnyComponent[] = [
   detectorMesh, detectorRing, detectorSwim, detectorWitness, launcherLocal, launcherRandom, launcherRemote,
-  launcherSsh, notifierBmg, notifierHypercube, topologyBmg, topologyMesh, topologyTree, ...bootcomComponents,
-  ...faultComponents,
+  launcherSsh, launcherTogether, notifierBmg, notifierHypercube, topologyBmg, topologyMesh, topologyTree,
+  ...bootcomComponents, ...faultComponents,
 ];
 
 /** Components of plugins, by framework and name. */

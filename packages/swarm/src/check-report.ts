@@ -75,9 +75,10 @@ function mendsAll(run: Run): boolean {
   return remote && isWhole && isKill && timeoutMs === undefined && controls.length === 0 && !isSlow(run);
 }
 
-/** A process of the host was killed: its root agent, or one of its session agents. */
-function wasHit(run: Run, host: string): boolean {
-  return run.faults.some(({ target }) => target.startsWith(`${host}/`));
+/** A process of the host was killed: its root agent, or one of its session agents; or the step of all agents. */
+function wasHit({ faults, options: { settings } }: Run, host: string): boolean {
+  const isStepAll = settings['launcherproc.together.ends'] !== 'false';
+  return faults.some(({ target }) => target.startsWith(`${host}/`) || (isStepAll && target.endsWith(' step')));
 }
 
 export function hasAgentFault(run: Run): boolean {

@@ -3,7 +3,7 @@
 import { SimRandom } from '@stci/platform-sim';
 import type { BriefPlan, CallsPlan, FailureFault, FailurePlan, Place } from './failure-plan.js';
 import { drawTree, hostsAbove, plannedParents } from './launcher-random.js';
-import { drawLoss, drawOverlay } from './options.js';
+import { drawLoss, drawOverlay, drawTogether } from './options.js';
 import { drawStabilization } from './stabilization.js';
 
 const DETECTORS = [
@@ -42,7 +42,7 @@ export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePl
     ...drawDetectors(random, detectors, times),
     ...drawOverlay(random, true),
     ...drawTree(random),
-    ...drawLoss(random),
+    ...drawLoss(random), ...drawTogether(random),
   };
   if (settings['errmgr.loss'] === 'use-spare') settings['errmgr.loss'] = 'start-again';
   const starvation = drawStarvation(random, hosts, times);

@@ -15,7 +15,6 @@ import {
 import { resolveSettings } from './assembly.js';
 import { checkSimulated, type SimulatedTarget } from './experiment-target.js';
 import { LOGIN_HOST } from './faults.js';
-import { loginMain } from './launcher-remote.js';
 import { furnish } from './run-job.js';
 import { connectTo, noOutput, sessionMain, type SessionProcess } from './session-process.js';
 import { SimulatedDisk } from './spool-files.js';
@@ -142,7 +141,7 @@ export class SimulatedDriver implements ExperimentDriver {
   #makeWorld(repeat: number, hosts: readonly HostSpec[]): World {
     const { seed, link = {}, clockSkewMs = 0, onWorld } = this.#init;
     const world = this.#clock.next({ seed: `experiment ${seed} ${repeat}`, link, sizes: {} });
-    furnish(world, loginMain);
+    furnish(world, () => undefined);
     for (const { name } of hosts) {
       const host = world.host(name);
       host.wallOffsetMs = clockSkewMs * (2 * world.random.fork(`skew ${name}`).uniform() - 1);

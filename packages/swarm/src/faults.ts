@@ -14,7 +14,7 @@ export interface InjectedFault {
 export const LOGIN_HOST = 'login';
 
 /** Agents, and what carries their links. */
-const AGENT_COMMANDS = ['stci-agent', 'login', 'ssh', 'login-shell'];
+const AGENT_COMMANDS = ['stci-agent', 'login', 'ssh', 'login-shell', 'step', 'step-host'];
 
 export function isTool(process: SimProcess): boolean {
   return process.env['STCI_RANK'] !== undefined;

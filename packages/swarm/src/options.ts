@@ -176,7 +176,10 @@ function drawSettings(random: SimRandom, hosts: number, remote: boolean): Record
   if (random.chance(0.4)) drawLaunchFailure(random, hosts, settings);
   if (random.chance(0.3)) settings['bootcom.lease'] = random.pick(['2s', '4s', '30s']);
   if (random.chance(0.1)) settings['bootcom.frame.max'] = String(65_536);
-  return { ...settings, ...drawLoss(random), ...drawOverlay(random, remote), ...drawTree(random) };
+  return {
+    ...settings, ...drawLoss(random), ...drawOverlay(random, remote), ...drawTree(random),
+    ...drawTogether(random, remote),
+  };
 }
 
 /** What follows when a host is lost. By a fork: the other draws do not depend on it. */
@@ -187,6 +190,17 @@ export function drawLoss(random: SimRandom): Record<string, string> {
     'errmgr.loss': fork.pick(['start-again', 'use-spare']),
     'errmgr.loss.pause': `${fork.pick([0, 20, 300, 1000])}ms`,
     'errmgr.loss.retries': String(1 + fork.integer(5)),
+  };
+}
+
+/** The agents of hosts of their own are started together. By a fork, as the above. */
+export function drawTogether(random: SimRandom, remote = true): Record<string, string> {
+  const fork = random.fork('together');
+  if (!remote || !fork.chance(0.3)) return {};
+  return {
+    launcherproc: 'together',
+    'launcherproc.together.late': `${fork.pick([0, 0, 1, 5, 50])}ms`,
+    'launcherproc.together.ends': String(fork.chance(0.5)),
   };
 }
 

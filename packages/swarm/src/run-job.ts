@@ -3,7 +3,7 @@
  * or report, and at last an inspection of what is left. The same options give the same run.
  */
 
-import { roleFactory, runAgent, type Composition } from '@stci/core';
+import { roleFactory, runAgent, startMsMax, type Composition } from '@stci/core';
 import {
   CODE, createWorld, type AgentContext, type AgentMain, type SimEvent, type SimProcess, type World,
 } from '@stci/platform-sim';
@@ -14,10 +14,11 @@ import type { Run } from './run.js';
 import { startSimulatedRun } from './front-end.js';
 import { hostName } from './job-spec.js';
 import { joinMain, loginMain } from './launcher-remote.js';
+import { installStep, waitingAgent } from './launcher-together.js';
 import type { MemoryPeaks } from './memory-peaks.js';
 import { installSsh } from './ssh.js';
 import { Wire } from './wire.js';
-import { PROGRAM_MS_MAX, type SwarmOptions } from './options.js';
+import { PROGRAM_MS_MAX, type BadHost, type SwarmOptions } from './options.js';
 import { JobRecord } from './record.js';
 
 /** From the last fault and the longest program to the end of the job: more is a job that neither ends nor reports. */
@@ -58,7 +59,7 @@ export function makeWorld(options: SwarmOptions, onNode?: Composition['onNode'])
     times: { spawnMs },
     sizes: { pipeBytes },
   });
-  furnish(world, badLogin(options), onNode);
+  furnish(world, badStarts(options), onNode);
   // Two more than the job has: spares.
   for (let index = 0; index < options.hosts + 2 && options.remote; index++) {
     const host = world.host(hostName(index));
@@ -67,29 +68,40 @@ export function makeWorld(options: SwarmOptions, onNode?: Composition['onNode'])
   return world;
 }
 
-/** What hosts have: the agent, logins. */
-export function furnish(world: World, login: AgentMain, onNode?: Composition['onNode']): void {
+/** Why the next start of this program on a host fails; undefined: it does not. */
+export type NextStart = (host: string, program: string) => BadHost['kind'] | undefined;
+
+/** What hosts have: the agent, logins, steps. */
+export function furnish(world: World, nextStart: NextStart, onNode?: Composition['onNode']): void {
   const agentMain = agentProgram({ ...composition, ...(onNode !== undefined && { onNode }) });
-  world.program('login', login);
+  world.program('login', badLogin(nextStart));
   world.program('stci-agent', agentMain);
   world.program('stci-join', joinMain);
+  installStep(world, (host) => nextStart(host, 'stci-agent'));
   installSsh(world, agentMain);
   world.host(LOGIN_HOST);
 }
 
-/** The remote login, but to hosts that refuse it or do not answer. */
-function badLogin({ badHosts }: SwarmOptions): AgentMain {
+function badStarts({ badHosts }: SwarmOptions): NextStart {
   const starts = new Map<string, number>();
-  return (context) => {
-    const [host = '', , program] = context.args;
+  return (host, program) => {
     // An agent is reached by a login of its own, which is no start.
     const key = `${host} ${program}`;
     const start = (starts.get(key) ?? 0) + 1;
     starts.set(key, start);
     const bad = badHosts.find((each) => hostName(each.host) === host);
     const { after = 0 } = bad ?? {};
-    if (bad === undefined || start <= after || start > after + bad.starts) return loginMain(context);
-    if (bad.kind === 'silent') {
+    return bad === undefined || start <= after || start > after + bad.starts ? undefined : bad.kind;
+  };
+}
+
+/** The remote login, but to hosts that refuse it or do not answer. */
+function badLogin(nextStart: NextStart): AgentMain {
+  return (context) => {
+    const [host = '', , program = ''] = context.args;
+    const kind = nextStart(host, program);
+    if (kind === undefined) return loginMain(context);
+    if (kind === 'silent') {
       const nothing = (): void => undefined;
       context.channel.bind({ onData: nothing, onDrain: nothing, onClose: () => context.exit(255) });
       return;
@@ -103,7 +115,7 @@ function badLogin({ badHosts }: SwarmOptions): AgentMain {
 const agentProgram = (agents: Composition): AgentMain => (context) => {
   runAgent({
     platform: context.platform,
-    channel: context.channel,
+    ...(waitingAgent(context) ?? { channel: context.channel }),
     load: (done) => context.platform.clock.soon(() => done(roleFactory(agents))),
     exit: (end) => {
       if (end.failed) context.diagnostic(end.reason);
@@ -118,12 +130,15 @@ export function runJob(options: SwarmOptions, hooks: RunHooks = {}): RunOutcome 
 }
 
 /** The time that all processes have to end. */
-function orphanMs({ settings, faults }: SwarmOptions): number {
+function orphanMs({ settings, faults, hosts }: SwarmOptions): number {
   const has = (...kinds: string[]): boolean => faults.some(({ kind }) => kinds.includes(kind));
   const isOrphaned = has('kill-front-end') && has('kill-agent', 'kill-start');
   if (!isOrphaned && !has('crash-host', 'cut-host', 'cut', 'pause-agent')) return ORPHAN_MS;
   const { params } = resolveSettings(settings);
-  return ORPHAN_MS + SILENT_ORPHAN_MS + params.int('bootcom.lease') + params.int('tool.grace');
+  // An agent that was started together with others, and is cut off while it waits, waits to its end.
+  const isTogether = settings['launcherproc'] === 'together';
+  const waitMs = isTogether ? (hosts + 1) * startMsMax(params.int('launcher.handshake')) : 0;
+  return ORPHAN_MS + SILENT_ORPHAN_MS + waitMs + params.int('bootcom.lease') + params.int('tool.grace');
 }
 
 /**

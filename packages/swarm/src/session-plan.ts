@@ -5,7 +5,7 @@
 
 import { SimRandom } from '@stci/platform-sim';
 import { drawTree } from './launcher-random.js';
-import { drawLoss, drawOverlay } from './options.js';
+import { drawLoss, drawOverlay, drawTogether } from './options.js';
 import type { AppPlan } from './programs.js';
 
 /** Jobs begin within this time, and most faults come within it, ms. */
@@ -92,6 +92,7 @@ export function drawSession(seed: number): SessionOptions {
       ...drawLoss(random),
       ...drawOverlay(random, true),
       ...drawTree(random),
+      ...drawTogether(random),
     },
     jobs,
     frontEnds: jobs.flatMap((job, index) => drawFrontEnds(random, job, index)).sort((a, b) => a.atMs - b.atMs),
