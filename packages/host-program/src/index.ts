@@ -3,8 +3,9 @@
  * Node: they find the node and the agent's bundle; and the reader of their answers. Pure texts.
  */
 
+export { PROGRAM_TEXT, waitProgram } from './agent-program.js';
 export { AnswerReader, BANNER_BYTES_MAX } from './answers.js';
 export type { Answer, FailedPhase } from './answers.js';
 export { base64 } from './base64.js';
-export { NODE_MAJOR_MIN, PROGRAM_TEXT, SHELL_TEXT, hostProgram, shellText } from './loader.js';
+export { NODE_MAJOR_MIN, SHELL_TEXT, hostProgram, shellText } from './loader.js';
 export { escapedText, hex, hexWord, localCommand, printfText, programWord } from './words.js';

@@ -13,9 +13,6 @@
 /** Oldest major version of Node that runs the agent. */
 export const NODE_MAJOR_MIN = 20;
 
-/** Bundles of other versions are removed when they were unused for this long. */
-const UNUSED_DAYS_MAX = 30;
-
 /** Where installers and version managers put node, below HOME. */
 const HOME_PLACES = [
   '.local/bin', 'bin', '.volta/bin', 'n/bin', '.nvm/versions/node/*/bin', '.asdf/shims',
@@ -105,147 +102,6 @@ function tryNextNode() {
 if (+me.version.slice(1).split('.')[0] < ${NODE_MAJOR_MIN}) tryNextNode();
 `;
 
-/**
- * Finds the agent's bundle, or requests it, and runs it. Hashing takes longer than all else here, so a file whose hash
- * was verified gets a record of its inode, size and both times. A change of the file changes its ctime, which cannot be
- * set back; then it is hashed again. Only files older than two seconds get a record, since a change in the same tick of
- * the file system's clock would not show.
- */
-const RUN_AGENT = `
-var home = me.env.XDG_CACHE_HOME || '';
-var dir = path.join(home[0] === '/' ? home : path.join(require('os').homedir(), '.cache'), 'stci');
-var file = path.join(dir, 'agent-' + hash + '.cjs'), seen = path.join(dir, 'agent-' + hash + '.ok');
-function ours(facts) { return facts.uid === me.getuid() && (facts.mode & 18) === 0; }
-function good(bytes) { return require('crypto').createHash('sha256').update(bytes).digest('hex') === hash; }
-function open(name) {
-  return fs.openSync(name, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK);
-}
-function identity(facts) { return [facts.ino, facts.size, facts.mtimeMs, facts.ctimeMs].join(' '); }
-function wasSeen(facts) {
-  var fd;
-  try {
-    fd = open(seen);
-    var own = fs.fstatSync(fd);
-    return own.isFile() && own.size < 999 && ours(own) && fs.readFileSync(fd, 'latin1') === identity(facts);
-  } catch (e) {
-    return false;
-  } finally { if (fd !== undefined) fs.closeSync(fd); }
-}
-function remember(fd, facts) {
-  if (Date.now() - facts.ctimeMs < 2000 || identity(fs.fstatSync(fd)) !== identity(facts)) return;
-  try {
-    fs.fsyncSync(fd);
-    write(seen, Buffer.from(identity(facts)));
-  } catch (e) {}
-}
-function cached() {
-  var fd;
-  try {
-    fd = open(file);
-  } catch (e) { return undefined; }
-  try {
-    if (Date.now() - fs.fstatSync(fd).mtimeMs > 864e5) try { fs.futimesSync(fd, new Date(), new Date()); } catch (e) {}
-    var facts = fs.fstatSync(fd);
-    if (facts.isFile() && facts.size === size && ours(facts) && ours(fs.lstatSync(dir))) {
-      var bytes = Buffer.allocUnsafeSlow(size), at = 0, got = 1;
-      while (got > 0 && at < size) at += got = fs.readSync(fd, bytes, at, size - at, at);
-      if (at === size && wasSeen(facts)) return bytes;
-      if (at === size && good(bytes)) {
-        remember(fd, facts);
-        return bytes;
-      }
-    }
-    note(file + ' is not what was stored there, or others may write to it: it is not run');
-  } catch (e) {
-    note(file + ' cannot be used: ' + e.message);
-  } finally { fs.closeSync(fd); }
-  return undefined;
-}
-function receive(done) {
-  var bytes = Buffer.allocUnsafeSlow(size), at = 0;
-  var timer = setTimeout(function () {
-    note('the agent did not come within ' + waitMs + ' ms');
-    me.kill(me.pid, 'SIGKILL');
-  }, waitMs);
-  function next() {
-    fs.read(0, bytes, at, size - at, null, function (e, got) {
-      if (e && e.code === 'EAGAIN') return setTimeout(next, 5);
-      if (e || got === 0) me.exit(1);
-      at += got;
-      if (at < size) return next();
-      clearTimeout(timer);
-      if (good(bytes)) return done(bytes);
-      say('fail bundle it was changed on the way: its hash differs');
-      me.exit(1);
-    });
-  }
-  next();
-}
-function makeDirectory() {
-  try {
-    fs.mkdirSync(dir, { recursive: true, mode: 448 });
-  } catch (e) {
-    if (e.code === 'ENOENT') fs.accessSync(require('os').homedir(), 2);
-    throw e;
-  }
-}
-function write(name, bytes) {
-  var next = name + '.' + nonce + '.tmp', fd = fs.openSync(next, 'wx', 384);
-  try {
-    for (var at = 0; at < bytes.length;) at += fs.writeSync(fd, bytes, at, bytes.length - at);
-    fs.renameSync(next, name);
-  } catch (e) {
-    fs.unlinkSync(next);
-    throw e;
-  } finally { fs.closeSync(fd); }
-}
-function stored(bytes) {
-  try {
-    makeDirectory();
-    var facts = fs.lstatSync(dir);
-    if (facts.isDirectory() && facts.uid === me.getuid() && !ours(facts)) fs.chmodSync(dir, 448);
-    if (!facts.isDirectory() || facts.uid !== me.getuid()) throw new Error(dir + ' is not a directory of this user');
-    write(file, bytes);
-    return true;
-  } catch (e) {
-    note('the agent runs from memory, for its bundle cannot be kept on this host: ' + e.message);
-    return false;
-  }
-}
-function prune() {
-  try {
-    fs.readdirSync(dir).forEach(function (name) {
-      var isBundle = /^agent-[0-9a-f]{64}[.](cjs|ok)$/.test(name);
-      var days = isBundle ? ${UNUSED_DAYS_MAX} : /^agent-.*[.]tmp$/.test(name) ? 1 : Infinity;
-      var other = path.join(dir, name);
-      if (other === file || other === seen) return;
-      if (Date.now() - fs.lstatSync(other).mtimeMs > days * 864e5) fs.unlinkSync(other);
-    });
-  } catch (e) {}
-}
-function run(bytes, kept) {
-  me.title = 'stci-agent';
-  var main = { exports: {} }, names = ['require', 'module', 'exports', '__filename', '__dirname', 'stciShipped'];
-  var shipped = { hash: hash, bytes: bytes, path: kept ? file : undefined, waitMs: waitMs, held: held };
-  var head = bytes.latin1Slice(0, bytes.indexOf('\\n//\\n') + 1 || size);
-  require('vm').compileFunction(head, names, { filename: file })(
-    require, main, main.exports, file, dir, shipped);
-}
-var bytes = cached();
-if (bytes !== undefined) {
-  say('have');
-  run(bytes, true);
-} else {
-  say('need');
-  receive(function (bytes) {
-    var kept = stored(bytes);
-    if (kept) setTimeout(prune, 1000).unref();
-    say('run');
-    run(bytes, kept);
-  });
-}
-`;
-
 /** A program for the host that runs `body`, plain old JavaScript without indentation, on a node that is new enough. */
 export function hostProgram(body: string): string {
   return `(function () {${(BEGIN + body).replaceAll(/\n */g, '\n')}})();`;
@@ -259,6 +115,3 @@ export function hereArguments(program: string, nonce: string, node: string, argu
   const [bytes, waitMs, met, held] = ['0', '0', '', ''];
   return ['-e', RUN_FIRST_ARGUMENT, '--', program, 'base64', nonce, argument, bytes, waitMs, node, met, held];
 }
-
-/** The program that runs the agent. */
-export const PROGRAM_TEXT = hostProgram(RUN_AGENT);

@@ -160,9 +160,10 @@ export interface SpawnSpec {
   readonly stderr: StdioMode;
   /**
    * `guarded`: own session and process group, which is ended when the calling process dies, however it dies, with the
-   * process's own children. `plain`: a child that ends by itself when its standard input closes.
+   * process's own children. `plain`: a child that ends by itself when its standard input closes. `apart`: as `plain`,
+   * in a session and process group of its own, where it gets no signals of a terminal.
    */
-  readonly lifetime: 'guarded' | 'plain';
+  readonly lifetime: 'guarded' | 'plain' | 'apart';
 }
 
 /** Events of a process. Output is paused until `readable` is called with true. */

@@ -165,7 +165,7 @@ function start(spec: SpawnSpec, path: string, keeper: GroupKeeper | undefined, s
       cwd: spec.wdir,
       env: keeper === undefined ? spec.env : { ...spec.env, ...keeper.environment },
       stdio: stdio.given,
-      detached: keeper !== undefined,
+      detached: spec.lifetime !== 'plain',
     });
   } catch (error) {
     stdio.abandon();
