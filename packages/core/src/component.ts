@@ -5,6 +5,7 @@
 
 export { accept, decline, defineComponent } from '@stci/interface';
 export { bootcomFramework } from './bootcom/framework.js';
+export { portRange, portsProblem } from './bootcom/port-range.js';
 export {
   DETECTOR_MESSAGE_BYTES, acceptNamed, durationParam, notifierParam, perSecond, timeoutProblem,
 } from './detector/component.js';
@@ -16,10 +17,11 @@ export { decideOnHost } from './errmgr/host-policy.js';
 export { SUBJECTS, isOver, mayRestart, subjectOf, type Subject } from './errmgr/kinds.js';
 export { faultFramework } from './fault/framework.js';
 export { completeFaultArgs, faultOrderProblem, type FaultArgs } from './fault/order.js';
+export { expandHostlist } from './job/hostlist.js';
 export { signalNamed } from './job/signals.js';
 export { launcherFramework } from './launcher/framework.js';
 export { launcherprocFramework } from './launcher/launcherproc-framework.js';
-export { reachHere } from './launcher/reach-here.js';
+export { reachHere, reachPlace } from './launcher/reach-here.js';
 export { notifierFramework } from './notifier/framework.js';
 export { bySize, liveChildren, liveNeighbours } from './notifier/graph.js';
 export { floodPromise, promiseText, type FloodPromise } from './notifier/promise.js';

@@ -16,7 +16,9 @@ import { detectorMesh } from '@stci/detector-mesh';
 import { detectorRing } from '@stci/detector-ring';
 import { detectorSwim } from '@stci/detector-swim';
 import { faultComponents } from '@stci/finject';
+import { portsProblem } from '@stci/core/component';
 import { launcherLocal } from '@stci/launcher-local';
+import { launcherSlurm } from '@stci/launcher-slurm';
 import { findRelativePath, launcherSsh, sshParams } from '@stci/launcher-ssh';
 import { notifierBmg } from '@stci/notifier-bmg';
 import { notifierHypercube } from '@stci/notifier-hypercube';
@@ -36,6 +38,7 @@ const OWN: readonly AnyComponent[] = [
   topologyMesh,
   topologyTree,
   launcherLocal,
+  launcherSlurm,
   launcherSsh,
   notifierBmg,
   notifierHypercube,
@@ -46,7 +49,7 @@ const OWN: readonly AnyComponent[] = [
 export function assembleRegistry(more: Partial<RegistryInit> = {}, plugins: readonly Plugin[] = []): Registry {
   checkNames(plugins);
   const init = builtins([...OWN, ...(more.components ?? []), ...plugins.flatMap(({ components }) => components)]);
-  const rules = [...(init.rules ?? []), ...['client', 'options'].map(fixedPathRule)];
+  const rules = [...(init.rules ?? []), ...['client', 'options'].map(fixedPathRule), slurmPortsRule];
   const frameworks = [...init.frameworks, ...(more.frameworks ?? [])];
   const groups = [...(init.groups ?? []), pluginGroup, ...(more.groups ?? [])];
   return createRegistry({ ...init, frameworks, rules, groups });
@@ -73,6 +76,11 @@ function checkNames(plugins: readonly Plugin[]): void {
     }
   }
 }
+
+const SLURM_PORTS = 'launcherproc.slurm.ports';
+const slurmPortsRule: ParamRule = {
+  param: SLURM_PORTS, check: (params) => portsProblem(params.string(SLURM_PORTS)),
+};
 
 const FILES: ReadonlySet<string> = new Set(['override', 'am file', 'project file', 'user file', 'system file']);
 

@@ -4,8 +4,9 @@
  */
 
 import { defineFramework } from '@stci/interface';
-import type { Bootcom, BootcomDeps, Params } from '@stci/interface';
+import type { Bootcom, BootcomDeps } from '@stci/interface';
 import type { ParamRule } from '../config/catalog.js';
+import { portsProblem } from './port-range.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -80,18 +81,6 @@ export const bootcomFramework = defineFramework<Bootcom, BootcomDeps>({
   },
 });
 
-const PORT_MAX = 65_535;
-
-function portsProblem(params: Params): string | undefined {
-  const text = params.string('bootcom.ws.ports');
-  if (text === '') return undefined;
-  const match = /^(\d{1,5})-(\d{1,5})$/.exec(text);
-  const low = Number(match?.[1] ?? 0);
-  const high = Number(match?.[2] ?? 0);
-  if (low >= 1 && low <= high && high <= PORT_MAX) return undefined;
-  return `${JSON.stringify(text)} is no range of ports. Expected LOW-HIGH within 1..${PORT_MAX}, such as 40000-40100.`;
-}
-
 export const bootcomRules: readonly ParamRule[] = [
-  { param: 'bootcom.ws.ports', check: portsProblem },
+  { param: 'bootcom.ws.ports', check: (params) => portsProblem(params.string('bootcom.ws.ports')) },
 ];

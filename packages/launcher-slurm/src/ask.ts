@@ -1,0 +1,79 @@
+/**
+ * What Slurm says of hosts and of the allocation, asked after a refusal only. Each question has a deadline: a slurmctld
+ * that does not answer is not waited for.
+ */
+
+import type { Platform, Process } from '@stci/interface';
+import { LineReader } from './lines.js';
+import { hostsOf } from './words.js';
+
+const ANSWER_CHARS_MAX = 1024 * 1024;
+
+export type AskPlatform = { readonly [key in 'clock' | 'processes' | 'env']: Platform[key] };
+
+/** Runs a program; `done`, once, gets its output, or undefined if it fails or takes longer. */
+export function ask(
+  { clock, processes, env }: AskPlatform,
+  command: readonly [string, ...string[]],
+  deadlineMs: number,
+  done: (output: string | undefined) => void,
+): void {
+  const [program, ...args] = command;
+  let [output, isOver, ended, status] = ['', false, false, -1];
+  const reader = new LineReader(({ task, text }) => {
+    if (output.length < ANSWER_CHARS_MAX) output += task === undefined ? `${text}\n` : `${task}: ${text}\n`;
+  });
+  const finish = (answer: string | undefined): void => {
+    if (isOver) return;
+    isOver = true;
+    timer.cancel();
+    done(answer);
+  };
+  const finishOnce = (): void => {
+    if (ended && status >= 0) finish(status === 0 ? output : undefined);
+  };
+  const child: Process = processes.spawn({
+    program, args, env: env.variables, stdin: 'null', stdout: 'pipe', stderr: 'null', lifetime: 'guarded',
+  }, {
+    onError: () => finish(undefined),
+    onOutput: (_stream, chunk) => reader.push(chunk),
+    onOutputEnd: () => {
+      reader.end();
+      ended = true;
+      finishOnce();
+    },
+    onStdinDrain: () => undefined,
+    onStdinClosed: () => undefined,
+    onExit: (end) => {
+      status = end.status ?? 255;
+      finishOnce();
+    },
+  });
+  child.readable(true);
+  const timer = clock.after(deadlineMs, () => {
+    child.signal('SIGKILL', 'group');
+    finish(undefined);
+  });
+}
+
+/** States in which no agent can be started; those of a job's hosts that work are `allocated`, `mixed`, `draining`. */
+const BAD_STATE = /[*$]|^(?:down|drained|fail|error|unknown|power|reboot|no_respond|inval|not)/i;
+
+/** Of `sinfo -h -N -o '%N|%T|%E'`: the hosts in a bad state, with Slurm's words. Pure. */
+export function badNodes(output: string): Map<string, string> {
+  const bad = new Map<string, string>();
+  for (const line of output.split('\n')) {
+    const [name = '', state = '', reason = ''] = line.split('|').map((word) => word.trim());
+    if (!BAD_STATE.test(state)) continue;
+    const silent = state.includes('*') ? ' (it does not respond)' : '';
+    const why = reason === '' || reason === 'none' ? '' : `, reason: ${reason}`;
+    bad.set(name, `Slurm has it as ${state.replace(/[*]/g, '')}${silent}${why}`);
+  }
+  return bad;
+}
+
+/** Of `squeue -h -o '%T|%N|%r'`: the job's state and hosts; undefined if there is no such job. Pure. */
+export function jobState(output: string): { readonly state: string; readonly hosts: readonly string[] } | undefined {
+  const [state = '', list = ''] = (output.split('\n')[0] ?? '').split('|').map((word) => word.trim());
+  return state === '' ? undefined : { state, hosts: hostsOf(list) };
+}

@@ -1,0 +1,68 @@
+/**
+ * srun's command line. Whatever could be configured otherwise, in slurm.conf or by variables, is said: one task a host,
+ * beside other steps and with all that the job has there; nothing ends the step but its agents.
+ */
+
+import { SHELL_TEXT, escapedText, printfText, shellText, waitProgram } from '@stci/host-program';
+import type { AgentBundle, AgentWait } from '@stci/interface';
+
+export interface SlurmParams {
+  /** Program and options of the user, before ours: of an option that is given twice, srun uses the last. */
+  readonly client: string;
+  readonly options: readonly string[];
+  /** Path or name of node on the hosts; empty: find one. */
+  readonly node: string;
+  /** Where the agents listen; no interfaces: at all but loopback. */
+  readonly listen: Pick<AgentWait, 'interfaces' | 'ports'>;
+  /** Of the step. */
+  readonly name: string;
+  /** How long nothing may be heard of a host, ms. */
+  readonly connectMs: number;
+}
+
+export interface StepStart {
+  /** Names in Slurm. */
+  readonly hosts: readonly string[];
+  readonly nonce: string;
+  readonly bundle: Pick<AgentBundle, 'hash' | 'bytes' | 'node' | 'holder'>;
+  readonly waitMs: number;
+}
+
+/** A path that no shell interprets. */
+const PLAIN_PATH = /^\/[A-Za-z0-9_./+@%,=-]*$/;
+
+/** The step's tasks say who they are before anything else; the rest is as for one host. */
+const TASK_TEXT = `echo "STCI $4 host $SLURMD_NODENAME $SLURM_JOB_ID.$SLURM_STEP_ID"; ${SHELL_TEXT}`;
+
+/** The whole command line. It contains no secret: any user of these machines can read it. */
+export function srunCommand(params: SlurmParams, start: StepStart): readonly [string, ...string[]] {
+  const { hosts, nonce, bundle, waitMs } = start;
+  const count = String(hosts.length);
+  const seconds = String(Math.max(1, Math.ceil(params.connectMs / 1000)));
+  const ownNode = PLAIN_PATH.test(bundle.node) ? bundle.node : '';
+  const program = waitProgram(params.listen);
+  return [
+    params.client,
+    ...params.options,
+    '--overlap', // Takes no processors from other steps.
+    '--mpi=none', // MpiDefault may set up something that has to be paid for.
+    '--no-kill', // A lost host is the error manager's business.
+    '--kill-on-bad-exit=0', '--wait=0', // … and so is an agent that ends.
+    '--cpu-bind=none', '--mem-bind=none', // Tools run within.
+    '--mem=0', // All that the job has.
+    '--label', '--input=all',
+    `--immediate=${seconds}`, // A step that gets no hosts is told, and not waited for.
+    '--chdir=/', '--export=ALL',
+    '-N', count, '-n', count, '--ntasks-per-node=1', `--nodelist=${hosts.join(',')}`,
+    `--job-name=${params.name}`,
+    '/bin/sh', '-c', TASK_TEXT, 'stci-guardian',
+    printfText(shellText(bundle.holder)), program, 'utf8', nonce, bundle.hash, String(bundle.bytes.length),
+    ownNode, escapedText(params.node), String(waitMs),
+  ];
+}
+
+/** Slurm's other programs: beside srun, if that is given by a path. */
+export function slurmProgram(client: string, name: string): string {
+  const slash = client.lastIndexOf('/');
+  return slash < 0 ? name : client.slice(0, slash + 1) + name;
+}

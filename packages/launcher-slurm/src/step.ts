@@ -1,0 +1,234 @@
+/**
+ * One step of Slurm: a srun with one task a host. Its standard input goes to all tasks: the start's secret in one line,
+ * then the bundle, once, if any host needs it. What the tasks say is told apart by the number before each line, and the
+ * number stands for a host from its first line on, which names it.
+ *
+ * srun passes input on only when all tasks run: a host that is not reached keeps all others from going on.
+ */
+
+import { hex } from '@stci/host-program';
+import type { AgentBundle, NetworkAddress, Platform, Process, ProcessEnd } from '@stci/interface';
+import { slurmProgram, srunCommand, type SlurmParams } from './command.js';
+import { stepEnvironment } from './environment.js';
+import { LineReader, type LabelledLine } from './lines.js';
+import { utf8 } from './text.js';
+import { readLine, type SlurmLine } from './words.js';
+
+const NONCE_BYTES = 8;
+/** Last lines of srun kept for messages. */
+const LINES_MAX = 12;
+/** After srun's end its output is awaited for so long: another process may hold it. */
+const OUTPUT_MS = 2000;
+/** How long srun may take to cancel the step: while it still launches tasks, it does nothing else. */
+const CANCEL_MS = 3000;
+
+export type StepPlatform = { readonly [key in 'clock' | 'secrets' | 'processes' | 'env']: Platform[key] };
+
+export interface StepInit {
+  /** Names in Slurm. */
+  readonly hosts: readonly string[];
+  readonly bundle: AgentBundle;
+  /** 32 bytes. */
+  readonly secret: Uint8Array;
+  readonly waitMs: number;
+}
+
+/** What a host's task has said last. */
+export type HostPhase = 'nothing' | 'node' | 'secret' | 'bundle';
+
+export interface StepEvents {
+  /** The host's agent waits there. */
+  onWaits(host: string, addresses: readonly NetworkAddress[]): void;
+  /** There is no node on the host, or the bundle came damaged. */
+  onFailed(host: string, phase: 'node' | 'bundle', text: string): void;
+  /** srun's word: the host's task has ended; not told of status 0. */
+  onEnded(host: string, end: ProcessEnd, what: string): void;
+  /** Slurm has lost the host. */
+  onLost(host: string): void;
+  /** Slurm ends the step: `line` is its word. */
+  onCancelled(line: string, reason: string | undefined): void;
+  onLine(host: string | undefined, line: string): void;
+  /** srun has ended, and its output is read. Nothing follows. */
+  onEnd(end: StepEnd): void;
+}
+
+export interface StepEnd {
+  readonly end: ProcessEnd;
+  /** Last lines of srun, known ones included. */
+  readonly lines: readonly string[];
+  /** Hosts that srun could not reach, and why. */
+  readonly unreached: ReadonlyMap<string, string>;
+  /** srun could not be run. */
+  readonly failure?: string;
+}
+
+export class Step {
+  readonly #platform: StepPlatform;
+  readonly #params: SlurmParams;
+  readonly #init: StepInit;
+  readonly #events: StepEvents;
+  readonly #process: Process;
+  readonly #mark: string;
+  readonly #phases: Map<string, HostPhase>;
+  /** Task → host. */
+  readonly #tasks = new Map<number, string>();
+  readonly #unreached = new Map<string, string>();
+  readonly #lines: string[] = [];
+  readonly #open = new Set(['stdout', 'stderr', 'process']);
+  #end: ProcessEnd = { status: 0 };
+  #id: string | undefined;
+  #waitsFor: string | undefined;
+  #heardMs: number;
+  #isBundleSent = false;
+  #isKilled = false;
+  #isOver = false;
+
+  constructor(platform: StepPlatform, params: SlurmParams, init: StepInit, events: StepEvents) {
+    this.#platform = platform;
+    this.#params = params;
+    this.#init = init;
+    this.#events = events;
+    this.#phases = new Map(init.hosts.map((host) => [host, 'nothing']));
+    this.#heardMs = platform.clock.nowMs();
+    const nonce = hex(platform.secrets.bytes(NONCE_BYTES));
+    this.#mark = `STCI ${nonce} `;
+    const { hosts, bundle, waitMs } = init;
+    const [program, ...args] = srunCommand(params, { hosts, nonce, bundle, waitMs });
+    const readers = {
+      stdout: new LineReader((line) => this.#onOutput(line)), stderr: new LineReader((line) => this.#onError(line)),
+    };
+    this.#process = platform.processes.spawn({
+      program, args, env: stepEnvironment(platform.env.variables),
+      stdin: 'pipe', stdout: 'pipe', stderr: 'pipe', lifetime: 'apart',
+    }, {
+      onError: (error) => this.#finish(error.message),
+      onOutput: (stream, chunk) => readers[stream].push(chunk),
+      onOutputEnd: (stream) => {
+        readers[stream].end();
+        this.#close(stream);
+      },
+      onStdinDrain: () => undefined,
+      onStdinClosed: () => undefined,
+      onExit: (end) => {
+        this.#end = end;
+        platform.clock.after(OUTPUT_MS, () => this.#finish());
+        this.#close('process');
+      },
+    });
+    this.#process.readable(true);
+    this.#process.writeStdin(utf8(`${hex(init.secret)}\n`));
+  }
+
+  /** `5.0`, once a task has said it. */
+  get id(): string | undefined {
+    return this.#id;
+  }
+
+  /** When a new word was heard of any host, by the clock. */
+  get heardMs(): number {
+    return this.#heardMs;
+  }
+
+  /** What Slurm says that the step waits for. */
+  get waitsFor(): string | undefined {
+    return this.#waitsFor;
+  }
+
+  phaseOf(host: string): HostPhase | undefined {
+    return this.#phases.get(host);
+  }
+
+  /** srun cancels the step; it and the step are killed if that takes too long. */
+  kill(): void {
+    if (this.#isKilled || this.#isOver) return;
+    this.#isKilled = true;
+    this.#process.signal('SIGTERM', 'process');
+    this.#platform.clock.after(CANCEL_MS, () => this.#forceEnd());
+  }
+
+  #forceEnd(): void {
+    if (this.#isOver) return;
+    const { processes, env } = this.#platform;
+    // srun's second process asks slurmctld to end the step when the first one has gone.
+    this.#process.signal('SIGKILL', 'process');
+    if (this.#id === undefined) return;
+    processes.spawn({
+      program: slurmProgram(this.#params.client, 'scancel'), args: ['--signal=KILL', this.#id], env: env.variables,
+      stdin: 'null', stdout: 'null', stderr: 'null', lifetime: 'plain',
+    }, {
+      onError: () => undefined, onOutput: () => undefined, onOutputEnd: () => undefined, onStdinDrain: () => undefined,
+      onStdinClosed: () => undefined, onExit: () => undefined,
+    });
+  }
+
+  #onOutput({ task, text }: LabelledLine): void {
+    const at = text.indexOf(this.#mark);
+    if (at < 0 || task === undefined) return this.#tell(task, text);
+    const [word = '', ...rest] = text.slice(at + this.#mark.length).split(' ');
+    if (word === 'host') return this.#onHost(task, rest);
+    const host = this.#tasks.get(task);
+    if (host === undefined) return;
+    this.#heardMs = this.#platform.clock.nowMs();
+    if (word === 'need') this.#sendBundle();
+    if (word === 'need' || word === 'have') this.#phases.set(host, word === 'need' ? 'bundle' : 'secret');
+    if (word === 'wait') this.#events.onWaits(host, rest);
+    const [phase, ...why] = rest;
+    const isFailure = word === 'fail' && (phase === 'node' || phase === 'bundle');
+    if (isFailure) this.#events.onFailed(host, phase, why.join(' '));
+  }
+
+  #onHost(task: number, [host = '', id]: readonly string[]): void {
+    if (!this.#phases.has(host) || this.#tasks.has(task)) return;
+    this.#tasks.set(task, host);
+    this.#phases.set(host, 'node');
+    this.#heardMs = this.#platform.clock.nowMs();
+    if (id !== undefined && /^\d+\.\d+$/.test(id)) this.#id = id;
+  }
+
+  #sendBundle(): void {
+    if (this.#isBundleSent) return;
+    this.#isBundleSent = true;
+    this.#process.writeStdin(this.#init.bundle.bytes);
+  }
+
+  #onError({ task, text }: LabelledLine): void {
+    const line = readLine(text);
+    if (line.kind === 'noise') return;
+    if (task === undefined || line.kind === 'cancelled') this.#keep(text);
+    if (task === undefined) this.#onSlurm(line, text);
+    if (line.kind === 'cancelled' && !this.#isKilled) this.#events.onCancelled(text, line.reason);
+    if (line.kind === 'other' || (task !== undefined && line.kind !== 'cancelled')) this.#tell(task, text);
+  }
+
+  #onSlurm(line: SlurmLine, text: string): void {
+    if (line.kind === 'unreached') this.#unreached.set(line.host, line.what);
+    if (line.kind === 'waits') this.#waitsFor = line.what;
+    if (line.kind === 'lost') for (const host of line.hosts) this.#events.onLost(host);
+    if (line.kind === 'ended') for (const host of line.hosts) this.#events.onEnded(host, line.end, line.what);
+    if (line.kind === 'aborted' && !this.#isKilled && this.#unreached.size === 0) {
+      this.#events.onCancelled(text, undefined);
+    }
+  }
+
+  #tell(task: number | undefined, text: string): void {
+    this.#events.onLine(task === undefined ? undefined : this.#tasks.get(task), text);
+  }
+
+  #keep(line: string): void {
+    this.#lines.push(line);
+    if (this.#lines.length > LINES_MAX) this.#lines.shift();
+  }
+
+  #close(what: string): void {
+    this.#open.delete(what);
+    if (this.#open.size === 0) this.#finish();
+  }
+
+  #finish(failure?: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#events.onEnd({
+      end: this.#end, lines: this.#lines, unreached: this.#unreached, ...(failure !== undefined && { failure }),
+    });
+  }
+}
