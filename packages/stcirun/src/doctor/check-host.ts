@@ -6,31 +6,20 @@
 import { localCommand } from '@stci/host-program';
 import type { HostSpec } from '@stci/interface';
 import { diagnose, hostProblem, kexAdvice, type SshParams } from '@stci/launcher-ssh';
+import { bad, CHECKS, good, NONE, warn, type BatchCheckName, type Check, type CheckName } from './check.js';
 import { hostFacts, probeProgram, type HostFacts, type ProbeParams } from './probe.js';
 import { reach, type Reach } from './reach.js';
 import { makeNonce, probeCommand, runProbe, type Clock, type ProbeResult } from './run-probe.js';
-
-export const CHECKS = ['name', 'port', 'login', 'node', 'clock', 'ports', 'cache', 'leftovers'] as const;
-export type CheckName = (typeof CHECKS)[number];
-
-/** `none`: unknown, or does not apply. */
-export type CheckState = 'good' | 'warn' | 'bad' | 'none';
-
-export interface Check {
-  readonly state: CheckState;
-  /** A few words for the table. */
-  readonly text: string;
-  /** What is wrong or could be better, and what to do about it; undefined where there is nothing to say. */
-  readonly problem?: string;
-}
 
 export interface HostReport {
   readonly host: string;
   readonly usable: boolean;
   /** How long all of it took. */
   readonly ms: number;
-  readonly checks: Readonly<Record<CheckName, Check>>;
+  readonly checks: HostChecks;
 }
+
+export type HostChecks = Readonly<Record<CheckName, Check>> & Readonly<Partial<Record<BatchCheckName, Check>>>;
 
 export interface DoctorParams extends ProbeParams {
   /** undefined: this machine, without a login. */
@@ -42,24 +31,23 @@ export interface DoctorParams extends ProbeParams {
 /** A clock that is farther off makes times of output misleading. */
 const OFFSET_MS_MAX = 1000;
 /** Readings of a host's clock. */
-const CLOCKS = 5;
+export const CLOCKS = 5;
 
 type Result = ProbeResult<HostFacts>;
-
-const NONE: Check = { state: 'none', text: '-' };
-const good = (text: string): Check => ({ state: 'good', text });
-const warn = (text: string, problem: string): Check => ({ state: 'warn', text, problem });
-const bad = (text: string, problem: string): Check => ({ state: 'bad', text, problem });
 
 /** Never rejects; takes little more than the deadline. */
 export async function checkHost(host: HostSpec, params: DoctorParams): Promise<HostReport> {
   const startMs = performance.now();
   const checks = await (params.ssh === undefined ? checkHere(params) : checkThere(host, params.ssh, params));
-  const usable = !Object.values(checks).some(({ state }) => state === 'bad');
-  return { host: host.name, usable, ms: Math.round(performance.now() - startMs), checks };
+  return hostReport(host.name, performance.now() - startMs, checks);
 }
 
-async function checkHere(params: DoctorParams): Promise<HostReport['checks']> {
+export function hostReport(host: string, ms: number, checks: HostChecks): HostReport {
+  const usable = !Object.values(checks).some(({ state }) => state === 'bad');
+  return { host, usable, ms: Math.round(ms), checks };
+}
+
+async function checkHere(params: DoctorParams): Promise<HostChecks> {
   const nonce = makeNonce();
   const command = localCommand(probeProgram(params), nonce, process.execPath);
   const result = await runProbe(command, { nonce, deadlineMs: params.deadlineMs, read: hostFacts, clocks: CLOCKS });
@@ -68,7 +56,7 @@ async function checkHere(params: DoctorParams): Promise<HostReport['checks']> {
   return { ...factChecks(result, params.ports), name: NONE, port: NONE, login, clock: NONE };
 }
 
-async function checkThere(host: HostSpec, ssh: SshParams, params: DoctorParams): Promise<HostReport['checks']> {
+async function checkThere(host: HostSpec, ssh: SshParams, params: DoctorParams): Promise<HostChecks> {
   const { ports, deadlineMs } = params;
   const wrong = hostProblem(host.name);
   if (wrong !== undefined) {
@@ -155,7 +143,9 @@ function loginCheck({ kex }: Result): Check {
 }
 
 /** Results from the facts that the probe reported from the host itself. */
-function factChecks({ facts, clock }: Result, ports: DoctorParams['ports']): Record<CheckName, Check> {
+export function factChecks(
+  { facts, clock }: Pick<Result, 'facts' | 'clock'>, ports: DoctorParams['ports'],
+): Record<CheckName, Check> {
   const none = Object.fromEntries(CHECKS.map((name) => [name, NONE])) as Record<CheckName, Check>;
   if (facts === undefined) return none;
   return {

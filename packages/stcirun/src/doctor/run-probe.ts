@@ -64,6 +64,15 @@ export function runProbe<Facts>(command: readonly string[], init: ProbeInit<Fact
   return new Promise((resolve) => new Probe(init, resolve).start(command));
 }
 
+/** The better one of a reading so far and the one that comes now, asked for at `askedMs`. */
+export function betterClock(clock: Clock | undefined, askedMs: number, thereMs: number): Clock | undefined {
+  const nowMs = Date.now();
+  const errorMs = (nowMs - askedMs) / 2;
+  const offsetMs = thereMs - (nowMs + askedMs) / 2;
+  const isBetter = Number.isFinite(offsetMs) && (clock === undefined || errorMs < clock.errorMs);
+  return isBetter ? { offsetMs, errorMs } : clock;
+}
+
 class Probe<Facts> {
   readonly #init: ProbeInit<Facts>;
   readonly #mark: string;
@@ -158,11 +167,7 @@ class Probe<Facts> {
   }
 
   #onClock(thereMs: number): void {
-    const nowMs = Date.now();
-    const errorMs = (nowMs - this.#askedMs) / 2;
-    const offsetMs = thereMs - (nowMs + this.#askedMs) / 2;
-    const isBetter = Number.isFinite(offsetMs) && (this.#clock === undefined || errorMs < this.#clock.errorMs);
-    if (isBetter) this.#clock = { offsetMs, errorMs };
+    this.#clock = betterClock(this.#clock, this.#askedMs, thereMs);
     this.#ask();
   }
 

@@ -4,16 +4,17 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import { THIS_MACHINE } from '@stci/core';
-import { machineHost } from '@stci/core/allocation';
+import { allocationFramework, machineHost } from '@stci/core/allocation';
 import { EXIT, StciError, type HostSpec, type Params } from '@stci/interface';
 import { sshParams } from '@stci/launcher-ssh';
 import { createNodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE } from '../agent-files.js';
 import { parseDuration } from '../cli/values.js';
+import type { AllocationChecks, AllocationParams } from '../doctor/check-allocation.js';
 import { checkHost, type DoctorParams, type HostReport } from '../doctor/check-host.js';
 import { doctorJson, doctorText } from '../doctor/render.js';
 import { printOut } from '../print.js';
-import { allocateHosts, hostPlace } from '../run/allocate-hosts.js';
+import { allocateHosts, hostPlace, type HostPlace } from '../run/allocate-hosts.js';
 import { callerDirectory } from '../run/caller-directory.js';
 import { loadFlagParams, commonFlags, paramFlags, StciCommand } from './base.js';
 
@@ -41,9 +42,10 @@ Examples:
     hostfile: commonFlags.hostfile,
     exclude: commonFlags.exclude,
     launcher: Flags.string({
-      options: ['ssh', 'local'],
+      options: ['ssh', 'slurm', 'local'],
       helpValue: 'NAME',
-      description: 'ssh: by a login, as jobs are started there; local: this machine alone',
+      description: 'ssh: by a login, as jobs are started there; slurm: by a step of the Slurm job in which this runs, '
+        + 'its default there; local: this machine alone',
     }),
     timeout: duration({
       default: DEADLINE_MS, helpValue: 'TIME', description: 'for each host, such as 30s (default 15s)',
@@ -64,22 +66,42 @@ Examples:
     if (flags.launcher === 'local' && named.length > 0) {
       throw new StciError('STCI_USAGE', '--launcher local checks this machine alone: leave --host and --hostfile out.');
     }
-    const platform = createNodePlatform();
-    const hosts = flags.launcher === 'local'
-      ? [machineHost(platform.env)]
-      : allocateHosts(flags, hostPlace(settings, platform, wdir));
+    const place = hostPlace(settings, createNodePlatform(), wdir);
+    const job = flags.launcher === 'local' ? undefined : slurmJob(place);
+    if (flags.launcher === 'slurm' && job === undefined) {
+      const text = '--launcher slurm checks the hosts of the Slurm job in which it runs, and this is in none.';
+      throw new StciError('STCI_USAGE', `${text} Run it by salloc or sbatch, or leave --launcher out.`);
+    }
+    const hosts = flags.launcher === 'local' ? [machineHost(place.env)] : allocateHosts(flags, place);
     const isHere = hosts.every(({ origin }) => origin === THIS_MACHINE);
     const isLocal = flags.launcher === 'local' || (flags.launcher === undefined && isHere);
-    const reports = await checkAll(hosts, {
-      ssh: isLocal ? undefined : sshParams(params.under('launcherproc.ssh')),
+    const byLogin = job === undefined ? !isLocal : flags.launcher === 'ssh';
+    const checked = {
+      ssh: byLogin ? sshParams(params.under('launcherproc.ssh')) : undefined,
       ports: portsOf(params),
       clean: flags.clean,
       bundleBytes: statSync(join(this.config.root, AGENT_BUNDLE)).size,
       deadlineMs: flags.timeout,
-    });
-    printOut(flags.json ? doctorJson(reports) : doctorText(reports));
-    return reports.every(({ usable }) => usable) ? 0 : EXIT.launch;
+    };
+    const { reports, allocation }: Partial<AllocationChecks> & Pick<AllocationChecks, 'reports'> = job === undefined
+      ? { reports: await checkAll(hosts, checked) } : await checkSlurm(hosts, { ...checked, ...job });
+    printOut(flags.json ? doctorJson(reports, allocation) : doctorText(reports, allocation));
+    return reports.every(({ usable }) => usable) && allocation?.usable !== false ? 0 : EXIT.launch;
   }
+}
+
+/** The Slurm job that the hosts are of; undefined: they are of none. */
+function slurmJob({ env: { variables }, selector }: HostPlace): Pick<AllocationParams, 'job' | 'nodelist'> | undefined {
+  const { SLURM_JOB_ID: job, SLURM_JOB_NODELIST: nodelist = '' } = variables;
+  if (job === undefined) return undefined;
+  const source = selector.one(allocationFramework, { hosts: [], hostfiles: [] }).component.name;
+  return source === 'slurm' ? { job, nodelist } : undefined;
+}
+
+/** Loaded where it is used: most runs are in no job. */
+async function checkSlurm(hosts: readonly HostSpec[], params: AllocationParams): Promise<AllocationChecks> {
+  const { checkAllocation } = await import('../doctor/check-allocation.js');
+  return checkAllocation(hosts, params, checkAll);
 }
 
 function portsOf(params: Params): DoctorParams['ports'] {
