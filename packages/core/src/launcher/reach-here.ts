@@ -25,9 +25,8 @@ export function reachHere(
   { path, waitMs = CONNECT_MS }: AgentReach,
   events: AgentProcessEvents,
 ): AgentProcess {
-  return new ConnectedAgent(
-    clock, 'unix', [{ label: path, connect: (done) => network.connectPrivate(path, waitMs, done) }], events,
-  );
+  const way: Way = { label: path, connect: (done) => network.connectPrivate(path, waitMs, done) };
+  return connectAgent(clock, 'unix', [way], events);
 }
 
 /** Connects to an agent at its listener. Each address has its share of the time. */
@@ -41,7 +40,7 @@ export function reachPlace(
   const ways = addresses.map((label) => ({
     label, connect: (done: Done) => network.connect(label, shareMs, key, done),
   }));
-  return new ConnectedAgent(clock, 'tls', ways, events);
+  return connectAgent(clock, 'tls', ways as [Way, ...Way[]], events);
 }
 
 /** An agent that cannot be started or reached, for this reason. */
@@ -57,72 +56,59 @@ export function failedAgent(
       return new DeferredChannel({ kind: 'none', label: 'no agent', soon: clock.soon });
     },
   };
-  return new ConnectedAgent(clock, 'none', [way], events);
+  return connectAgent(clock, 'none', [way], events);
 }
 
 /** Tries the ways in turn. */
-class ConnectedAgent implements AgentProcess {
-  readonly isConnection = true;
-  readonly pid = 0;
-  readonly channel: DeferredChannel;
-  readonly #ways: readonly Way[];
-  readonly #events: AgentProcessEvents;
-  readonly #failures: ErrorRecord[] = [];
-  #inner: Channel;
-  readonly #clock: Platform['clock'];
-  #isOver = false;
-  #isConnected = false;
-
-  constructor(clock: Platform['clock'], kind: string, ways: readonly Way[], events: AgentProcessEvents) {
-    this.#clock = clock;
-    this.#ways = ways;
-    this.#events = events;
-    this.channel = new DeferredChannel({ kind, label: (ways[0] as Way).label, soon: clock.soon });
-    this.#inner = this.#connect(0);
-  }
-
-  get phase(): string | undefined {
-    return this.#isConnected ? undefined : `connecting to ${this.#inner.label}`;
-  }
-
-  kill(): void {
-    this.#inner.destroy('killed');
-    if (!this.#isConnected) this.#clock.soon(() => this.#exit());
-  }
-
-  #connect(index: number): Channel {
-    return (this.#ways[index] as Way).connect((error) => {
-      if (this.#isOver) return;
-      if (error === undefined) return this.#use();
-      this.#failures.push(error);
-      if (index + 1 < this.#ways.length) this.#inner = this.#connect(index + 1);
-      else this.#end(() => this.#events.onError(this.#failure()));
-    });
-  }
-
-  #use(): void {
-    this.#isConnected = true;
-    this.channel.become(this.#inner, () => this.#exit());
-  }
-
-  #exit(): void {
-    this.#end(() => this.#events.onExit({ status: 0, evidence: 'connection' }));
-  }
-
-  #end(report: () => void): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+function connectAgent(
+  clock: Platform['clock'],
+  kind: string,
+  ways: readonly [Way, ...Way[]],
+  events: AgentProcessEvents,
+): AgentProcess {
+  const channel = new DeferredChannel({ kind, label: ways[0].label, soon: clock.soon });
+  const failures: ErrorRecord[] = [];
+  let isConnected = false;
+  let isOver = false;
+  const end = (report: () => void): void => {
+    if (isOver) return;
+    isOver = true;
     report();
-    const reason = this.#failures.at(-1)?.data?.['reason'] ?? this.#failures.at(-1)?.message ?? 'closed';
-    if (!this.#isConnected) this.channel.end(String(reason));
-  }
+    const last = failures.at(-1);
+    if (!isConnected) channel.end(String(last?.data?.['reason'] ?? last?.message ?? 'closed'));
+  };
+  const exit = (): void => end(() => events.onExit({ status: 0, evidence: 'connection' }));
+  const connect = ([way, ...others]: readonly [Way, ...Way[]]): Channel => way.connect((error) => {
+    if (isOver) return;
+    if (error === undefined) {
+      isConnected = true;
+      return channel.become(inner, exit);
+    }
+    failures.push(error);
+    const [next, ...rest] = others;
+    if (next === undefined) end(() => events.onError(failureOf(failures)));
+    else inner = connect([next, ...rest]);
+  });
+  let inner = connect(ways);
+  return {
+    pid: 0,
+    channel,
+    isConnection: true,
+    get phase() {
+      return isConnected ? undefined : `connecting to ${inner.label}`;
+    },
+    kill: () => {
+      inner.destroy('killed');
+      if (!isConnected) clock.soon(exit);
+    },
+  };
+}
 
-  /** It is known to have ended only if that was found everywhere. */
-  #failure(): ErrorRecord {
-    const [first, ...others] = this.#failures as [ErrorRecord, ...ErrorRecord[]];
-    if (others.length === 0) return first;
-    const reach: ReachFailure = this.#failures.every(({ data }) => data?.['reach'] === 'dead') ? 'dead' : 'unreachable';
-    const message = [first, ...others].map((error) => error.message).join(' ');
-    return { ...first, message, data: { reach } };
-  }
+/** It is known to have ended only if that was found everywhere. */
+function failureOf(failures: readonly ErrorRecord[]): ErrorRecord {
+  const [first, ...others] = failures as [ErrorRecord, ...ErrorRecord[]];
+  if (others.length === 0) return first;
+  const reach: ReachFailure = failures.every(({ data }) => data?.['reach'] === 'dead') ? 'dead' : 'unreachable';
+  const message = failures.map((error) => error.message).join(' ');
+  return { ...first, message, data: { reach } };
 }

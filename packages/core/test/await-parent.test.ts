@@ -1,0 +1,139 @@
+/** An agent that waits for the one above it at a listener, and that one's connection: once, with the key, in time. */
+
+import type { AgentPlace, AgentProcess, Channel } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { awaitParent, type AwaitedParent } from '../dist/agent/await-parent.js';
+import { failedAgent, reachPlace } from '../dist/launcher/reach-here.js';
+import { testPlace, type TestPlace } from './world.js';
+
+const KEY = new Uint8Array(32).fill(7);
+const WAIT_MS = 5000;
+
+/** What comes over a channel, and its end. */
+function heard(channel: Channel): string[] {
+  const found: string[] = [];
+  channel.bind({
+    onData: (chunk) => found.push(new TextDecoder().decode(chunk)), onDrain: () => undefined,
+    onClose: (reason) => found.push(`closed: ${reason}`),
+  });
+  return found;
+}
+
+interface Waiting extends TestPlace, AwaitedParent {
+  readonly addresses: readonly string[];
+  readonly heard: string[];
+}
+
+function waiting(): Waiting {
+  const place = testPlace();
+  let addresses: readonly string[] = [];
+  const say = (told: readonly string[]): void => void (addresses = told);
+  const awaited = awaitParent(place.platform, { key: KEY, interfaces: [], waitMs: WAIT_MS, say });
+  place.until(() => addresses.length > 0, 'its place');
+  return { ...place, ...awaited, addresses, heard: heard(awaited.channel) };
+}
+
+interface Connected {
+  readonly process: AgentProcess;
+  readonly events: string[];
+  readonly heard: string[];
+}
+
+function connect({ platform }: TestPlace, place: AgentPlace, waitMs = 1000): Connected {
+  const events: string[] = [];
+  const process = reachPlace(platform, place, waitMs, {
+    onError: ({ message, data }) => events.push(`${String(data?.['reach'])}: ${message}`),
+    onDiagnostic: () => undefined,
+    onExit: ({ evidence }) => events.push(`exit ${evidence}`),
+  });
+  return { process, events, heard: heard(process.channel) };
+}
+
+const send = (channel: Channel, text: string): void => void channel.send([new TextEncoder().encode(text)]);
+
+suite('an agent that waits for the one above it', (test) => {
+  test('one connection is its channel, what was sent before it is there; nobody else can connect', () => {
+    const one = waiting();
+    assert.match(one.addresses.join(), /^tls:/);
+    const parent = connect(one, { addresses: ['tls://h:1', ...one.addresses], key: KEY });
+    assert.match(parent.process.phase ?? '', 'connecting to tls://h:1');
+    send(parent.process.channel, 'boot');
+    one.until(() => one.heard.length > 0, 'the first bytes');
+    send(one.channel, 'answer');
+    one.until(() => parent.heard.length > 0, 'the answer');
+    assert.equal([one.heard, parent.heard, parent.process.phase], [['boot'], ['answer'], undefined]);
+    const late = connect(one, { addresses: one.addresses, key: KEY });
+    one.until(() => late.events.length > 0, 'a refusal');
+    assert.match(late.events[0] ?? '', /^dead: .*connection refused/);
+    one.run(2 * WAIT_MS);
+    one.giveUp('too late');
+    one.run();
+    assert.equal(one.heard, ['boot']);
+    parent.process.kill();
+    one.until(() => one.heard.length > 1, 'the end');
+    assert.equal(parent.events, ['exit connection']);
+  });
+
+  test('two that connect at once: the second is closed', () => {
+    const one = waiting();
+    const both = [0, 1].map(() => connect(one, { addresses: one.addresses, key: KEY }));
+    one.until(() => both.some(({ events }) => events.length > 0), 'the end of one');
+    one.run();
+    assert.is(both.filter(({ events }) => events.length > 0).length, 1);
+    assert.equal(one.heard, []);
+  });
+
+  test('another key is refused, and the agent waits on', () => {
+    const one = waiting();
+    const stranger = connect(one, { addresses: one.addresses, key: KEY.map(() => 8) });
+    one.until(() => stranger.events.length > 0, 'a refusal');
+    assert.match(stranger.events.join(), /^unreachable: /);
+    const parent = connect(one, { addresses: one.addresses, key: KEY });
+    send(parent.process.channel, 'boot');
+    one.until(() => one.heard.length > 0, 'the first bytes');
+    assert.equal(one.heard, ['boot']);
+  });
+
+  test('its wait ends at its deadline, and when it is given up', () => {
+    const late = waiting();
+    late.run(WAIT_MS - 100);
+    assert.equal(late.heard, []);
+    late.run(200);
+    assert.equal(late.heard, ['closed: no agent has connected within 5 s']);
+    const alone = waiting();
+    alone.giveUp('what started it has ended');
+    alone.run();
+    assert.equal(alone.heard, ['closed: what started it has ended']);
+    const parent = connect(alone, { addresses: alone.addresses, key: KEY });
+    alone.until(() => parent.events.length > 0, 'a refusal');
+    assert.match(parent.events[0] ?? '', /^dead/);
+  });
+
+  test('of several addresses all are tried; it has ended only if nobody listens at any', () => {
+    const place = testPlace();
+    const dead = connect(place, { addresses: ['tls://h:1', 'tls://h:2'], key: KEY });
+    place.until(() => dead.events.length > 0, 'the failure');
+    assert.match(dead.events[0] ?? '', /^dead: .*tls:\/\/h:1.*tls:\/\/h:2/);
+    const unknown = connect(place, { addresses: ['tls://h:1', 'tls://nowhere:2'], key: KEY });
+    place.until(() => unknown.events.length > 0, 'the failure');
+    assert.match(unknown.events[0] ?? '', /^unreachable: /);
+  });
+
+  test('a connection that is given up before it is there is one exit; what cannot begin is one error', () => {
+    const one = waiting();
+    const killed = connect(one, { addresses: one.addresses, key: KEY });
+    killed.process.kill();
+    killed.process.kill();
+    one.run(2000);
+    assert.equal(killed.events, ['exit connection']);
+    const events: string[] = [];
+    const failed = failedAgent(one.platform, 'the host is drained', {
+      onError: ({ message }) => events.push(message), onDiagnostic: () => undefined, onExit: () => events.push('exit'),
+    });
+    const closed = heard(failed.channel);
+    one.run();
+    failed.kill();
+    one.run();
+    assert.equal([events, closed], [['the host is drained'], ['closed: the host is drained']]);
+  });
+});
