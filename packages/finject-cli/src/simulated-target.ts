@@ -13,6 +13,9 @@ const REFUSED: readonly (readonly [keyof PreparedTarget['request'], string, stri
   ['am', '--am', 'a simulation reads no files of parameters: give them by --mca'],
 ];
 
+/** Its hosts are those of the file, also where it is simulated inside of a batch job. */
+const NOT_OF_BATCH_JOB = ['--mca', 'allocation=^lsf,pbs,slurm'];
+
 /** The experiment with what stands for its program. Throws STCI_EXPERIMENT_INVALID. */
 export function simulated(experiment: Experiment): Experiment {
   const { target } = experiment;
@@ -20,7 +23,9 @@ export function simulated(experiment: Experiment): Experiment {
     throw new StciError('STCI_EXPERIMENT_INVALID',
       `target: session ${target.session} cannot be simulated. Leave it out: each repeat then has its own.`);
   }
-  return { ...experiment, target: { ...target, program: target.simulated ?? target.program } };
+  const isNamed = target.options.some((word) => /(?:^|=)allocation(?:=|$)/u.test(word));
+  const options = [...(isNamed ? [] : NOT_OF_BATCH_JOB), ...target.options];
+  return { ...experiment, target: { ...target, options, program: target.simulated ?? target.program } };
 }
 
 /** What the plan needs; its programs are those of the simulation. Throws StciError. */
@@ -41,7 +46,7 @@ export async function simulatedTarget(
   addComponents(plugins.flatMap(({ components }) => components));
   const { hosts, ...spec } = planned.spec;
   checkSimulated(spec);
-  const isOfThisMachine = (key: string): boolean => /^(?:launcherproc|plugin)(?:\.|$)/u.test(key);
+  const isOfThisMachine = (key: string): boolean => /^(?:launcherproc|plugin|allocation)(?:\.|$)/u.test(key);
   const own = request.mca.filter(({ key }) => !isOfThisMachine(key));
   const settings = own.map(({ key, value }) => [key, value] as const);
   return {

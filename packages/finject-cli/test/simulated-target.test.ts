@@ -28,6 +28,21 @@ suite('simulated target', (test) => {
     });
   });
 
+  test('inside of a batch job its hosts are those of the file', async () => {
+    process.env['SLURM_JOB_ID'] = '17';
+    try {
+      const options = ['--mca', 'allocation=^slurm'];
+      const one = await simulatedTargets(simulated(experimentOf({})), PROGRAMS);
+      const other = await simulatedTargets(simulated(experimentOf({ options })), PROGRAMS);
+      for (const targets of [one, other]) {
+        assert.equal(targets.get('')?.hosts.map(({ name }) => name), ['a', 'b', 'c']);
+        assert.equal(targets.get('')?.settings, {});
+      }
+    } finally {
+      delete process.env['SLURM_JOB_ID'];
+    }
+  });
+
   test('what stands for the program, and configurations', async () => {
     const experiment = simulated(experimentOf({ program: ['./solver', '--steps', '9'], simulated: ['lines', '9'] }, {
       configurations: [
