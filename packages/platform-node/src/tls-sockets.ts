@@ -19,6 +19,9 @@ const ADDRESS = /^tls:\/\/(?:\[([\da-f:.]+)\]|([^:/[\]]+)):(\d{1,5})$/i;
 const EXAMPLE = 'an address such as tls://10.77.0.3:40123';
 const PORT_MAX = 65_535;
 
+/** Deadline of a peer's proof: hosts on which many agents start are busy. */
+const HANDSHAKE_MS = 30_000;
+
 /** After the listener is there, ms: some turns of the loop. */
 const PREPARE_MS = 2;
 
@@ -30,7 +33,7 @@ function tlsChannel(socket: Socket, label: string): Channel {
 export async function listenTls(options: ListenOptions, accept: (channel: Channel) => void): Promise<Listener> {
   const { key, pendingMax, selectEviction } = options;
   if (key === undefined) throw new StciError('STCI_LISTEN_FAILED', 'Cannot listen for streams without a key.');
-  const pending = new PendingSockets(pendingMax, selectEviction);
+  const pending = new PendingSockets(pendingMax, selectEviction, HANDSHAKE_MS);
   const create = () => tlsServer(key, pending, (socket) => {
     pending.release(socket);
     accept(tlsChannel(socket, socketAddress(peerAddress(socket), socket.remotePort ?? 0, 'tls')));
