@@ -26,6 +26,8 @@ function context(): SecureContext {
     ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
     minVersion: 'TLSv1.2',
     maxVersion: 'TLSv1.2',
+    // Nobody signs anything. By default Node reads all certificates that it has been built with: 20 ms.
+    ca: [],
     // Renegotiation lets a peer cause work; tickets are keys that outlive the connection.
     secureOptions: SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET,
   });

@@ -8,7 +8,7 @@ import { runAgent, type AgentMainInit } from '@stci/core/main';
 import {
   createNodePlatform, drainStdin, openAgentChannel, releaseStdio, type NodePlatform, type ShippedBundle,
 } from '@stci/platform-node';
-import { EXIT, StciError, printable } from '@stci/interface';
+import { EXIT, StciError, printable, type AgentWait } from '@stci/interface';
 import { AGENT_BUNDLE, localAgentCommand } from './agent-files.js';
 import { watchBatchSignals } from './batch-signals.js';
 import { refuseDebugger } from './no-debugger.js';
@@ -32,22 +32,26 @@ function main(): void {
     shipped,
     held: shipped === undefined ? process.argv[isStartedAhead ? 3 : 2] : shipped.held,
   });
-  if (isStartedAhead) {
-    // A prestarted agent loads and creates in advance what it will need.
-    setImmediate(() => {
-      void import('./agent-role.js').then(() => platform.processes.prepare());
-    });
-  }
+  if (isStartedAhead) setImmediate(prepare, platform);
   const waits = shipped?.waits;
   if (waits === undefined) return run(platform, { channel: openAgentChannel(), waitMs: shipped?.waitMs });
   let onStdinEnd = (): void => undefined;
   drainStdin(() => onStdinEnd());
   void import('@stci/core/await-parent').then(({ awaitParent }) => {
-    const { channel, giveUp } = awaitParent(platform, waits);
+    const say: AgentWait['say'] = (addresses) => {
+      waits.say(addresses);
+      setImmediate(prepare, platform);
+    };
+    const { channel, giveUp } = awaitParent(platform, { ...waits, say });
     onStdinEnd = () => giveUp('what started this agent has ended');
     // Its standard streams are those of all agents that were started together: it has nothing to release.
     run(platform, { channel, waitMs: waits.waitMs, listens: waits, release: () => undefined });
   });
+}
+
+/** Loads and creates what the agent will need, while it waits for the agent above it. */
+function prepare({ processes }: NodePlatform): void {
+  void import('./agent-role.js').then(() => processes.prepare());
 }
 
 type Start = Pick<AgentMainInit, 'channel' | 'waitMs' | 'listens' | 'release'>;
