@@ -19,8 +19,8 @@ const NONCE_BYTES = 8;
 const LINES_MAX = 12;
 /** After srun's end its output is awaited for so long: another process may hold it. */
 const OUTPUT_MS = 2000;
-/** How long srun may take to cancel the step: while it still launches tasks, it does nothing else. */
-const CANCEL_MS = 3000;
+/** How long srun may take to cancel the step: it waits for hosts that are lost, and for those that it launches. */
+const CANCEL_MS = 2000;
 
 export type StepPlatform = { readonly [key in 'clock' | 'secrets' | 'processes' | 'env']: Platform[key] };
 

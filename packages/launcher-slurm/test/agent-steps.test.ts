@@ -146,9 +146,9 @@ suite('slurm: a step that does not come up', (test) => {
   test('a step of which nothing is heard ends for all, though srun does not', () => {
     const slurm = new FakeSlurm();
     slurm.start();
-    slurm.pass(17_000);
+    slurm.pass(15_500);
     assert.equal(slurm.srun.signals, ['SIGTERM']);
-    slurm.pass(3000);
+    slurm.pass(2000);
     assert.equal(slurm.srun.signals, ['SIGTERM', 'SIGKILL']);
     slurm.srun.end({ signal: 'SIGKILL' });
     slurm.pass(0);
@@ -207,7 +207,7 @@ suite('slurm: ends', (test) => {
     slurm.srun.err('srun: forcing job termination');
     slurm.srun.err(`${CANCELLED} ***`);
     assert.equal([slurm.srun.signals, slurm.told], [['SIGTERM'], []]);
-    slurm.pass(3000);
+    slurm.pass(2000);
     assert.equal(slurm.srun.signals, ['SIGTERM', 'SIGKILL']);
     const { program, args } = slurm.spawned.at(-1)?.spec ?? { program: '', args: [] };
     assert.equal([program, args], ['scancel', ['--signal=KILL', '9.4']]);
