@@ -67,6 +67,7 @@ suite('hosts of a Slurm job', (test) => {
     ];
     for (const [variables, hosts] of cases) assert.is(slurm(variables), hosts);
     assert.match(from({ SLURM_JOB_ID: '1', SLURM_JOB_NODELIST: 'h' }), /SLURM_JOB_NODELIST$/);
+    assert.is(from({ SLURM_JOB_ID: '', PBS_NODEFILE: '' }), 'me~4 this machine');
   });
 
   test('names choose among them; others are refused with the remedy', () => {

@@ -29,8 +29,8 @@ function nodeFileComponent({ name, system, file, job }: NodeFile): AnyComponent 
     params: {},
     query: ({ facts }) => {
       const variables = (facts['variables'] ?? {}) as Variables;
-      const path = variables[file];
-      if (path === undefined) return decline(`not in a job of ${system}: ${file} is not set`);
+      const path = variables[file] ?? '';
+      if (path === '') return decline(`not in a job of ${system}: ${file} is not set`);
       return accept(70, `${jobText(variables)}: the hosts of ${file}, ${path}`);
     },
     create: ({ variables, readFile }) => ({

@@ -36,8 +36,8 @@ export const allocationSlurm = defineComponent({
   params: {},
   query: ({ facts }) => {
     const variables = (facts['variables'] ?? {}) as Variables;
-    const job = variables[JOB];
-    if (job === undefined) return decline(`not in a Slurm job: ${JOB} is not set`);
+    const job = variables[JOB] ?? '';
+    if (job === '') return decline(`not in a Slurm job: ${JOB} is not set`);
     return accept(80, reasonOf(job, variables));
   },
   create: ({ variables }) => ({

@@ -123,7 +123,7 @@ function isHostUsable({ state, isDraining, isRestarting }: HostStatus): boolean 
 
 /** Inside of a Slurm job `-N` is srun's; elsewhere it may be Open MPI's. Throws STCI_USAGE. */
 export function checkNodes(nodes: RunRequest['nodes'], variables: Readonly<Record<string, string>>): void {
-  if (nodes?.option !== NODES_LETTER || variables['SLURM_JOB_ID'] !== undefined) return;
+  if (nodes?.option !== NODES_LETTER || (variables['SLURM_JOB_ID'] ?? '') !== '') return;
   const { count } = nodes;
   const text = `-N ${count} can be read in two ways outside of a Slurm job. For a number of hosts, as srun has it, `
     + `write --nodes ${count}; for ranks on each host, as Open MPI has it, --ppn ${count}.`;
