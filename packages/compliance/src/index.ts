@@ -39,3 +39,5 @@ export { impairedPair, linkCompliance } from './link.js';
 export type { LinkPair } from './link.js';
 export { LAUNCHERPROC, StartedAgent, launcherProcCompliance, reachCompliance } from './launcherproc.js';
 export type { BadAgent, LauncherProcCase, LauncherProcExample, LauncherProcSetup, ReachSetup } from './launcherproc.js';
+export { startAllCompliance } from './start-all.js';
+export type { StartAllSetup } from './start-all.js';

@@ -1,7 +1,7 @@
 /**
  * Requirements on every launcherproc: an agent started by each of its methods comes up over the channel that `start`
  * returned, and every failure is reported exactly once, by `onError` or by `onExit`. `reach` connects to a private
- * socket; each way in which it can fail is told apart.
+ * socket; each way in which it can fail is told apart. What `startAll` promises is in start-all.ts.
  */
 
 import { Link, encodeBootDetails, encodeBootRecord, encodeParams } from '@stci/core/bootcom';
@@ -66,6 +66,10 @@ export const LAUNCHERPROC = {
     leaves: '`kill` ends a connection of `reach`, one exit, and not the agent.',
     dead: 'Where nobody listens any more, `reach` reports `dead`, once.',
     unreachable: 'A host that does not answer is reported as `unreachable`, once.',
+    places: '`startAll` tells where each agent waits, once; who has the key connects, once, and it comes up.',
+    waits: 'An agent to which nobody connects ends when its time is over: one exit, and `onOver` after the last.',
+    group: '`kill` of all ends those that wait and those that are up: `onOver`, once, after all else.',
+    failed: 'A host where no agent comes up is one `onFailed`, and the others wait all the same.',
   },
 } as const satisfies Contract<string>;
 
@@ -74,8 +78,8 @@ export interface LauncherProcExample extends Example<keyof typeof LAUNCHERPROC.p
   readonly method?: AgentMethod;
 }
 
-const ROOT = rootAddress(0);
-const HOST = { name: 'localhost', slots: 1, slotsBound: false, origin: 'test' };
+export const ROOT = rootAddress(0);
+export const HOST = { name: 'localhost', slots: 1, slotsBound: false, origin: 'test' };
 const LIMITS = { frameBytesMax: 1024 * 1024, queueBytesMax: 1024 * 1024, handshakeMs: 10_000, leaseMs: 10_000 };
 
 /** An agent that is being started, and all that is reported of it. */
@@ -97,30 +101,33 @@ export class StartedAgent {
         this.evidence = end.evidence;
       },
     });
-    if (speak) this.#bootUp(setup);
+    if (speak) this.link = bootUp(setup, this.agent.channel, this.reported);
     else this.agent.channel.bind({ onData: () => undefined, onDrain: () => undefined, onClose: () => undefined });
   }
 
   get over(): boolean {
     return this.errors.length + this.exits.length > 0;
   }
+}
 
-  #bootUp({ platform, params }: LauncherProcSetup): void {
-    const { clock, secrets } = platform;
-    const [session, secret] = [new Uint8Array(8), new Uint8Array(32).fill(3)];
-    const details = encodeBootDetails({ host: 0, hosts: 1, tree: { arity: 1 }, subtree: [[0, 'localhost', '', 1]],
-      connect: [], outlivesParent: false, params: encodeParams(params) });
-    const record = { session, secret, self: ROOT, job: 0, parent: CONTROLLER, start: 7, nativeLink: true, details };
-    const { frameBytesMax } = LIMITS;
-    this.agent.channel.send([encodeBootRecord({ ...record, frameBytesMax, handshakeMs: 10_000, leaseMs: 10_000 })]);
-    const handshake = { role: 'accept' as const, self: CONTROLLER, session, secret, secrets, admit: () => undefined };
-    this.link = new Link({ role: 'child', channel: this.agent.channel, clock, handshake, limits: LIMITS }, {
-      onUp: ({ peer }) => void this.reported.push(`up ${peer}`),
-      onFrame: () => undefined,
-      onDrain: () => undefined,
-      onClosed: (_link, reason) => void this.reported.push(reason),
-    });
-  }
+type Boot = Pick<LauncherProcSetup, 'platform' | 'params'>;
+
+/** Sends the boot record of a root agent, and links to it; `reported`: what the link tells. */
+export function bootUp({ platform, params }: Boot, channel: Channel, reported: string[]): Link {
+  const { clock, secrets } = platform;
+  const [session, secret] = [new Uint8Array(8), new Uint8Array(32).fill(3)];
+  const details = encodeBootDetails({ host: 0, hosts: 1, tree: { arity: 1 }, subtree: [[0, 'localhost', '', 1]],
+    connect: [], outlivesParent: false, params: encodeParams(params) });
+  const record = { session, secret, self: ROOT, job: 0, parent: CONTROLLER, start: 7, nativeLink: true, details };
+  const { frameBytesMax } = LIMITS;
+  channel.send([encodeBootRecord({ ...record, frameBytesMax, handshakeMs: 10_000, leaseMs: 10_000 })]);
+  const handshake = { role: 'accept' as const, self: CONTROLLER, session, secret, secrets, admit: () => undefined };
+  return new Link({ role: 'child', channel, clock, handshake, limits: LIMITS }, {
+    onUp: ({ peer }) => void reported.push(`up ${peer}`),
+    onFrame: () => undefined,
+    onDrain: () => undefined,
+    onClosed: (_link, reason) => void reported.push(reason),
+  });
 }
 
 /** Defines the suite `NAME: launcherproc`. */

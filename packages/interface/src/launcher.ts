@@ -187,6 +187,10 @@ export interface LauncherProcRequest {
  * - `leaves`: `kill` ends a connection of `reach`, one exit, and not the agent.
  * - `dead`: Where nobody listens any more, `reach` reports `dead`, once.
  * - `unreachable`: A host that does not answer is reported as `unreachable`, once.
+ * - `places`: `startAll` tells where each agent waits, once; who has the key connects, once, and it comes up.
+ * - `waits`: An agent to which nobody connects ends when its time is over: one exit, and `onOver` after the last.
+ * - `group`: `kill` of all ends those that wait and those that are up: `onOver`, once, after all else.
+ * - `failed`: A host where no agent comes up is one `onFailed`, and the others wait all the same.
  */
 export interface LauncherProc {
   readonly name: string;

@@ -11,8 +11,11 @@ import { createSsh } from '@stci/launcher-ssh';
 import { EXIT, type ProcessEnd } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
-import { launcherProcCompliance, reachCompliance, type BadAgent, type Until } from '@stci/testkit/compliance';
+import {
+  launcherProcCompliance, reachCompliance, startAllCompliance, type BadAgent, type Until,
+} from '@stci/testkit/compliance';
 import { assembleRegistry } from '../dist/assembly.js';
+import { createTogether } from './launcher-together.js';
 
 const AGENT = fileURLToPath(new URL('../dist/bundle/agent.cjs', import.meta.url));
 const BUNDLE = fileURLToPath(new URL('../dist/bundle/agent.bundle.cjs', import.meta.url));
@@ -69,4 +72,11 @@ reachCompliance('ssh with a client of our own', () => {
   const params = { client, options: [], node: process.execPath, connectMs: 2000 };
   const launcherProc = createSsh({ platform, inline }, params);
   return { launcherProc, far: platform.network, host: 'h1', unreachable: 'dead1', until };
+});
+
+startAllCompliance('together on this machine', () => {
+  const platform = createNodePlatform({ agentBundle: BUNDLE });
+  const pass = (ms: number): Promise<void> => new Promise((done) => void platform.clock.after(ms, done));
+  const launcherProc = createTogether(platform, BUNDLE);
+  return { launcherProc, platform, params, until, hosts: ['h0', 'h1'], bad: 'bad', pass, shortMs: 3000 };
 });

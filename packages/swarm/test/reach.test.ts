@@ -1,14 +1,18 @@
 /**
  * On simulated hosts, over their login and by launcher-ssh over simulated ssh: reaching an agent that runs, and what is
- * known when a started one is gone.
+ * known when a started one is gone. By a simulated step: agents that are started together.
  */
 
 import { createSsh } from '@stci/launcher-ssh';
 import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
-import { reachCompliance, type ReachSetup } from '@stci/testkit/compliance';
+import { reachCompliance, startAllCompliance, type ReachSetup, type StartAllSetup } from '@stci/testkit/compliance';
 import type { AgentProcessEnd, LauncherProc, Platform } from '@stci/interface';
+import { resolveSettings } from '../dist/assembly.js';
 import { joinMain, launcherRemote, loginMain } from '../dist/launcher-remote.js';
+import { launcherTogether } from '../dist/launcher-together.js';
+import { PLAIN } from '../dist/plain.js';
+import { makeWorld as makeJobWorld } from '../dist/run-job.js';
 import { installSsh } from '../dist/ssh.js';
 
 const inline = (): never => assert.unreachable('not inline') as never;
@@ -85,3 +89,34 @@ for (const [name, make] of Object.entries(MAKERS)) {
     });
   });
 }
+
+function startAllSetup(ends: boolean): StartAllSetup {
+  const badHosts = [{ host: 2, kind: 'refuse', starts: 100 }] as const;
+  const world = makeJobWorld({ ...PLAIN, seed: seed++, hosts: 3, remote: true, badHosts });
+  const platform = world.platform('login');
+  const check = (): void => assert.equal(world.faults.map(({ error }) => String(error)), []);
+  return {
+    launcherProc: launcherTogether.create({ platform, inline }, { late: 5, ends }, { hosts: [] }),
+    platform,
+    params: resolveSettings({}).snapshot,
+    hosts: ['n0', 'n1'],
+    bad: 'n2',
+    shortMs: 100,
+    until: async (condition, what) => {
+      if (!condition()) world.run({ untilMs: world.nowMs + 120_000, until: condition, maxEvents: 5_000_000 });
+      check();
+      assert.ok(condition(), what);
+    },
+    pass: async (ms) => {
+      world.run({ untilMs: world.nowMs + ms, maxEvents: 5_000_000 });
+      check();
+    },
+    end: () => {
+      world.run({ untilMs: world.nowMs + 5000, maxEvents: 5_000_000 });
+      const left = world.livingProcesses().filter(({ command }) => command[0] !== 'test');
+      assert.equal(left.map(({ host, command }) => `${host} ${command.join(' ')}`), [], 'nothing is left');
+    },
+  };
+}
+
+for (const ends of [true, false]) startAllCompliance(`together in simulation, ends=${ends}`, () => startAllSetup(ends));
