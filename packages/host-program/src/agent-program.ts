@@ -180,7 +180,7 @@ function nearLauncher(entry) {
   try {
     var net = require('net'), here = new net.BlockList(), from = me.env.SLURM_LAUNCH_NODE_IPADDR || '';
     here.addSubnet(entry.address, +entry.cidr.split('/')[1], entry.family.toLowerCase());
-    return here.check(from, net.isIPv6(from) ? 'ipv6' : 'ipv4');
+    return here.check(from, from.indexOf(':') < 0 ? 'ipv4' : 'ipv6');
   } catch (e) {
     return false;
   }
