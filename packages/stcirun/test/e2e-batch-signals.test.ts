@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { assert, eventually, suite } from '@stci/testkit';
 import { slurmRemark } from '@stci/stcirun/internal';
 import { watchBatchSignals } from '../dist/batch-signals.js';
+import { LONG, soon, withPlace } from './e2e-place.js';
 import { sh, start, type Run } from './e2e.js';
 
 const IN_JOB = { SLURM_JOB_ID: '7', SLURM_JOB_NAME: 'night', SLURM_PROCID: '0', SLURM_STEP_ID: '0' };
@@ -42,6 +43,21 @@ suite('signals of a batch system', (test) => {
     assert.not.match(result.out, 'got-USR2');
     await eventually(() => job.leftovers().length === 0, { deadlineMs: 5000, what: 'all gone' });
   }, { timeoutMs: 20_000 });
+
+  test('a session ends with its allocation, and stci ps tells why', withPlace(async (place) => {
+    Object.assign(place.env, { SLURM_JOB_ID: '7' });
+    place.start('night', '--mca', 'allocation=given');
+    const agents = await place.agents('night');
+    const line = 'trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.05; done';
+    const job = place.run('night', ['-n', '2', ...sh(line)]);
+    await soon(() => job.out().split('up').length === 3, 'two ranks');
+    for (const pid of agents.values()) process.kill(pid, 'SIGTERM');
+    const { exitCode, out, err } = await job.result;
+    assert.equal([exitCode, out.split('bye').length], [143, 3], err);
+    let told = '';
+    await soon(() => (told = place.stci('ps').out).includes('gone'), 'the end of the session');
+    assert.match(told, /^night: gone: .*The agents were told to end \(SIGTERM\), as a batch system does .*: a,b\n$/u);
+  }), LONG);
 
   test('--verbose tells the job, that it was requeued, and the time that is left, where Slurm says it', async () => {
     const job = { SLURM_JOB_ID: '7', SLURM_JOB_NAME: 'night' };
