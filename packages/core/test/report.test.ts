@@ -55,6 +55,17 @@ suite('final words', (test) => {
     assert.equal(words([rank(0, 'a')], [lost]), []);
   });
 
+  test('where a batch system has taken the hosts, their loss is no news, and nothing is to be cleaned up', () => {
+    const taken = { code: 'STCI_ALLOCATION_ENDED', message: 'Slurm ended job 7' } as const;
+    const lost = { code: 'STCI_AGENT_LOST', message: 'Agent root:1 on host b is lost', host: 'b' } as const;
+    const ranks = [rank(0, 'a', { outcome: 'ended' }), rank(1, 'b', { outcome: 'lost' })];
+    const report: JobReport = {
+      job: 1, exitCode: 143, failures: [taken, lost], ranks, daemons: [], submitWallMs: 0, endWallMs: 1,
+    };
+    assert.equal(finalLines({ ...report, cause: taken }, NOTHING).map(({ text }) => text),
+      ['Slurm ended job 7', 'lost: rank 1 on b']);
+  });
+
   test('ranks that ran at a time limit are told also where an earlier failure decides', () => {
     const late = { code: 'STCI_JOB_TIMEOUT', message: 'late' };
     assert.match(words([rank(0, 'a', { outcome: 'ended' })], [late])[0] ?? '', 'still running: rank 0 on a');

@@ -7,7 +7,7 @@
  */
 
 import { hex } from '@stci/host-program';
-import type { AgentBundle, NetworkAddress, Platform, Process, ProcessEnd } from '@stci/interface';
+import type { AgentBundle, NetworkAddress, Platform, Process, ProcessEnd, Timer } from '@stci/interface';
 import { slurmProgram, srunCommand, type SlurmParams } from './command.js';
 import { stepEnvironment } from './environment.js';
 import { LineReader, type LabelledLine } from './lines.js';
@@ -21,6 +21,8 @@ const LINES_MAX = 12;
 const OUTPUT_MS = 2000;
 /** How long srun may take to cancel the step: it waits for hosts that are lost, and for those that it launches. */
 const CANCEL_MS = 2000;
+/** The reason for an end comes from the hosts, and may come after srun's own word. */
+const REASON_MS = 300;
 
 export type StepPlatform = { readonly [key in 'clock' | 'secrets' | 'processes' | 'env']: Platform[key] };
 
@@ -80,6 +82,8 @@ export class Step {
   #waitsFor: string | undefined;
   #heardMs: number;
   #isBundleSent = false;
+  /** srun's word of an end, whose reason is awaited. */
+  #aborted: { readonly line: string; readonly timer: Timer } | undefined;
   #isKilled = false;
   #isOver = false;
 
@@ -196,7 +200,7 @@ export class Step {
     if (line.kind === 'noise') return;
     if (task === undefined || line.kind === 'cancelled') this.#keep(text);
     if (task === undefined) this.#onSlurm(line, text);
-    if (line.kind === 'cancelled' && !this.#isKilled) this.#events.onCancelled(text, line.reason);
+    if (line.kind === 'cancelled' && !this.#isKilled) this.#onCancelled(text, line.reason);
     if (line.kind === 'other' || (task !== undefined && line.kind !== 'cancelled')) this.#tell(task, text);
   }
 
@@ -204,10 +208,23 @@ export class Step {
     if (line.kind === 'unreached') this.#unreached.set(line.host, line.what);
     if (line.kind === 'waits') this.#waitsFor = line.what;
     if (line.kind === 'lost') for (const host of line.hosts) this.#events.onLost(host);
-    if (line.kind === 'ended') for (const host of line.hosts) this.#events.onEnded(host, line.end, line.what);
-    if (line.kind === 'aborted' && !this.#isKilled && this.#unreached.size === 0) {
-      this.#events.onCancelled(text, undefined);
+    if (line.kind === 'ended') {
+      this.#tellAborted();
+      for (const host of line.hosts) this.#events.onEnded(host, line.end, line.what);
     }
+    const isNews = line.kind === 'aborted' && !this.#isKilled && this.#unreached.size === 0;
+    if (!isNews || this.#aborted !== undefined) return;
+    this.#aborted = { line: text, timer: this.#platform.clock.after(REASON_MS, () => this.#tellAborted()) };
+  }
+
+  #tellAborted(): void {
+    if (this.#aborted !== undefined) this.#onCancelled(this.#aborted.line);
+  }
+
+  #onCancelled(line: string, reason?: string): void {
+    this.#aborted?.timer.cancel();
+    this.#aborted = undefined;
+    this.#events.onCancelled(line, reason);
   }
 
   #tell(task: number | undefined, text: string): void {
@@ -226,6 +243,7 @@ export class Step {
 
   #finish(failure?: string): void {
     if (this.#isOver) return;
+    this.#tellAborted();
     this.#isOver = true;
     this.#events.onEnd({
       end: this.#end, lines: this.#lines, unreached: this.#unreached, ...(failure !== undefined && { failure }),

@@ -197,6 +197,27 @@ suite('slurm: ends', (test) => {
     ]);
   });
 
+  test('srun\'s own word of an end waits for the reason: until it comes, an agent has ended, or a short time', () => {
+    const ABORTED = 'srun: Job step aborted: Waiting up to 7 seconds for job step to finish.';
+    for (const { next, expected } of [
+      { next: (slurm: FakeSlurm) => slurm.srun.err(`${CANCELLED} DUE TO TIME LIMIT ***`), expected: 'time limit.' },
+      { next: (slurm: FakeSlurm) => slurm.srun.err('srun: error: h1: task 0: Killed'), expected: 'it was cancelled.' },
+      { next: (slurm: FakeSlurm) => slurm.pass(300), expected: 'it was cancelled.' },
+      { next: (slurm: FakeSlurm) => slurm.srun.end({ status: 143 }), expected: 'it was cancelled.' },
+    ]) {
+      const slurm = new FakeSlurm();
+      slurm.start();
+      slurm.srun.comeUp();
+      slurm.told.length = 0;
+      slurm.srun.err(ABORTED);
+      assert.equal(slurm.told, []);
+      next(slurm);
+      assert.is(slurm.told[0], `ending STCI_ALLOCATION_ENDED Slurm ends step 9.4 of the agents: ${expected}`);
+      slurm.pass(1000);
+      assert.is(slurm.told.filter((line) => line.startsWith('ending')).length, 1);
+    }
+  });
+
   test('kill cancels the step by srun, kills it if that takes too long, and is no end by Slurm', () => {
     const slurm = new FakeSlurm();
     const steps = slurm.start();

@@ -48,6 +48,11 @@ export function finalLines(
   ];
 }
 
+/** A batch system has taken the hosts: their loss is its doing, and it ends what runs there. */
+function isTaken(cause: ErrorRecord | undefined): boolean {
+  return cause?.code === 'STCI_ALLOCATION_ENDED';
+}
+
 /** Of the first ranks each, and the sum. */
 function droppedText({ dropped = [] }: JobReport): readonly string[] {
   if (dropped.length === 0) return [];
@@ -85,12 +90,12 @@ function survivorsLeftBehind({ ranks, failures }: JobReport): readonly (readonly
  * A lost agent's programs are ended by it or its guardian, unless both were killed; that of a host that was removed is
  * not. What SIGKILL could not end has its own failure with a remedy.
  */
-function lostText({ ranks }: JobReport, isHere: (host: string) => boolean): readonly string[] {
+function lostText({ ranks, cause }: JobReport, isHere: (host: string) => boolean): readonly string[] {
   const isLost = ({ outcome, pid, error }: RankReport): boolean =>
     outcome === 'lost' && pid !== 0 && error?.code !== 'STCI_TOOL_SURVIVED' && error?.data?.['removed'] !== true;
   const lost = [...new Set(ranks.filter(isLost).map(({ host }) => host))];
   const text = (names: readonly string[], option: (hosts: string) => string): readonly string[] => {
-    if (names.length === 0) return [];
+    if (names.length === 0 || isTaken(cause)) return [];
     const hosts = foldSorted(new Set(names));
     return [`programs on ${hosts} may still run: 'stci doctor --clean${option(hosts)}' ends those of this user`];
   };
@@ -113,7 +118,8 @@ function failureSummary(report: JobReport, reported: ReadonlySet<string> = new S
     if (count > 1) lines.push(`${failures}exit code ${report.exitCode} is that of the first failure: ${first}`);
   } else if (!isOwnFailure(cause) && !isOfHost(cause)) lines.push(withHosts(cause, [cause, ...report.failures]));
   const isNews = (failure: ErrorRecord): boolean =>
-    failure.message !== cause.message && !reported.has(failure.message) && !isOwnFailure(failure);
+    failure.message !== cause.message && !reported.has(failure.message) && !isOwnFailure(failure)
+    && !(isTaken(cause) && failure.code === 'STCI_AGENT_LOST');
   const others = report.failures.filter(isNews);
   const first = !reported.has(cause.message) && isOfHost(cause) && !isOwnFailure(cause) ? [cause] : [];
   const ofHosts = foldFailures([...first, ...others.filter(isOfHost)]);
