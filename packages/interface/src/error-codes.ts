@@ -127,6 +127,11 @@ export const ERROR_KINDS = {
    */
   STCI_ALLOCATION_INVALID: kind(EXIT.allocation),
   /**
+   * Slurm gave no allocation for --alloc. To do: read Slurm's words in the message: change the options of salloc that
+   * it refuses, or try again later.
+   */
+  STCI_ALLOCATION_REFUSED: kind(EXIT.allocation, true),
+  /**
    * A host that the job or the session does not have. To do: name one of its hosts; `stci ps` shows those of a
    * session.
    */

@@ -13,3 +13,4 @@ export { START_SCRIPT } from './start-script.js';
 export { makePrivate, publicity } from './private-directory.js';
 export { checkProgram } from './program.js';
 export { builtin } from './builtin.js';
+export { lineSplitter } from './lines.js';

@@ -10,7 +10,7 @@
  */
 'use strict';
 
-const NO_RUN = /^-(h|H|V|-?(help|version|dry-run|launcher|session|detach|mca|am|host|machinefile|nodelist))/u;
+const NO_RUN = /^-(h|H|V|-?(help|version|dry-run|launcher|session|detach|alloc|mca|am|host|machinefile|nodelist))/u;
 
 /** Of batch systems, whose jobs have hosts of their own, and STCI's. */
 const NO_PLAIN = /^(NODE_.*|STCI_MCA_.*|STCI_SESSION|SLURM_JOB_ID|PBS_NODEFILE|LSB_DJOB_HOSTFILE)$/u;

@@ -36,3 +36,8 @@ export { parseContexts } from './cli/parse.js';
 export { Feed } from './library/feed.js';
 export { EventFeed } from './library/event-feed.js';
 export { contextsOf, inOptionNames, OPTION_OF_FLAG } from './library/option-table.js';
+export {
+  readSallocOptions, sallocArguments, sallocCommand, type AllocationWish,
+} from './alloc/salloc-options.js';
+export { SallocLog } from './alloc/salloc-words.js';
+export { EnvironmentReader } from './alloc/holder.js';

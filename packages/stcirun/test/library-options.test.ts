@@ -32,7 +32,7 @@ suite('library: options', (test) => {
     const written = new Set(words.map((word) => word.replace(/^--|=.*$/gsu, '')));
     const expected = FLAG_NAMES.filter((name) => typeof OPTION_OF_FLAG[name] === 'string');
     // Those that cannot be combined with another; the directory is the caller's.
-    const others = ['spares', 'map-by', 'wdir'];
+    const others = ['spares', 'map-by', 'wdir', 'alloc'];
     assert.equal([...written].sort(), expected.filter((name) => !others.includes(name)).sort());
   });
 

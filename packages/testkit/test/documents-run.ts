@@ -23,7 +23,7 @@ function makePlace(): string {
   }
   stub('npm', `#!/bin/sh
 case "$1 $2" in
-  'run hosts') shift 3; exec node '${ROOT}/scripts/hosts.mjs' --set docs "$@" ;;
+  'run hosts') shift 3; exec node '${ROOT}/scripts/hosts.mjs' --set d${process.pid} "$@" ;;
   *) echo "npm $* is not run from an example: say so above it with <!-- not run: REASON -->" >&2; exit 99 ;;
 esac
 `);

@@ -11,3 +11,4 @@ export type { Resolution } from './resolve.js';
 export { ENVIRONMENT_PREFIX, environmentName, fileTexts, paramFilePaths } from './sources.js';
 export type { ParamFile, ParamInputs } from './sources.js';
 export { expectedForm, formatBounds, formatValue, parseValue } from './values.js';
+export { splitWords } from './words.js';

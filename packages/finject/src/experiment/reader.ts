@@ -3,11 +3,11 @@
  * schema has told of it.
  */
 
-import { didYouMean, expandHostlist } from '@stci/core';
+import { didYouMean, expandHostlist, splitWords } from '@stci/core';
 import { StciError } from '@stci/interface';
 import type { HostRef, Problem, SourcePlace } from './contracts.js';
 import { shown } from './show.js';
-import { NUMBERS_MAX, readDuration, readNumbers, splitWords, type Read } from './texts.js';
+import { NUMBERS_MAX, readDuration, readNumbers, type Read } from './texts.js';
 import type { LoadedFile, Path } from './yaml-file.js';
 import { nameOf } from './structure.js';
 

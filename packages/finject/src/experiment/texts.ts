@@ -26,23 +26,6 @@ export function readDuration(text: string, minMs = 0, maxMs = DURATION_MAX_MS): 
   return bad(isClear ? parsed.problem : `${parsed.problem}; expected ${expectedForm(spec)}`);
 }
 
-/** A text as a shell would cut it into words: quotes and backslashes, nothing is expanded. */
-export function splitWords(text: string): Read<string[]> {
-  const words: string[] = [];
-  let word: string | undefined;
-  const part = /\s+|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^\s'"\\]+)|(.)/gsy;
-  for (const [all, single, double, escaped, plain, stray] of text.matchAll(part)) {
-    if (stray !== undefined) return bad(stray === '\\' ? 'ends with a backslash' : `has an open ${stray}`);
-    if (/^\s/.test(all)) {
-      if (word !== undefined) words.push(word);
-      word = undefined;
-      continue;
-    }
-    word = (word ?? '') + (single ?? double?.replace(/\\(["\\$`])/g, '$1') ?? escaped ?? plain ?? '');
-  }
-  return good(word === undefined ? words : [...words, word]);
-}
-
 /** `3`, `0-3,7`: ascending within a range, each number once. */
 export function readNumbers(text: string, max: number): Read<number[]> {
   const numbers = new Set<number>();

@@ -9,6 +9,7 @@ import type { TagMode } from '@stci/core/iof';
 import type { MapBy, StdinTo } from '@stci/interface';
 import type { ColorMode } from '../output/colors.js';
 import {
+  parseAlloc,
   parseColor,
   parseCount,
   parseDisplay,
@@ -50,6 +51,8 @@ const launchFailure = Flags.custom<LaunchFailure>({
 });
 const display = Flags.custom<Display>({ parse: async (value) => parseDisplay('--display', value) });
 
+const alloc = Flags.custom<readonly string[]>({ parse: async (value) => parseAlloc('--alloc', value) });
+
 export const FLAGS = {
   np: count('-n')({ char: 'n', helpValue: 'N', description: 'number of ranks of the program' }),
   ppn: count('--ppn')({ helpValue: 'N', description: 'ranks on each host; short for --map-by ppr:N' }),
@@ -65,6 +68,13 @@ export const FLAGS = {
     description: 'file that names hosts, one per line: n1 slots=4; - is standard input',
   }),
   exclude: text('--exclude')({ multiple: true, helpValue: 'LIST', description: 'hosts to leave out' }),
+  alloc: alloc({
+    multiple: true,
+    helpValue: 'OPTIONS',
+    description:
+      "ask Slurm for hosts, and give them back at the end; with options of salloc: --alloc='-p debug -t 10' "
+      + '(docs/slurm.md)',
+  }),
   spares: count('--spares')({
     helpValue: 'N',
     description: 'keep the last N hosts as spares, for others that do not come up',
@@ -221,6 +231,7 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   host: facts(GROUPS[0], 'program'),
   hostfile: facts(GROUPS[0]),
   exclude: facts(GROUPS[0]),
+  alloc: facts(GROUPS[0], 'job', ''),
   spares: facts(GROUPS[0]),
   nodes: facts(GROUPS[0]),
   'map-by': facts(GROUPS[0]),

@@ -8,6 +8,7 @@ import type { TagMode } from '@stci/core/iof';
 import { StciError, type MapBy, type StdinTo } from '@stci/interface';
 import type { OptionDefault } from './defaults.js';
 import type { ColorMode } from '../output/colors.js';
+import { HOSTS_OF_SLURM } from '../alloc/salloc-options.js';
 import { pluginPairs } from '../plugin/params.js';
 import { FLAGS, OPTION_FACTS, optionName, type FlagName } from './flags.js';
 import { scan, type ScannedContext } from './scan.js';
@@ -29,6 +30,8 @@ export interface RunRequest {
   readonly programs: readonly ProgramRequest[];
   readonly hostfiles: readonly string[];
   readonly exclude: readonly string[];
+  /** Words of all `--alloc`: options of salloc. */
+  readonly alloc?: readonly string[];
   /** Number of last hosts of the allocation that are used only where others do not come up. */
   readonly spares: number;
   readonly nodes?: NodesRequest;
@@ -201,6 +204,7 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
   return {
     hostfiles: flags.hostfile ?? [],
     exclude: flags.exclude ?? [],
+    ...(flags.alloc !== undefined && { alloc: flags.alloc.flat() }),
     spares: flags.spares ?? 0,
     ...(flags['min-hosts'] !== undefined && { minHosts: flags['min-hosts'] }),
     ...(flags.nodes !== undefined && { nodes: flags.nodes }),
@@ -313,6 +317,7 @@ function conflictOf(flags: FlagValues): Conflict | undefined {
       'standard input holds the hosts'],
     [flags.verbose && flags.quiet, '--verbose', '--quiet'],
     ...sessionConflicts(flags),
+    ...allocationConflicts(flags),
   ];
   return table.find(([applies]) => applies)?.slice(1) as Conflict | undefined;
 }
@@ -333,5 +338,15 @@ function sessionConflicts(flags: FlagValues): readonly (readonly [boolean, ...Co
       [flags.detach && given(name), '--detach', `--${name}`, 'it is for stci attach']),
     [flags.detach && flags.stdin !== undefined && flags.stdin.to !== 'none', '--detach', '--stdin',
       'a detached job has no input'],
+  ];
+}
+
+function allocationConflicts(flags: FlagValues): readonly (readonly [boolean, ...Conflict])[] {
+  const isAsked = flags.alloc !== undefined;
+  const { session } = flags;
+  return [
+    [isAsked && session !== undefined && session !== 'none', '--alloc', '--session', 'a session has its hosts'],
+    ...HOSTS_OF_SLURM.map(([name, why]): readonly [boolean, ...Conflict] =>
+      [isAsked && (flags[name]?.length ?? 0) > 0, '--alloc', `--${name}`, why]),
   ];
 }

@@ -62,7 +62,8 @@ export const HINTS: ReadonlyMap<string, string> = new Map([
     'mpi pmi pmix pmi-port'),
   ...names('Write --exclude LIST for hosts to leave out.', 'nolocal'),
   ...names('It is not needed here: leave it out.', 'allow-run-as-root unbuffered u merge-stderr-to-stdout no-requeue'),
-  ...names('Start stcirun inside of a job of the batch system.', 'p partition A account J job-name qos reservation'),
+  ...names("Write --alloc='-p NAME ...' with it, or start stcirun inside of a job of the batch system.",
+    'p partition A account J job-name qos reservation'),
   ...names('STCI_DEBUG=1 shows more.', 'd debug debug-devel'),
 ]);
 

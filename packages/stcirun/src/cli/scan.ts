@@ -9,7 +9,7 @@ import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { FLAG_NAMES, FLAGS, OPTION_FACTS, optionName, type FlagName } from './flags.js';
 import { HINTS, LETTERS, SYNONYMS } from './peers.js';
-import { NODES_LETTER, nextWordIs } from './values.js';
+import { allocValue, NODES_LETTER, nextWordIs } from './values.js';
 
 /** One program with the options before it, both as words. */
 export interface ScannedContext {
@@ -183,7 +183,7 @@ class ContextScanner {
     }
     this.#heads.set(name, head);
     // Whether the letter was meant for hosts depends on where the command runs.
-    this.#options.push(`--${name}=${head === NODES_LETTER ? 'N' : ''}${value}`);
+    this.#options.push(`--${name}=${head === NODES_LETTER ? 'N' : ''}${name === 'alloc' ? allocValue(value) : value}`);
     return next;
   }
 }

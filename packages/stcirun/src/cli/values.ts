@@ -6,6 +6,7 @@
 import { TAG_MODES, type TagMode } from '@stci/core/iof';
 import { SUBJECTS, didYouMean, parseValue } from '@stci/core';
 import { StciError, type MapBy, type StdinTo } from '@stci/interface';
+import { readSallocOptions } from '../alloc/salloc-options.js';
 import { COLOR_MODES, type ColorMode } from '../output/colors.js';
 
 /** Most ranks that can be written; the job's own bound is the parameter `job.size.max`. */
@@ -65,6 +66,18 @@ export function parseDuration(name: string, text: string): number {
     refuse(name, text, /^0+\D*$/u.test(text) ? 'a time of more than 0' : `at most ${DURATION_HOURS_MAX}h`);
   }
   return refuse(name, text, 'seconds, or an integer and a unit (ms, s, m, h), such as 10, 250ms or 5m');
+}
+
+/** As oclif takes a value that is empty, or begins as one of our options does: with a blank before it. */
+export function allocValue(text: string): string {
+  return ` ${text}`;
+}
+
+/** Options of salloc, as words. */
+export function parseAlloc(name: string, text: string): readonly string[] {
+  const words = readSallocOptions(text);
+  if (!words.ok) throw new OptionValueError(`${name}: '${text.trim()}' ${words.problem}.`);
+  return words.value;
 }
 
 /** Items of `--export`: one for each comma. */

@@ -190,8 +190,9 @@ const faultArgs: Kind = ({ text, words: line, sources: { registry } }) => {
 
 /** By the option's name, `command --option` where commands differ; every option with a value has its row. */
 export const OPTION_KINDS: Readonly<Record<string, Kind>> = {
-  np: nothing, ppn: nothing, nodes: nothing, spares: nothing, timeout: nothing, 'launch-timeout': nothing,
-  'min-hosts': nothing, name: nothing, repeat: nothing, repeats: nothing, seed: nothing, for: nothing,
+  np: nothing, alloc: nothing, ppn: nothing, nodes: nothing, spares: nothing, timeout: nothing,
+  'launch-timeout': nothing, 'min-hosts': nothing,
+  name: nothing, repeat: nothing, repeats: nothing, seed: nothing, for: nothing,
   host: hosts, exclude: hosts, 'kill --host': sessionHosts,
   hostfile: listing('files'), am: listing('files'), plugin: listing('files'), events: listing('files'),
   wdir: listing('directories'), dir: listing('directories'), output: listing('files'),

@@ -4,6 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StciError } from '@stci/interface';
+import type { HeldAllocation } from '../alloc/held-allocation.js';
 import { AGENT_MAIN } from '../agent-files.js';
 import type { Variables } from '../cli/environment.js';
 import { parseContexts } from '../cli/parse.js';
@@ -44,12 +45,20 @@ function directoryOf(options: { readonly wdir?: unknown } | null | undefined): s
   }
 }
 
-/** Throws StciError, or what a plugin's code throws. `watch`: before any of that runs. */
+/** What a caller does between the settings and the plan. */
+export interface PlanHooks {
+  /** Before any of a plugin's code runs. */
+  watch(prepared: Prepared): Promise<unknown>;
+  /** Of `alloc`: asks Slurm. */
+  ask(prepared: Prepared): Promise<HeldAllocation>;
+}
+
+/** Throws StciError, or what a plugin's code throws. */
 export async function planAsked(
   { contexts, variables, wdir }: Asked,
   say: Caller['say'],
   writeLog: (line: string) => void,
-  watch: (prepared: Prepared) => Promise<unknown>,
+  { watch, ask: askFor }: PlanHooks,
 ): Promise<PlannedRun> {
   if (!existsSync(join(AGENTS, AGENT_MAIN))) {
     throw new StciError('STCI_LAUNCH_FAILED',
@@ -65,7 +74,15 @@ export async function planAsked(
   const prepared = await prepare(line.request, caller, (defaults) =>
     line.withDefaults(defaults.filter(({ name }) => typeof OPTION_OF_FLAG[name] === 'string')));
   await watch(prepared);
-  return planRun(prepared);
+  if (prepared.request.alloc === undefined) return planRun(prepared);
+  const allocation = await askFor(prepared);
+  try {
+    const { withAllocation } = await import('../run/ask-slurm.js');
+    return await planRun(withAllocation(prepared, allocation));
+  } catch (thrown) {
+    await allocation.release();
+    throw thrown;
+  }
 }
 
 /** Loaded only where there are plugins. `onFault`: what has to end the job. */

@@ -5,10 +5,12 @@ import { signalNamed } from '@stci/core';
 import type { OutputLine } from '@stci/core/iof';
 import type { ExitReportJson, SignalActions } from '@stci/core/run';
 import { StciError, printable, type JobMap, type SignalName } from '@stci/interface';
+import type { HeldAllocation } from '../alloc/held-allocation.js';
 import { JobFacts } from '../output/facts.js';
 import { followJob, type JobSource } from '../run/follow-job.js';
 import { mpiRemarks } from '../run/mpi-program.js';
 import { openJob, type PlannedRun } from '../run/plan-run.js';
+import type { Prepared } from '../run/prepare.js';
 import { parseForwardList, watchSignals } from '../run/signals.js';
 import { ask, planAsked, watchPlugins } from './ask.js';
 import { EventFeed, type JobEvent } from './event-feed.js';
@@ -165,12 +167,16 @@ class LaunchedJob implements Job {
       this.#checkEarlyEnd();
       const say = (text: string): void => this.#events.push({ type: 'message', text, isError: false });
       const writeLog = (line: string): void => this.#events.push({ type: 'log', text: line.trimEnd() });
-      const run = await planAsked(asked, say, writeLog, async (prepared) =>
-        (watch = await watchPlugins(prepared, (error) => setImmediate(() => this.#onPluginFault(error)))));
+      const run = await planAsked(asked, say, writeLog, {
+        watch: async (prepared) =>
+          (watch = await watchPlugins(prepared, (error) => setImmediate(() => this.#onPluginFault(error)))),
+        ask: (prepared) => this.#askSlurm(prepared),
+      });
       try {
         return await this.#follow(run);
       } finally {
         run.platform.close();
+        await run.allocation?.release();
       }
     } catch (error) {
       const thrown = inOptionNames(watch?.attributed(error) ?? error);
@@ -229,6 +235,26 @@ class LaunchedJob implements Job {
     });
     await passedOn;
     return { exitCode, report: this.#report };
+  }
+
+  /** An end that is asked for while Slurm has the request in its queue takes that back. */
+  async #askSlurm(prepared: Prepared): Promise<HeldAllocation> {
+    const { askSlurm } = await import('../run/ask-slurm.js');
+    const aborting = new AbortController();
+    this.#onEarlyEnd = () => aborting.abort();
+    let allocation: HeldAllocation | undefined;
+    try {
+      if (this.#ends > 0) this.#onEarlyEnd();
+      allocation = await askSlurm(prepared, { signal: aborting.signal });
+      this.#checkEarlyEnd();
+      return allocation;
+    } catch (thrown) {
+      await allocation?.release();
+      this.#checkEarlyEnd();
+      throw thrown;
+    } finally {
+      this.#onEarlyEnd = () => undefined;
+    }
   }
 
   /** In a session the job may wait to be accepted: an end that is asked for meanwhile closes the connection. */

@@ -7,6 +7,7 @@ import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { optionName, type FlagName } from '../cli/flags.js';
 import { SYNONYMS } from '../cli/peers.js';
+import { allocValue } from '../cli/values.js';
 import type { ScannedContext } from '../cli/scan.js';
 import { locatePlugin } from '../plugin/locate.js';
 import type { JobOptions, LaunchOptions, ProgramOptions } from './options.js';
@@ -28,6 +29,7 @@ export const OPTION_OF_FLAG = {
   host: 'hosts',
   hostfile: 'hostfile',
   exclude: 'exclude',
+  alloc: 'alloc',
   spares: 'spares',
   nodes: 'nodes',
   'map-by': 'mapBy',
@@ -108,6 +110,9 @@ const pairs = (expected: string, isValue: (value: unknown) => boolean): Form => 
 const oneOf = (...words: readonly string[]): Form =>
   own(words.map((word) => `'${word}'`).join(', '), (value) => words.includes(value as string));
 
+const optionTexts = (value: unknown): readonly string[] | undefined =>
+  (value === true ? [''] : isText(value) ? [value] : isTexts(value) ? value : undefined);
+
 const isScalar = (value: unknown): boolean =>
   isText(value) || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
 
@@ -125,6 +130,8 @@ const JOB_FORMS: Readonly<Record<JobOption, Form>> = {
     Array.isArray(value) && value.length > 0 && value.every(isObject)),
   hostfile: PATHS,
   exclude: texts('a list of hosts'),
+  alloc: form("true, or options of salloc such as '-p debug', or an array of such", (value) =>
+    (value === false ? [] : optionTexts(value)?.map(allocValue))),
   spares: count(1),
   nodes: count(1),
   minHosts: count(1),

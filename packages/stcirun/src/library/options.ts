@@ -27,6 +27,8 @@ export interface JobOptions {
   readonly hostfile?: string | readonly string[] | undefined;
   /** Hosts to leave out, as a list. */
   readonly exclude?: string | readonly string[] | undefined;
+  /** Hosts are asked of Slurm, and given back at the end; text: with these options of salloc. */
+  readonly alloc?: boolean | string | readonly string[] | undefined;
   /** So many of the last hosts are kept for others that do not come up. */
   readonly spares?: number | undefined;
   /** The first of the hosts, so many, and spares besides. */

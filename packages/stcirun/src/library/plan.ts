@@ -1,5 +1,6 @@
 /** `plan`: what `launch` would do, without starting anything. */
 
+import { StciError } from '@stci/interface';
 import { checkDry } from '../run/check-dry.js';
 import type { PlannedRun } from '../run/plan-run.js';
 import { mapObject, planObject } from '../run/show-plan.js';
@@ -24,8 +25,12 @@ export async function plan(options: LaunchOptions): Promise<JobPlan> {
   let watch: PluginWatch | undefined;
   const note = (text: string): unknown => messages.push(text.trimEnd());
   try {
-    run = await planAsked(ask(options), note, note, async (prepared) =>
-      (watch = await watchPlugins(prepared, ({ message }) => note(message))));
+    run = await planAsked(ask(options), note, note, {
+      watch: async (prepared) => (watch = await watchPlugins(prepared, ({ message }) => note(message))),
+      ask: () => {
+        throw new StciError('STCI_USAGE', 'plan: with alloc the hosts are known once Slurm has given them: launch it.');
+      },
+    });
     checkDry(run);
     return { map: mapObject(run), launch: run.session === undefined ? planObject(run) : undefined, messages };
   } catch (thrown) {

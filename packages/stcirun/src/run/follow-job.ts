@@ -3,6 +3,7 @@
 import { JobRun, type JobRunInit, type RunDriver } from '@stci/core/run';
 import type { AcceptedJob, SessionClient } from '@stci/core/session';
 import type { AllocatedJob, FrontEnd, FrontEndEvents, JobMap, Platform } from '@stci/interface';
+import type { HeldAllocation } from '../alloc/held-allocation.js';
 import { jobName } from '../session/session-name.js';
 
 const MISSED = 'output was dropped before it could be shown: the spool was full (session.spool.max), or its disk'
@@ -39,6 +40,8 @@ export function inSession(
 }
 
 export interface FollowedJob extends JobSource {
+  /** The hosts are its: if it ends before the job, so does the job. */
+  readonly allocation?: HeldAllocation | undefined;
   readonly platform: Pick<Platform, 'clock'>;
   readonly spec: AllocatedJob;
   readonly map: JobMap;
@@ -54,7 +57,7 @@ export interface FollowInit extends Pick<JobRunInit, 'options' | 'prefix' | 'onM
 
 /** Resolves with its exit code. */
 export function followJob(followed: FollowedJob, driver: RunDriver, { say, ...init }: FollowInit): Promise<number> {
-  const { platform, spec, map, detach, failuresAtOnce, isHere, remarks } = followed;
+  const { platform, spec, map, detach, failuresAtOnce, isHere, remarks, allocation } = followed;
   return new Promise((resolve) => {
     const { hosts: _ofSession, ...job } = spec;
     const run = new JobRun({
@@ -64,7 +67,7 @@ export function followJob(followed: FollowedJob, driver: RunDriver, { say, ...in
       map,
       failuresAtOnce,
       detach,
-      driver,
+      driver: allocation === undefined ? driver : endedWith(allocation, driver),
       startFrontEnd: (events) => followed.startFrontEnd(events, say),
       isHere,
       remarks,
@@ -72,4 +75,15 @@ export function followJob(followed: FollowedJob, driver: RunDriver, { say, ...in
     });
     run.start();
   });
+}
+
+/** As with output that cannot be written: the job ends in order, with that error. */
+function endedWith(allocation: HeldAllocation, driver: RunDriver): RunDriver {
+  return {
+    ...driver,
+    openSink: (onFault) => {
+      allocation.watch(onFault);
+      return driver.openSink(onFault);
+    },
+  };
 }

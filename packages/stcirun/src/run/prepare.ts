@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import type { Composition, ConfigFile, Registry } from '@stci/core';
 import { StciError, type Params } from '@stci/interface';
 import { createNodePlatform, type NodePlatform } from '@stci/platform-node';
+import type { HeldAllocation } from '../alloc/held-allocation.js';
 import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { optionDefaults, type OptionDefault } from '../cli/defaults.js';
+import type { Variables } from '../cli/environment.js';
 import type { RunRequest } from '../cli/parse.js';
 import type { Caller } from './caller.js';
 import { loadRunSettings, type Settings } from './settings.js';
@@ -17,6 +19,10 @@ export interface Prepared extends Pick<Caller, 'wdir' | 'say'>, Pick<Settings, '
   readonly composition: Composition;
   readonly params: Params;
   readonly platform: NodePlatform;
+  /** Of Slurm, where `--alloc` asked for it. */
+  readonly allocation?: HeldAllocation;
+  /** The same with other variables. */
+  openPlatform(variables: Variables): NodePlatform;
 }
 
 export async function prepare(
@@ -25,20 +31,22 @@ export async function prepare(
   withDefaults: (defaults: readonly OptionDefault[]) => Promise<RunRequest>,
 ): Promise<Prepared> {
   const { agents, wdir, say } = caller;
-  const platform = createNodePlatform({
+  const openPlatform = (variables: Variables | undefined): NodePlatform => createNodePlatform({
     agentCommand: localAgentCommand(agents),
     agentMain: join(agents, AGENT_MAIN),
     agentBundle: join(agents, AGENT_BUNDLE),
     logLevel: process.env['STCI_DEBUG'] === '1' ? 'debug' : given.quiet ? 'error' : 'warn',
     ...caller.platform,
+    variables,
   });
+  const platform = openPlatform(caller.platform?.variables);
   const settings = await loadRunSettings(withSteps(given), wdir, platform.env.variables,
     (registry) => checkRetries(registry, given.mca));
   const { registry, composition, params, plugins, warnings, files } = settings;
   const request = await withDefaults(optionDefaults(params));
   if (!request.quiet) warnings.forEach(say);
   if (request.verbose) files.flatMap(fileText).forEach(say);
-  return { wdir, say, request, registry, composition, params, plugins, platform };
+  return { wdir, say, request, registry, composition, params, plugins, platform, openPlatform };
 }
 
 /** `--on-failure POLICY:N` sets a parameter of the policy, which not all have. */

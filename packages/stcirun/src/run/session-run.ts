@@ -5,6 +5,7 @@ import type { AcceptedJob, SessionClient, SessionStatus } from '@stci/core/sessi
 import {
   StciError, type AllocatedJob, type HostSpec, type ParamValue, type Params, type Platform,
 } from '@stci/interface';
+import type { HeldAllocation } from '../alloc/held-allocation.js';
 import type { RunRequest } from '../cli/parse.js';
 import { askStatus } from '../session/ask.js';
 import { connectSession, findSession } from '../session/connect.js';
@@ -28,7 +29,7 @@ export interface SessionInit {
 /** The session that `--session` or STCI_SESSION names; undefined: neither does. Throws STCI_SESSION_*. */
 export async function openSession(request: RunRequest, init: SessionInit): Promise<OpenedSession | undefined> {
   const variable = init.platform.env.variables['STCI_SESSION'];
-  const wanted = request.session ?? (variable === '' ? undefined : variable);
+  const wanted = request.session ?? (variable === '' || request.alloc !== undefined ? undefined : variable);
   if (wanted === undefined || wanted === NO_SESSION) return undefined;
   const place = placeOf(init.params);
   const option = request.session === undefined ? 'STCI_SESSION' : '--session';
@@ -73,6 +74,8 @@ export interface OwnSessionInit extends SessionInit {
   readonly life: Pick<Instruction, 'isForOneJob' | 'owner'>;
   /** Added to the environment of its processes. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** It holds this from then on. */
+  readonly allocation?: HeldAllocation;
 }
 
 /** A session of this job's own. */
@@ -81,7 +84,7 @@ export async function startOwnSession(
   init: OwnSessionInit,
   hosts: { readonly hosts: readonly HostSpec[]; readonly spares: readonly HostSpec[] },
 ): Promise<OpenedSession & { readonly facts: SessionFacts }> {
-  const { params, programs, wdir, command, life, until, onStep, variables } = init;
+  const { params, programs, wdir, command, life, until, onStep, variables, allocation } = init;
   const place = placeOf(params);
   const name = place.freeName();
   await startSession({
@@ -98,6 +101,7 @@ export async function startOwnSession(
     onStep,
     until,
     variables,
+    allocation,
   });
   const facts = findSession(place, name, { option: command, variable: undefined });
   return { ...(await connected(connectSession(place, facts, init))), facts };

@@ -10,7 +10,7 @@ import { callerOf, type Caller } from './caller.js';
 import { checkDry } from './check-dry.js';
 import { mpiRemarks } from './mpi-program.js';
 import { jobOf, openJob, planRun, type PlannedRun } from './plan-run.js';
-import { prepare } from './prepare.js';
+import { prepare, type Prepared } from './prepare.js';
 import { prestartedAgent } from './prestarted-agent.js';
 import { startOwnSession, submitTo } from './session-run.js';
 import { checkOutput, openEvents, showJob, type ShowParams } from './show-job.js';
@@ -32,7 +32,27 @@ export async function startRun(line: RunLine, agents: string, ignoresHangup = fa
   const { request } = prepared;
   colorErrors(request.color);
   await watchCommand('stcirun', prepared.params);
-  const run = await planRun(prepared);
+  if (request.alloc === undefined) return runJob(await planRun(prepared), agents, ignoresHangup);
+  if (request.dryRun) return showRequest(prepared);
+  const { askSlurm, withAllocation } = await import('./ask-slurm.js');
+  const { inAllocation } = await import('./in-allocation.js');
+  return inAllocation({ command: 'stcirun', quiet: request.quiet, ignoresHangup },
+    (waiting) => askSlurm(prepared, waiting),
+    async (allocation) => runJob(await planRun(withAllocation(prepared, allocation)), agents, ignoresHangup));
+}
+
+/** What would be asked of Slurm: the hosts, and with them map and plan, are known when it has given them. */
+async function showRequest({ request, platform }: Prepared): Promise<number> {
+  const { allocationArguments } = await import('./ask-slurm.js');
+  const { sallocCommand } = await import('../alloc/salloc-options.js');
+  const args = allocationArguments(request, platform.env.variables);
+  const text = sallocCommand(args);
+  printOut(request.json ? `${JSON.stringify({ type: 'allocation', asked: ['salloc', ...args] })}\n` : `asks ${text}\n`);
+  return 0;
+}
+
+async function runJob(run: PlannedRun, agents: string, ignoresHangup: boolean): Promise<number> {
+  const { request } = run;
   if (request.dryRun) checkDry(run);
   if (request.dryRun || request.display !== undefined) {
     const text = showPlan(run);

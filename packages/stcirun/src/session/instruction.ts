@@ -9,6 +9,9 @@ export const SESSION_WORD = '--session-process';
 
 /** The descriptor of its reports. */
 export const REPORT_FD = 3;
+/** Descriptors of an allocation's streams (alloc/held-allocation.ts). */
+export const KEEP_FD = 4;
+export const WORDS_FD = 5;
 
 export interface Instruction extends ParamsRequest {
   readonly name: string;
@@ -21,6 +24,8 @@ export interface Instruction extends ParamsRequest {
   readonly events?: string;
   /** It ends with its first job. */
   readonly isForOneJob: boolean;
+  /** Number of the job of Slurm that it holds, by the streams at KEEP_FD and WORDS_FD. */
+  readonly slurmJob?: string | undefined;
   /** It ends with this process. */
   readonly owner?: ProcessIdentity;
 }

@@ -4,6 +4,7 @@
  */
 
 import { readFileSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { paramsSnapshot } from '@stci/core';
 import { openBackend, SessionJobs, SessionServer } from '@stci/core/resident';
@@ -13,6 +14,7 @@ import {
   EXIT, StciError, printable, toErrorRecord, type HostIndex, type JobEvent, type JobId, type Platform,
 } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
+import type { HeldAllocation } from '../alloc/held-allocation.js';
 import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
 import { withHostGroups } from '../run/host-groups.js';
 import { loadRunSettings, type Settings } from '../run/settings.js';
@@ -20,7 +22,7 @@ import { watchCommand } from '../plugin/watch-command.js';
 import { endByFault } from '../fault.js';
 import { printError } from '../print.js';
 import { VERSION } from '../version.js';
-import { REPORT_FD, type Instruction, type Report } from './instruction.js';
+import { KEEP_FD, REPORT_FD, WORDS_FD, type Instruction, type Report } from './instruction.js';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.js';
 import { trimLog } from './session-log.js';
 import { LOG_FILE, SessionPlace, type SessionFacts } from './session-place.js';
@@ -39,15 +41,25 @@ export async function sessionMain(programs: string): Promise<number> {
   process.on('SIGHUP', () => undefined);
   process.on('SIGINT', () => undefined);
   try {
+    const allocation = await takeOver(instruction);
     const settings = await loadRunSettings(instruction, instruction.wdir, createNodePlatform().env.variables);
     const events = await openEvents(instruction);
     await watchCommand('stci', settings.params);
-    return await new SessionProcess(instruction, programs, settings, events).run();
+    return await new SessionProcess(instruction, programs, settings, events, allocation).run();
   } catch (thrown) {
     const { code, message } = toErrorRecord(thrown);
     report({ type: 'failed', code, message });
     return thrown instanceof StciError ? thrown.exitCode : EXIT.internal;
   }
+}
+
+/** The allocation that the starter has asked for. */
+async function takeOver({ slurmJob }: Instruction): Promise<HeldAllocation | undefined> {
+  if (slurmJob === undefined) return undefined;
+  const { HeldAllocation: Held } = await import('../alloc/held-allocation.js');
+  const [keep, words] = [new Socket({ fd: KEEP_FD }), new Socket({ fd: WORDS_FD })];
+  // Nothing is read of it: its end is not this process's end.
+  return new Held({ keep: keep.pause(), words }, (text) => printError(`Slurm: ${text}\n`), slurmJob);
 }
 
 /** The file of `--events`, before anything is started. Throws STCI_OUTPUT_FAILED. */
@@ -72,6 +84,7 @@ class SessionProcess {
   readonly #platform: Platform;
   readonly #place: SessionPlace;
   readonly #events: EventFile | undefined;
+  readonly #allocation: HeldAllocation | undefined;
   readonly #key;
   readonly #jobs: SessionJobs;
   readonly #server: SessionServer;
@@ -85,6 +98,7 @@ class SessionProcess {
 
   constructor(
     instruction: Instruction, programs: string, settings: Settings, events: EventFile | undefined,
+    allocation: HeldAllocation | undefined,
   ) {
     this.#instruction = instruction;
     this.#events = events;
@@ -127,6 +141,8 @@ class SessionProcess {
     });
     const init = { platform: this.#platform, params, key: this.#key, service: this.#jobs };
     this.#server = new SessionServer(init);
+    allocation?.watch((error) => this.#onLost(error));
+    this.#allocation = allocation;
     endByFault((fault) => this.#onFault(fault));
   }
 
@@ -152,6 +168,7 @@ class SessionProcess {
     });
     await new Promise<void>((resolve) => this.#server.disconnect(resolve));
     await new Promise<void>((resolve) => (this.#events === undefined ? resolve() : this.#events.finish(resolve)));
+    await this.#allocation?.release();
     // The next command that looks tells of a fault, or of an end by a batch system.
     const unasked = this.#fault ?? this.#ending;
     if (unasked === undefined) this.#place.remove(this.#facts);
@@ -201,6 +218,13 @@ class SessionProcess {
     this.#ending = error;
     report({ type: 'failed', code: error.code, message: error.message });
     this.#jobs.stopAfterJobs();
+  }
+
+  /** salloc tells of it; what started the agents does not, or was not told. */
+  #onLost(error: StciError): void {
+    if (this.#ending !== undefined) return;
+    this.#jobs.stop(`its session: ${error.message}`);
+    this.#onEnding(error);
   }
 
   /** Of a plugin, outside of any call, or in one that the session cannot do without. */

@@ -3,7 +3,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { isErrorCode, StciError } from '@stci/interface';
+import type { HeldAllocation } from '../alloc/held-allocation.js';
 import { REPORT_FD, SESSION_WORD, type Instruction, type Report } from './instruction.js';
 import { LOG_FILE, type SessionPlace } from './session-place.js';
 
@@ -19,26 +21,30 @@ export interface StartSessionInit {
   readonly until: 'listening' | 'ready';
   /** Added to its environment. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
+  /** It holds this from then on. */
+  readonly allocation?: HeldAllocation | undefined;
 }
 
 /** Resolves with the number of hosts that are up; rejects with StciError, and nothing is left. */
 export async function startSession(init: StartSessionInit): Promise<number> {
-  const { place, programs, instruction, variables } = init;
+  const { place, programs, instruction, variables, allocation } = init;
   const staged = place.stage();
   const log = place.openLog(staged);
   const child = spawn(process.execPath, [join(programs, 'stci.cjs'), SESSION_WORD], {
     detached: true,
     cwd: '/',
-    env: { ...process.env, ...variables },
-    stdio: ['pipe', log, log, 'pipe'],
+    env: { ...process.env, ...allocation?.variables, ...variables },
+    stdio: ['pipe', log, log, 'pipe', ...(allocation === undefined ? [] : heldStreams(allocation))],
   });
   closeSync(log);
-  child.stdin?.on('error', () => undefined).end(JSON.stringify({ ...instruction, staged } satisfies Instruction));
+  const whole: Instruction = { ...instruction, staged, ...(allocation !== undefined && { slurmJob: allocation.job }) };
+  child.stdin?.on('error', () => undefined).end(JSON.stringify(whole));
   const end = (): void => void child.kill('SIGTERM');
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
   try {
     const up = await follow(child, init);
     child.unref();
+    allocation?.leave();
     return up;
   } catch (thrown) {
     throw thrown instanceof StciError ? thrown : endedEarly(place, instruction.name, staged);
@@ -46,6 +52,12 @@ export async function startSession(init: StartSessionInit): Promise<number> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, end);
     rmSync(staged, { recursive: true, force: true });
   }
+}
+
+/** At KEEP_FD and WORDS_FD. */
+function heldStreams({ streams: { keep, words } }: HeldAllocation): readonly [Writable, Readable] {
+  words.pause();
+  return [keep, words];
 }
 
 function follow(child: ChildProcess, { onStep, until }: StartSessionInit): Promise<number> {

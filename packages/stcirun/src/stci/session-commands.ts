@@ -3,17 +3,20 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { counted, didYouMean, signalNamed } from '@stci/core';
-import { StciError, type SignalName } from '@stci/interface';
-import { parseCount, parseNodes, type NodesRequest } from '../cli/values.js';
+import { StciError, type Platform, type SignalName } from '@stci/interface';
+import { createNodePlatform } from '@stci/platform-node';
+import type { HeldAllocation } from '../alloc/held-allocation.js';
+import { HOSTS_OF_SLURM, sallocArguments } from '../alloc/salloc-options.js';
+import { allocValue, parseAlloc, parseCount, parseNodes, type NodesRequest } from '../cli/values.js';
 import { pluginPairs } from '../plugin/params.js';
 import { printError, printStarted } from '../print.js';
-import { allocateHosts, hostPlace } from '../run/allocate-hosts.js';
+import { allocateHosts, hostPlace, type HostOptions } from '../run/allocate-hosts.js';
 import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
 import { chooseNodes } from '../run/spec.js';
 import { ask, askEnd } from '../session/ask.js';
 import { isRunning } from '../session/process-identity.js';
 import { checkSessionName } from '../session/session-name.js';
-import { commonFlags, paramFlags } from './base.js';
+import { commonFlags, paramFlags, repeated } from './base.js';
 import {
   connectToJob, JOB_ARGUMENT, jobArgument, openSessions, SESSION_ARGUMENT, sessionFlags, StciCommand,
 } from './session-command.js';
@@ -29,6 +32,10 @@ const nodes = Flags.custom<NodesRequest>({
   char: 'N',
   helpValue: 'N',
   description: 'use the first N of the hosts, spares besides',
+});
+
+const alloc = Flags.custom<readonly string[], { implied: string }>({
+  parse: async (text) => parseAlloc('--alloc', text),
 });
 
 /** What spare hosts are for, where nothing else is said. */
@@ -52,6 +59,11 @@ Examples:
     host: commonFlags.host,
     hostfile: commonFlags.hostfile,
     exclude: commonFlags.exclude,
+    alloc: alloc({
+      ...repeated, helpValue: 'OPTIONS', implied: '',
+      description: 'ask Slurm for hosts, and give them back at the end of the session; with options of salloc: '
+        + "--alloc='-N 4 -p debug' (docs/slurm.md)",
+    }),
     spares: count(),
     nodes: nodes(),
     name: Flags.string({ helpValue: 'NAME', description: 'of the session; default s1, s2, ...' }),
@@ -72,7 +84,8 @@ Examples:
   };
 
   async run(): Promise<number> {
-    const { flags } = await this.parse(StartCommand);
+    const argv = this.argv.map((word) => word.replace(/^--alloc(?:=|$)/u, `--alloc=${allocValue('')}`));
+    const { flags } = await this.parse(StartCommand, argv);
     const mca = [
       ...pluginPairs(flags.plugin),
       ...(flags.mca ?? []),
@@ -81,32 +94,58 @@ Examples:
       ...(flags.spares === undefined ? [] : FOR_SPARES).filter(({ key }) => !flags.mca?.some((own) => own.key === key)),
     ];
     const sessions = await openSessions({ mca, am: flags.am });
-    const { platform, place } = sessions;
+    const { place } = sessions;
     const wdir = callerDirectory();
-    const all = allocateHosts(flags, hostPlace(sessions, platform, wdir));
     const name = flags.name === undefined ? place.freeName() : checkSessionName(flags.name, '--name');
-    const { nodes } = flags;
-    const allocation = chooseNodes(all, { spares: flags.spares ?? 0, ...(nodes !== undefined && { nodes }) });
-    const { startSession } = await import('../session/start-session.js');
-    const up = await startSession({
-      place,
-      programs: this.config.root,
-      instruction: {
+    const { nodes, spares = 0 } = flags;
+    const start = async (platform: Platform, allocation?: HeldAllocation): Promise<number> => {
+      const all = allocateHosts(flags, hostPlace(sessions, platform, wdir));
+      const instruction = {
+        ...chooseNodes(all, { spares, ...(nodes !== undefined && { nodes }) }),
         name,
         wdir,
-        ...allocation,
         mca: mca.map((pair) => ({ origin: `--mca ${pair.key}=${pair.value}`, ...pair })),
         am: (flags.am ?? []).map((file) => resolveFrom(wdir, file, '--am')),
         ...(flags.events !== undefined && { events: resolveFrom(wdir, flags.events, '--events') }),
         isForOneJob: false,
-      },
-      onStep: (text) => !flags.quiet && printError(`stci: ${text}\n`),
-      until: 'ready',
-    });
+      };
+      const onStep = (text: string): unknown => flags.quiet || printError(`stci: ${text}\n`);
+      const { startSession } = await import('../session/start-session.js');
+      return startSession({ place, programs: this.config.root, instruction, onStep, until: 'ready', allocation });
+    };
+    const { platform } = sessions;
+    const up = flags.alloc === undefined ? await start(platform)
+      : await startInAllocation({ ...flags, alloc: flags.alloc.flat(), spares }, name, platform, start);
     if (!flags.quiet) printError(`stci: session ${name}: ${counted(up, 'host')} up\n`);
     printStarted('stci', 'session', name);
     return 0;
   }
+}
+
+interface AllocFlags extends HostOptions {
+  readonly alloc: readonly string[];
+  readonly nodes?: NodesRequest | undefined;
+  readonly spares: number;
+  readonly quiet: boolean;
+}
+
+async function startInAllocation(
+  { nodes, spares, ...flags }: AllocFlags,
+  name: string,
+  { env: { variables } }: Platform,
+  start: (platform: Platform, allocation: HeldAllocation) => Promise<number>,
+): Promise<number> {
+  const named = HOSTS_OF_SLURM.find(([option]) => flags[option] !== undefined);
+  if (named !== undefined) {
+    throw new StciError('STCI_USAGE', `--alloc and --${named[0]} cannot be combined: ${named[1]}.`);
+  }
+  const { inAllocation } = await import('../run/in-allocation.js');
+  const { requestAllocation } = await import('../alloc/request-allocation.js');
+  const onWords = (text: string): unknown => flags.quiet || printError(`stci: Slurm: ${text}\n`);
+  const args = sallocArguments(flags.alloc, { name, nodes: nodes && nodes.count + spares }, variables);
+  return inAllocation({ command: 'stci', quiet: flags.quiet },
+    (waiting) => requestAllocation({ ...waiting, args, variables, onWords }),
+    (allocation) => start(createNodePlatform({ variables: { ...variables, ...allocation.variables } }), allocation));
 }
 
 const STOP_MS = 60_000;

@@ -1,0 +1,110 @@
+/**
+ * An allocation of Slurm that is asked for, then held until it is given back: by the process that asked for it, or by
+ * one that got its two streams from that.
+ */
+
+import { spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { StciError } from '@stci/interface';
+import { lineSplitter } from '@stci/platform-node';
+import { SallocLog } from './salloc-words.js';
+
+/** Time for Slurm to take an allocation back. */
+const RELEASE_MS = 10_000;
+/** Where Slurm revokes it, its step is told as well, and tells more: who watches here is told after that. */
+const REVOKED_MS = 3000;
+/** How salloc ended is known soon after the end of its words. */
+const EXIT_MS = 50;
+
+export interface HeldStreams {
+  /** The holder's standard input: nothing is written, its end gives the allocation back. */
+  readonly keep: Writable;
+  /** salloc's words; they end when it has ended. */
+  readonly words: Readable;
+}
+
+export class HeldAllocation {
+  readonly streams: HeldStreams;
+  readonly log = new SallocLog();
+  /** salloc has ended. */
+  readonly ended: Promise<void>;
+  /** SLURM_*, as a program that salloc runs has them, once there is an allocation. */
+  variables: Readonly<Record<string, string>> = {};
+  readonly #job: string | undefined;
+  #isOver = false;
+  #timer: NodeJS.Timeout | undefined;
+  #onLost: ((error: StciError) => void) | undefined;
+
+  /** `onWords`: remarks of Slurm; `job`: where salloc's words of it have been read by another process. */
+  constructor(streams: HeldStreams, onWords: (text: string) => void, job?: string) {
+    this.streams = streams;
+    this.#job = job;
+    const lines = lineSplitter((line) => {
+      this.log.add(line).forEach(onWords);
+      this.#check();
+    });
+    streams.keep.on('error', () => undefined);
+    streams.words.on('data', (chunk: Uint8Array) => lines.push(chunk));
+    this.ended = new Promise((resolve) => {
+      const onEnd = (): void => {
+        if (this.#isOver) return resolve();
+        this.#isOver = true;
+        lines.end();
+        resolve();
+        this.#check();
+      };
+      streams.words.on('end', onEnd).on('close', onEnd).on('error', onEnd);
+    });
+  }
+
+  /** Number of the job in Slurm; undefined: salloc has not told it yet. */
+  get job(): string | undefined {
+    return this.#job ?? this.log.job ?? this.variables['SLURM_JOB_ID'];
+  }
+
+  /** Calls back once if the allocation ends before it is given back. */
+  watch(onLost: (error: StciError) => void): void {
+    this.#onLost = onLost;
+    this.#check();
+  }
+
+  /** Another process has the streams now. */
+  leave(): void {
+    this.#onLost = undefined;
+    this.streams.words.destroy();
+    this.streams.keep.destroy();
+  }
+
+  /** Gives it back. False: Slurm has not confirmed that in time; salloc goes on. */
+  async release(): Promise<boolean> {
+    this.#onLost = undefined;
+    clearTimeout(this.#timer);
+    // Not by `end`, which would be a shutdown of what several processes may have.
+    this.streams.keep.destroy();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<false>((resolve) => {
+      timer = setTimeout(() => resolve(false), RELEASE_MS);
+    });
+    const isReleased = await Promise.race([this.ended.then(() => true), late]);
+    clearTimeout(timer);
+    this.streams.words.destroy();
+    return isReleased;
+  }
+
+  /** If salloc was killed, the job of Slurm is still there: in its queue, or with nobody to give it back. */
+  cancel(): void {
+    if (this.job === undefined || this.log.revoked !== undefined) return;
+    spawn('scancel', [this.job], { detached: true, stdio: 'ignore' }).on('error', () => undefined).unref();
+  }
+
+  #check(): void {
+    const { revoked } = this.log;
+    if (this.#onLost === undefined || this.#timer !== undefined || (revoked === undefined && !this.#isOver)) return;
+    if (this.#isOver) this.cancel();
+    this.#timer = setTimeout(() => {
+      const onLost = this.#onLost;
+      this.#onLost = undefined;
+      onLost?.(this.log.loss(this.job));
+    }, revoked === undefined ? EXIT_MS : REVOKED_MS);
+  }
+}

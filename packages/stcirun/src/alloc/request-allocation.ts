@@ -1,0 +1,112 @@
+/** Asks Slurm for an allocation, by salloc, and waits for it in Slurm's queue. */
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { StciError } from '@stci/interface';
+import { checkProgram } from '@stci/platform-node';
+import { HeldAllocation } from './held-allocation.js';
+import { EnvironmentReader, holderCommand } from './holder.js';
+import { sallocCommand } from './salloc-options.js';
+import type { SallocState } from './salloc-words.js';
+
+export interface AllocationRequest {
+  /** salloc's. */
+  readonly args: readonly string[];
+  /** The caller's. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Aborted: the request is taken back. */
+  readonly signal: AbortSignal;
+  /** Remarks of Slurm. */
+  onWords(text: string): void;
+  /** How far it is, now and then. */
+  onState?(state: SallocState, job: string | undefined): void;
+}
+
+/**
+ * Waits as long as Slurm has the request in its queue. Rejects with STCI_ALLOCATION_REFUSED, STCI_USAGE inside of a job
+ * of Slurm, and STCI_JOB_INTERRUPTED when it is aborted; nothing is left then.
+ */
+export async function requestAllocation(request: AllocationRequest): Promise<HeldAllocation> {
+  const { args, variables, signal, onWords } = request;
+  checkOutside(variables);
+  const [program, words] = holderCommand(findSalloc(variables), args);
+  // A session of its own: no signal of the terminal.
+  const child = spawn(program, words, { detached: true, env: variables, stdio: 'pipe' });
+  const held = new HeldAllocation({ keep: child.stdin as Writable, words: child.stderr as Readable }, onWords);
+  const exited = new Promise<void>((resolve) => {
+    child.on('exit', (status, by) => {
+      held.log.exit = by === null ? `exit code ${status}` : `signal ${by}`;
+      resolve();
+    });
+    // One that cannot be started ends its streams.
+    child.on('error', () => resolve());
+  });
+  const unwatch = watchState(request, child, held);
+  try {
+    const found = await Promise.race([readEnvironment(child), held.ended, aborted(signal)]);
+    if (found?.['SLURM_JOB_ID'] !== undefined) {
+      held.variables = found;
+      return held;
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+  } finally {
+    unwatch();
+    child.stdout?.destroy();
+    if (signal.aborted) await withdraw(child, held);
+  }
+  await withdraw(child, held);
+  await exited;
+  throw held.log.refusal(sallocCommand(args));
+}
+
+/** Once salloc has a command, that ends it; TERM only before. */
+async function withdraw(child: ChildProcess, held: HeldAllocation): Promise<void> {
+  if (held.log.state === 'asking' || held.log.state === 'queued') child.kill('SIGTERM');
+  if (!(await held.release())) child.kill('SIGKILL');
+  held.cancel();
+}
+
+function checkOutside(variables: AllocationRequest['variables']): void {
+  const name = ['SLURM_JOB_ID', 'SLURM_JOBID'].find((each) => variables[each] !== undefined);
+  if (name === undefined) return;
+  throw new StciError('STCI_USAGE', `--alloc: this is in Slurm job ${variables[name]} already (${name} is set). `
+    + 'Without --alloc its hosts are used; for another allocation, run it outside of that job.');
+}
+
+function findSalloc(variables: AllocationRequest['variables']): string {
+  const found = checkProgram({ program: 'salloc', env: variables });
+  if ('path' in found) return found.path;
+  throw new StciError('STCI_ALLOCATION_REFUSED', '--alloc: salloc is not on PATH here. It asks Slurm for hosts: add '
+    + 'the directory of its programs to PATH, run this where they are, or name hosts with --host.');
+}
+
+/** undefined: its end came first. */
+function readEnvironment(child: ChildProcess): Promise<Readonly<Record<string, string>> | undefined> {
+  return new Promise((resolve, reject) => {
+    const reader = new EnvironmentReader();
+    child.stdout?.on('error', () => undefined).on('data', (chunk: Uint8Array) => {
+      try {
+        const found = reader.add(chunk);
+        if (found !== undefined) resolve(found);
+      } catch (thrown) {
+        reject(thrown as Error);
+      }
+    });
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const fail = (): void => reject(signal.reason as Error);
+    if (signal.aborted) fail();
+    else signal.addEventListener('abort', fail, { once: true });
+  });
+}
+
+function watchState({ onState }: AllocationRequest, child: ChildProcess, held: HeldAllocation): () => void {
+  if (onState === undefined) return () => undefined;
+  const tell = (): void => onState(held.log.state, held.job);
+  child.stderr?.on('data', tell);
+  return () => child.stderr?.off('data', tell);
+}
