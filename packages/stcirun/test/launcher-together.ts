@@ -26,14 +26,17 @@ require('node:vm').compileFunction(
 )(require, main, main.exports, path, require('node:path').dirname(path), { hash, bytes, path, waits });
 `;
 
-export function createTogether(platform: NodePlatform, bundle: string): LauncherProc {
+/** `pids`: of the processes that were started, in order. */
+export function createTogether(platform: NodePlatform, bundle: string): LauncherProc & { readonly pids: number[] } {
+  const pids: number[] = [];
   const inline = (): never => {
     throw new Error('not inline');
   };
   return {
     ...createLocal({ platform, inline }),
     name: 'together',
-    startAll: (start, events) => startAll(platform, bundle, start, events),
+    pids,
+    startAll: (start, events) => startAll(platform, bundle, start, events, pids),
   };
 }
 
@@ -42,6 +45,7 @@ function startAll(
   path: string,
   { agents, waitMs }: AgentsStart,
   events: AgentsEvents,
+  pids: number[],
 ): AgentGroup {
   const started: Process[] = [];
   let left = agents.length;
@@ -83,6 +87,7 @@ function startAll(
     const order = { path, hash: processes.agentBundle().hash, key: Buffer.from(key).toString('hex'), waitMs };
     process.writeStdin(Buffer.from(`${JSON.stringify(order)}\n`));
     started.push(process);
+    pids.push(process.pid);
     if (isKilled) process.signal('SIGKILL', 'process');
   };
   clock.soon(() => agents.forEach(({ host }, index) => start(host.name, index)));
