@@ -133,8 +133,7 @@ export class AgentSteps implements AgentGroup {
     if (member.state === 'placed') return this.#exit(member, end);
     const step = this.#step;
     this.#platform.clock.after(LAST_WORDS_MS, () => {
-      // The end of a step ends all its tasks, which says nothing of a host.
-      if (this.#step !== step || this.#blamed !== undefined || member.state === 'over') return;
+      if (this.#step !== step || step?.isAborted === true || member.state === 'over') return;
       const printed = member.lines.map((line) => `\n  it printed: ${line}`).join('');
       const text = `its agent ended before it was reached: ${what}.${printed}`;
       if (member.state === 'placed') this.#exit(member, end);
@@ -223,9 +222,10 @@ export class AgentSteps implements AgentGroup {
     this.#blamed = blamed;
     this.#askSlurm((known) => {
       const all = this.#in('starting');
-      const bad = all.filter(({ host }) => known.has(host) || blamed.has(host));
-      // Of a step of which nothing was heard at all, the hosts that Slurm has as bad are the cause.
-      const causes = bad.length < all.length ? bad : all.filter(({ host }) => known.has(host));
+      const bad = all.filter(({ host }) => known.has(host) || report.unreached.has(host));
+      // Slurm starts tasks along a tree: hosts may be silent for another one's sake. They get another step.
+      const silent = all.filter(({ host }) => blamed.has(host));
+      const causes = bad.length > 0 ? bad : silent.length < all.length ? silent : [];
       if (causes.length === 0 || this.#steps === STEPS_MAX) {
         return this.#failRest((host) => {
           const what = blamed.get(host);

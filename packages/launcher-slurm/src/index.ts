@@ -72,7 +72,8 @@ export const launcherSlurm = defineComponent({
       type: 'string',
       default: 'stci',
       aliases: ['launcher.slurm.name'],
-      help: 'Name of the step, in squeue -s and sacct. May be written launcher.slurm.name.',
+      help: 'Name of the step, in squeue -s and sacct; not given, that of a single job\'s agents is `stci:PROGRAM`. '
+        + 'May be written launcher.slurm.name.',
     },
   },
   query: ({ request: { hosts }, facts }) => {

@@ -85,6 +85,7 @@ export class Step {
   /** srun's word of an end, whose reason is awaited. */
   #aborted: { readonly line: string; readonly timer: Timer } | undefined;
   #isKilled = false;
+  #isAborted = false;
   #isOver = false;
 
   constructor(platform: StepPlatform, params: SlurmParams, init: StepInit, events: StepEvents) {
@@ -136,6 +137,11 @@ export class Step {
   /** What Slurm says that the step waits for. */
   get waitsFor(): string | undefined {
     return this.#waitsFor;
+  }
+
+  /** All tasks are being ended, which says nothing of any of them. */
+  get isAborted(): boolean {
+    return this.#isAborted || this.#isKilled || this.#unreached.size > 0;
   }
 
   phaseOf(host: string): HostPhase | undefined {
@@ -212,8 +218,8 @@ export class Step {
       this.#tellAborted();
       for (const host of line.hosts) this.#events.onEnded(host, line.end, line.what);
     }
-    const isNews = line.kind === 'aborted' && !this.#isKilled && this.#unreached.size === 0;
-    if (!isNews || this.#aborted !== undefined) return;
+    if (line.kind !== 'aborted' || this.isAborted) return;
+    this.#isAborted = true;
     this.#aborted = { line: text, timer: this.#platform.clock.after(REASON_MS, () => this.#tellAborted()) };
   }
 

@@ -115,6 +115,7 @@ suite('slurm: a step that does not come up', (test) => {
     slurm.srun.err('srun: Job step aborted: Waiting up to 7 seconds for job step to finish.');
     slurm.srun.err(`${CANCELLED} ***`);
     slurm.srun.err('srun: error: h1: task 0: Killed');
+    slurm.pass(1000);
     slurm.srun.end({ status: 233 });
     slurm.pass(1000);
     assert.match(slurm.errorOf(1), /step 9\.4 cannot have this host: srun says: Communication connection/);
@@ -141,6 +142,21 @@ suite('slurm: a step that does not come up', (test) => {
     slurm.pass(0);
     assert.match(slurm.errorOf(2), /mixed \(it does not respond\); nothing was heard of it for 15 s/);
     assert.equal(slurm.srun.hosts, ['h1', 'h2']);
+  });
+
+  test('of silent hosts, those that Slurm has as bad are left out first, the others if they are silent again', () => {
+    const slurm = new FakeSlurm();
+    slurm.nodes = 'h1|mixed|none\nh2|mixed|none\nh3|mixed*|none\n';
+    slurm.start();
+    for (const [answer, heard] of [['h1,h2', ['h1']], ['h1', ['h1']]] as const) {
+      slurm.srun.comeUp(heard);
+      slurm.pass(16_000);
+      slurm.srun.end({ status: 137 });
+      slurm.pass(0);
+      slurm.nodes = '';
+      assert.is(slurm.srun.hosts.join(), answer);
+    }
+    assert.match(slurm.errorOf(1), /cannot have this host: nothing was heard of it for 15 s/);
   });
 
   test('a step of which nothing is heard ends for all, though srun does not', () => {

@@ -62,7 +62,7 @@ suite('agents by a step of Slurm', (test) => {
     const run = await hosts.run(['salloc', '--quiet', '-N2', '--exclusive', ...stcirun('-n', '1', 'sh', '-c', show)], {
       deadlineMs: 80_000, env: { ...env(), ...variables },
     });
-    assert.equal([run.code, lines(run)], [0, 'CPUs=16 Tasks=2 Name=stci'], run.stderr);
+    assert.equal([run.code, lines(run)], [0, 'CPUs=16 Tasks=2 Name=stci:sh'], run.stderr);
   });
 
   check('a batch script and its controller on a host of the job', async () => {

@@ -1,7 +1,7 @@
 /** From a request to what runs it: the session or the agents of its own, its hosts, its map; then the job itself. */
 
-import { createFrontEnd, paramsSnapshot, type Composition } from '@stci/core';
-import type { AllocatedJob } from '@stci/interface';
+import { createFrontEnd, paramsSnapshot, withParams, type Composition } from '@stci/core';
+import type { AllocatedJob, Params } from '@stci/interface';
 import { inSession, type JobSource } from './follow-job.js';
 import { withHostGroups } from './host-groups.js';
 import { planJob, type PlannedJob } from './plan-job.js';
@@ -17,6 +17,9 @@ export interface PlannedRun extends Prepared, PlannedJob {
   isHere(host: string): boolean;
 }
 
+const STEP_NAME = 'launcherproc.slurm.name';
+const STEP_NAME_CHARS_MAX = 40;
+
 /** Throws StciError. */
 export async function planRun(prepared: Prepared): Promise<PlannedRun> {
   const { request, registry, platform } = prepared;
@@ -26,7 +29,8 @@ export async function planRun(prepared: Prepared): Promise<PlannedRun> {
     const planned = planJob(prepared, session?.status.hosts);
     const { spec, spares } = planned;
     // Of a session, its agents have read them.
-    const params = session === undefined ? withHostGroups(prepared, spec.hosts) : prepared.params;
+    const params = session === undefined
+      ? withStepName(prepared, withHostGroups(prepared, spec.hosts), spec.apps[0]?.program ?? '') : prepared.params;
     const scope = prepared.composition.scope('stcirun', params, platform);
     const method = session === undefined ? scope.launchMethod([...spec.hosts, ...spares]) : 'session';
     const isHere = (host: string): boolean => method === 'local' || host === platform.env.hostname;
@@ -35,6 +39,14 @@ export async function planRun(prepared: Prepared): Promise<PlannedRun> {
     session?.client.close();
     throw thrown;
   }
+}
+
+/** In a Slurm job, the step of these agents is named after the program, unless the user has named it. */
+function withStepName({ registry, platform }: Prepared, params: Params, program: string): Params {
+  if (platform.env.variables['SLURM_JOB_ID'] === undefined) return params;
+  if (params.entries().find(({ name }) => name === STEP_NAME)?.source !== 'default') return params;
+  const name = program.replace(/^.*\//s, '').replaceAll(/[^\w.+-]/g, '_').slice(0, STEP_NAME_CHARS_MAX);
+  return withParams(registry.catalog, params, new Map([[STEP_NAME, `stci:${name}`]]));
 }
 
 /** With the parameters that are the job's own. */
