@@ -11,7 +11,7 @@ import {
   type Registry,
   type RegistryInit,
 } from '@stci/core';
-import type { AnyComponent, AnyFramework } from '@stci/interface';
+import type { AnyComponent, AnyFramework, Params } from '@stci/interface';
 import { detectorMesh } from '@stci/detector-mesh';
 import { detectorRing } from '@stci/detector-ring';
 import { detectorSwim } from '@stci/detector-swim';
@@ -19,7 +19,7 @@ import { faultComponents } from '@stci/finject';
 import { portsProblem } from '@stci/core/component';
 import { launcherLocal } from '@stci/launcher-local';
 import { launcherSlurm } from '@stci/launcher-slurm';
-import { findRelativePath, launcherSsh, sshParams } from '@stci/launcher-ssh';
+import { findRelativePath, launcherSsh, sshParams, type SshParams } from '@stci/launcher-ssh';
 import { notifierBmg } from '@stci/notifier-bmg';
 import { notifierHypercube } from '@stci/notifier-hypercube';
 import { topologyBmg } from '@stci/topology-bmg';
@@ -49,7 +49,7 @@ const OWN: readonly AnyComponent[] = [
 export function assembleRegistry(more: Partial<RegistryInit> = {}, plugins: readonly Plugin[] = []): Registry {
   checkNames(plugins);
   const init = builtins([...OWN, ...(more.components ?? []), ...plugins.flatMap(({ components }) => components)]);
-  const rules = [...(init.rules ?? []), ...['client', 'options'].map(fixedPathRule), slurmPortsRule];
+  const rules = [...(init.rules ?? []), ...FIXED_PATHS.map(fixedPathRule), slurmPortsRule];
   const frameworks = [...init.frameworks, ...(more.frameworks ?? [])];
   const groups = [...(init.groups ?? []), pluginGroup, ...(more.groups ?? [])];
   return createRegistry({ ...init, frameworks, rules, groups });
@@ -84,16 +84,27 @@ const slurmPortsRule: ParamRule = {
 
 const FILES: ReadonlySet<string> = new Set(['override', 'am file', 'project file', 'user file', 'system file']);
 
+/** A parameter, and the relative path that its value names. */
+type FixedPath = readonly [param: string, find: (params: Params) => string | undefined];
+
+const FIXED_PATHS: readonly FixedPath[] = [
+  ['launcherproc.ssh.client', (params) => findRelativePath(ssh(params).client, [])],
+  ['launcherproc.ssh.options', (params) => findRelativePath('', ssh(params).options)],
+  ['launcherproc.slurm.client', (params) => findRelativePath(params.string('launcherproc.slurm.client'), [])],
+];
+
+function ssh(params: Params): SshParams {
+  return sshParams(params.under('launcherproc.ssh'));
+}
+
 /** A configuration file names no file relative to the working directory, which may be another user's. */
-function fixedPathRule(name: string): ParamRule {
-  const param = `launcherproc.ssh.${name}`;
+function fixedPathRule([param, find]: FixedPath): ParamRule {
   return {
     param,
     check: (params) => {
       const given = params.entries().find((entry) => entry.name === param);
       if (given === undefined || !FILES.has(given.source)) return undefined;
-      const { client, options } = sshParams(params.under('launcherproc.ssh'));
-      const path = name === 'client' ? findRelativePath(client, []) : findRelativePath('', options);
+      const path = find(params);
       return path === undefined ? undefined
         : `'${path}' depends on the working directory. In a file, write an absolute path.`;
     },

@@ -102,6 +102,7 @@ export const scripts = shown.filter(isCommand);
 
 /** Documents whose commands depend on who types them: the first ones, places of sessions, logins, hosts, namespaces. */
 export const OF_USERS: ReadonlySet<string> = new Set([
-  'README.md', 'docs/cli.md', 'docs/sessions.md', 'docs/ssh.md', 'docs/test-hosts.md', 'examples/unshare/README.md',
+  'README.md', 'docs/cli.md', 'docs/sessions.md', 'docs/slurm.md', 'docs/ssh.md', 'docs/test-hosts.md',
+  'examples/unshare/README.md',
 ]);
 export const isOfUsers = (path: string): boolean => OF_USERS.has(path);
