@@ -48,13 +48,19 @@ export function createCpuMeter(hosts, daemons = []) {
     settled: async (count = onHosts.length) => {
       const untilMs = performance.now() + SETTLED_DEADLINE_MS;
       while (members(groups.front) + members(groups.hosts) > count) {
-        if (performance.now() > untilMs) throw new Error('processes of the launch are left');
+        if (performance.now() > untilMs) throw new Error(`processes of the launch are left: ${leftovers(hosts)}`);
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     },
     /** To be called when the hosts are down. */
     close: () => Object.values(groups).forEach((path) => rmdirSync(path)),
   };
+}
+
+/** Where and what they are. */
+function leftovers(hosts) {
+  const all = [...hosts.allLeftovers()].flatMap(([place, left]) => left.map(({ command }) => `${place}: ${command}`));
+  return all.map((text) => text.slice(0, 200)).join('; ');
 }
 
 function findKind() {
