@@ -208,6 +208,7 @@ function begin(secret, bytes, kept) {
   var listen = given.interfaces.length > 0 ? given.interfaces : allInterfaces();
   run(bytes, kept, { key: key, interfaces: listen, ports: given.ports, waitMs: waitMs, say: tellPlace });
 }
+me.on('exit', function (code) { try { say('end ' + code); } catch (e) {} });
 var bytes = cached();
 say(bytes === undefined ? 'need' : 'have');
 take(65, function (line) {
@@ -221,7 +222,7 @@ take(65, function (line) {
 });
 `;
 
-/** The program of agents that are started together: each says `have` or `need`, then `wait ADDRESS…`. */
+/** The program of agents that are started together: each says `have` or `need`, `wait ADDRESS…`, `end STATUS`. */
 export function waitProgram({ interfaces, ports }: Pick<AgentWait, 'interfaces' | 'ports'>): string {
   const given = JSON.stringify({ interfaces, ports }).replaceAll(/[^ -~]/g, escaped);
   return hostProgram(`var given = ${given};\n${WAIT}`);

@@ -43,7 +43,7 @@ export interface StepEvents {
   onWaits(host: string, addresses: readonly NetworkAddress[]): void;
   /** There is no node on the host, or the bundle came damaged. */
   onFailed(host: string, phase: 'node' | 'bundle', text: string): void;
-  /** srun's word: the host's task has ended; not told of status 0. */
+  /** The host's task has ended, in srun's words or its own; possibly told by both. */
   onEnded(host: string, end: ProcessEnd, what: string): void;
   /** Slurm has lost the host. */
   onLost(host: string): void;
@@ -172,6 +172,7 @@ export class Step {
   }
 
   #onOutput({ task, text }: LabelledLine): void {
+    if (this.#isOver) return;
     const at = text.indexOf(this.#mark);
     if (at < 0 || task === undefined) return this.#tell(task, text);
     const [word = '', ...rest] = text.slice(at + this.#mark.length).split(' ');
@@ -182,6 +183,7 @@ export class Step {
     if (word === 'need') this.#sendBundle();
     if (word === 'need' || word === 'have') this.#phases.set(host, word === 'need' ? 'bundle' : 'secret');
     if (word === 'wait') this.#events.onWaits(host, rest);
+    if (word === 'end') this.#events.onEnded(host, { status: Number(rest[0]) }, `status ${rest[0] ?? ''}`);
     const [phase, ...why] = rest;
     const isFailure = word === 'fail' && (phase === 'node' || phase === 'bundle');
     if (isFailure) this.#events.onFailed(host, phase, why.join(' '));
@@ -202,6 +204,7 @@ export class Step {
   }
 
   #onError({ task, text }: LabelledLine): void {
+    if (this.#isOver) return;
     const line = readLine(text);
     if (line.kind === 'noise') return;
     if (task === undefined || line.kind === 'cancelled') this.#keep(text);

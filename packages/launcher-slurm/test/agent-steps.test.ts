@@ -39,6 +39,17 @@ suite('slurm: a step that comes up', (test) => {
     assert.equal(slurm.told.slice(3), ['line 1 stci: a word', 'line - srun: something else']);
   });
 
+  test('an end is told when its agent says it, and once, though srun says it, too', () => {
+    const slurm = new FakeSlurm();
+    slurm.start();
+    slurm.srun.comeUp();
+    slurm.told.length = 0;
+    slurm.srun.say(0, 'end 0');
+    slurm.srun.say(2, 'end 200');
+    slurm.srun.err('srun: error: h3: task 2: Exited with exit code 200');
+    assert.equal(slurm.told, ['exit 0 {"status":0}', 'exit 2 {"status":200}']);
+  });
+
   test('a host without a node fails, and the others wait', () => {
     const slurm = new FakeSlurm();
     slurm.start();

@@ -1,12 +1,15 @@
 /**
- * Launcherprocs on this machine: processes and threads of the built agent, and of commands that are none. For ssh a
- * script stands for the client; shell, node and program on the host are the real ones.
+ * Launcherprocs on this machine: processes and threads of the built agent, and of commands that are none. For ssh and
+ * srun a script stands for the client; shell, node and program on the host are the real ones.
  */
 
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { paramsSnapshot, resolveParams } from '@stci/core';
 import { createLocal } from '@stci/launcher-local';
+import { createSlurm, slurmParams } from '@stci/launcher-slurm';
 import { createSsh } from '@stci/launcher-ssh';
 import { EXIT, type ProcessEnd } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
@@ -79,4 +82,17 @@ startAllCompliance('together on this machine', () => {
   const pass = (ms: number): Promise<void> => new Promise((done) => void platform.clock.after(ms, done));
   const launcherProc = createTogether(platform, BUNDLE);
   return { launcherProc, platform, params, until, hosts: ['h0', 'h1'], bad: 'bad', pass, shortMs: 3000 };
+});
+
+startAllCompliance('slurm with a srun of our own', () => {
+  const client = fileURLToPath(new URL('../test/fake-srun.cjs', import.meta.url));
+  const cache = mkdtempSync(join(tmpdir(), 'stci-srun-'));
+  const own = createNodePlatform({ agentBundle: BUNDLE });
+  const variables = { ...own.env.variables, XDG_CACHE_HOME: cache };
+  const platform = { ...own, env: { ...own.env, variables } };
+  const pass = (ms: number): Promise<void> => new Promise((done) => void platform.clock.after(ms, done));
+  const values = { client, options: '', node: process.execPath, connect: 8000, interface: [], ports: '', name: 'a' };
+  const launcherProc = createSlurm({ platform, inline }, slurmParams(values));
+  const end = (): void => rmSync(cache, { recursive: true, force: true });
+  return { launcherProc, platform, params, until, hosts: ['h0', 'h1'], bad: 'bad', pass, shortMs: 3000, end };
 });
