@@ -51,4 +51,31 @@ export const OVER_REGRESSIONS: readonly Regression[] = [
       link: { ...PLAIN.link, latencyMs: 1 },
     },
   },
+  {
+    found: 'What a detector sends waited for an overlay link when the session, and with it the overlay, was over.',
+    options: {
+      ...PLAIN,
+      seed: 17205,
+      hosts: 2,
+      remote: true,
+      slots: 5,
+      apps: [
+        { program: 'count-input', args: [], count: 1 }, { program: 'lines', args: ['20', '60', '0.001'], count: 4 },
+        { program: 'lines', args: ['300', '80', '0.005'], count: 4 },
+      ],
+      byNode: true,
+      settings: {
+        launcherproc: 'together', 'launcher.tree.arity': '2', errmgr: 'abort', 'launcher.root.method': 'process',
+        'launcher.window': '4', 'event.turn.max': '4', 'bootcom.frame.max': '65536', 'overlay.topology': 'bmg',
+        'overlay.open': 'lazy', 'overlay.queue': '1', 'bootcom.ws.interface': 'eth0',
+      },
+      timeoutMs: 41,
+      faults: [
+        { atMs: 0, kind: 'kill-start', pick: 0.09641164029017091, start: 1, afterMs: 43.605198091259126 },
+        { atMs: 39.86443968055914, kind: 'pause-tool', pick: 0.11194296414032578, lastsMs: 534.2793676981237 },
+      ],
+      link: { latencyMs: 1, jitterMs: 5, cutChance: 0, bytesPerMs: 100_000, timeoutMs: 5000 },
+      pipeBytes: 4096,
+    },
+  },
 ];

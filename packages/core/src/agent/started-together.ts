@@ -156,8 +156,8 @@ export class StartedTogether {
     const { clock } = this.#init.node.platform;
     const stopMs = this.#init.node.params.int('launcher.stop');
     const kill = (): void => {
-      group.kill();
       this.#timer = clock.after(stopMs, () => this.#over());
+      group.kill();
     };
     // One that nobody has connected to would wait.
     const isWaiting = this.#members.some(({ isLinked, start, end }) =>

@@ -172,7 +172,7 @@ export class OverlayLinks {
    */
   wait(position: Position, send: () => void, withinMs = Infinity): boolean {
     const peer = this.#peers.get(position);
-    if (peer === undefined || peer.link !== undefined || !canConnect(peer)) return false;
+    if (this.#isClosed || peer === undefined || peer.link !== undefined || !canConnect(peer)) return false;
     this.#connect(peer);
     const { clock } = this.#init.node.platform;
     const leftMs = peer.attemptAtMs + withinMs - clock.nowMs();
@@ -191,6 +191,7 @@ export class OverlayLinks {
     this.#pending.clear('the listener has closed');
     for (const peer of this.#peers.values()) {
       peer.timer?.cancel();
+      for (const { timer } of peer.waiting.splice(0)) timer?.cancel();
       if (peer.attempt !== peer.link) peer.attempt?.destroy('closed by this agent');
       peer.link?.close();
     }
