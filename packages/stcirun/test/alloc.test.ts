@@ -129,9 +129,9 @@ suite('--alloc: words of salloc', (test) => {
 
   test('salloc that was killed', () => {
     const log = logOf('salloc: Granted job allocation 7');
-    assert.is(log.loss().message, 'Slurm job 7 was cancelled: salloc, which held it, has ended.');
+    assert.is(log.loss().message, 'Slurm job 7 is given back: salloc, which held it, has ended.');
     log.exit = 'signal SIGKILL';
-    assert.is(log.loss().message, 'Slurm job 7 was cancelled: salloc, which held it, has ended (signal SIGKILL).');
+    assert.is(log.loss().message, 'Slurm job 7 is given back: salloc, which held it, has ended (signal SIGKILL).');
     assert.match(logOf().refusal('salloc').message, /salloc said nothing\n  Asked for by: salloc$/);
   });
 

@@ -143,7 +143,7 @@ suite('--alloc with another salloc', (test) => {
     process.kill(slurm.pid, 'SIGKILL');
     const { exitCode, err } = await run.result;
     assert.is(exitCode, 143, err);
-    assert.match(err, /Slurm job 12 was cancelled: salloc, which held it, has ended \(signal SIGKILL\)/);
+    assert.match(err, /Slurm job 12 is given back: salloc, which held it, has ended \(signal SIGKILL\)/);
     await slurm.until('cancelled 12');
   });
 
@@ -206,7 +206,7 @@ suite('--alloc with another salloc', (test) => {
     process.kill(slurm.pid, 'SIGKILL');
     const { exitCode, err } = await lost.result;
     assert.is(exitCode, 143);
-    assert.match(err, /Ended by its session: Slurm job 12 was cancelled/);
+    assert.match(err, /Ended by its session: Slurm job 12 is given back/);
     await slurm.until('cancelled 12');
   });
 

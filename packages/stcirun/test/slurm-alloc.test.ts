@@ -110,7 +110,7 @@ suite('--alloc with Slurm', (test) => {
       else await killSalloc('sleep');
       await untilQueue('');
       await ended(job);
-      if (victim === 'salloc') assert.match(job.err(), /was cancelled: salloc.* has ended \(signal SIGKILL\)/);
+      if (victim === 'salloc') assert.match(job.err(), /is given back: salloc.* has ended \(signal SIGKILL\)/);
     }
   });
 
@@ -157,6 +157,23 @@ suite('--alloc with Slurm', (test) => {
         await hosts.run(['kill', '-KILL', String(pid)]);
       }
     }
+  });
+
+  check('with agents of a step: a job, salloc that is killed, a job of its own session', async () => {
+    const ran = await run('stcirun', '--alloc', '-N', '2', 'hostname');
+    assert.equal([ran.code, ran.stdout.split('\n').sort().join()], [0, ',h1,h2'], ran.stderr);
+    const lost = start('--alloc', '-N', '2', 'sh', '-c', 'echo ready >&2; sleep 100');
+    await eventually(() => /ready\n.*ready\n/s.test(lost.err()), { deadlineMs: 30_000, what: 'both ranks' })
+      .catch((error: unknown) => assert.unreachable(`${String(error)}: ${lost.err()}`));
+    await killSalloc('sh');
+    await ended(lost);
+    assert.match(lost.err(), /is given back: salloc/);
+    assert.not.match(lost.err(), /cancelled/);
+    const detached = await run('stcirun', '--alloc', '-N', '2', '--detach', 'sh', '-c', 'sleep 2; hostname');
+    assert.is(detached.code, 0, detached.stderr);
+    await untilQueue('sh RUNNING');
+    const shown = await run('stci', 'attach', detached.stdout.trim());
+    assert.equal([shown.code, shown.stdout.split('\n').sort().join()], [0, ',h1,h2'], shown.stderr);
   });
 
   check('jobs that are queued behind each other, each in its own allocation', async () => {

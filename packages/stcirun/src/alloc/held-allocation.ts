@@ -17,7 +17,7 @@ const REVOKED_MS = 3000;
 const EXIT_MS = 50;
 
 export interface HeldStreams {
-  /** The holder's standard input: nothing is written, its end gives the allocation back. */
+  /** The holder's pipe: nothing is written, its end gives the allocation back. */
   readonly keep: Writable;
   /** salloc's words; they end when it has ended. */
   readonly words: Readable;
@@ -32,6 +32,8 @@ export class HeldAllocation {
   variables: Readonly<Record<string, string>> = {};
   readonly #job: string | undefined;
   #isOver = false;
+  /** Another process has it. */
+  #isLeft = false;
   #timer: NodeJS.Timeout | undefined;
   #onLost: ((error: StciError) => void) | undefined;
 
@@ -70,6 +72,7 @@ export class HeldAllocation {
 
   /** Another process has the streams now. */
   leave(): void {
+    this.#isLeft = true;
     this.#onLost = undefined;
     this.streams.words.destroy();
     this.streams.keep.destroy();
@@ -77,30 +80,37 @@ export class HeldAllocation {
 
   /** Gives it back. False: Slurm has not confirmed that in time; salloc goes on. */
   async release(): Promise<boolean> {
+    if (this.#isLeft) return true;
     this.#onLost = undefined;
     clearTimeout(this.#timer);
+    // If salloc was killed, the job of Slurm is still there: in its queue, or with nobody else to give it back.
+    const isHeld = !this.#isOver || this.log.revoked !== undefined;
+    const isEnded = isHeld ? this.ended : this.cancel();
     // Not by `end`, which would be a shutdown of what several processes may have.
     this.streams.keep.destroy();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<false>((resolve) => {
       timer = setTimeout(() => resolve(false), RELEASE_MS);
     });
-    const isReleased = await Promise.race([this.ended.then(() => true), late]);
+    const isReleased = await Promise.race([isEnded.then(() => true), late]);
     clearTimeout(timer);
     this.streams.words.destroy();
     return isReleased;
   }
 
-  /** If salloc was killed, the job of Slurm is still there: in its queue, or with nobody to give it back. */
-  cancel(): void {
-    if (this.job === undefined || this.log.revoked !== undefined) return;
-    spawn('scancel', [this.job], { detached: true, stdio: 'ignore' }).on('error', () => undefined).unref();
+  /** Resolves when that is asked, or cannot be. */
+  cancel(): Promise<void> {
+    const { job } = this;
+    if (job === undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      const child = spawn('scancel', [job], { detached: true, stdio: 'ignore' });
+      child.on('error', () => resolve()).on('exit', () => resolve());
+    });
   }
 
   #check(): void {
     const { revoked } = this.log;
     if (this.#onLost === undefined || this.#timer !== undefined || (revoked === undefined && !this.#isOver)) return;
-    if (this.#isOver) this.cancel();
     this.#timer = setTimeout(() => {
       const onLost = this.#onLost;
       this.#onLost = undefined;

@@ -14,6 +14,9 @@
 /** Longest environment that is read; the system's own bound on arguments and environment is less. */
 const ENVIRONMENT_BYTES_MAX = 8 * 1024 * 1024;
 
+/** Not standard input, which Node closes when salloc has ended. */
+export const KEEP = 3;
+
 /** Before the environment, which ends with an empty entry. What else is written on standard output is not ours. */
 const BEGIN = 'stci-allocation';
 
@@ -22,15 +25,14 @@ kill -KILL "$STCI_SALLOC_QUEUE"
 printf '${BEGIN}\\0'
 cat /proc/self/environ
 printf '\\0'
-read -r _ <&3
+read -r _ <&${KEEP}
 kill -0 $PPID || exec scancel "$SLURM_JOB_ID"`;
 
 /** Its process becomes salloc. Arguments: salloc's path, its options. */
 const OUTER = `trap '' PIPE
 i=0
-exec 3<&0 0</dev/null
 (
-  read -r _ <&3
+  read -r _ <&${KEEP}
   while sleep 0.2; kill -0 $$; do
     i=$((i + 1))
     case $i in 2) kill -TERM $$ ;; 40) kill -KILL $$ ;; esac
@@ -39,7 +41,7 @@ exec 3<&0 0</dev/null
 export STCI_SALLOC_QUEUE=$!
 exec "$@" -- /bin/sh -c '${COMMAND.replaceAll("'", "'\\''")}'`;
 
-/** Program and arguments. Its standard input is the pipe, its standard output the environment. */
+/** Program and arguments. Descriptor KEEP is the pipe, standard output the environment. */
 export function holderCommand(salloc: string, args: readonly string[]): readonly [string, string[]] {
   return ['/bin/sh', ['-c', OUTER, 'stci-salloc', salloc, ...args]];
 }

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { StciError } from '@stci/interface';
 import { checkProgram } from '@stci/platform-node';
 import { HeldAllocation } from './held-allocation.js';
-import { EnvironmentReader, holderCommand } from './holder.js';
+import { EnvironmentReader, holderCommand, KEEP } from './holder.js';
 import { sallocCommand } from './salloc-options.js';
 import type { SallocState } from './salloc-words.js';
 
@@ -31,8 +31,10 @@ export async function requestAllocation(request: AllocationRequest): Promise<Hel
   checkOutside(variables);
   const [program, words] = holderCommand(findSalloc(variables), args);
   // A session of its own: no signal of the terminal.
-  const child = spawn(program, words, { detached: true, env: variables, stdio: 'pipe' });
-  const held = new HeldAllocation({ keep: child.stdin as Writable, words: child.stderr as Readable }, onWords);
+  const stdio = ['ignore', 'pipe', 'pipe', 'pipe'] as const;
+  const child: ChildProcess = spawn(program, words, { detached: true, env: variables, stdio: [...stdio] });
+  const streams = { keep: child.stdio[KEEP] as Writable, words: child.stderr as Readable };
+  const held = new HeldAllocation(streams, onWords);
   const exited = new Promise<void>((resolve) => {
     child.on('exit', (status, by) => {
       held.log.exit = by === null ? `exit code ${status}` : `signal ${by}`;
@@ -63,8 +65,9 @@ export async function requestAllocation(request: AllocationRequest): Promise<Hel
 /** Once salloc has a command, that ends it; TERM only before. */
 async function withdraw(child: ChildProcess, held: HeldAllocation): Promise<void> {
   if (held.log.state === 'asking' || held.log.state === 'queued') child.kill('SIGTERM');
-  if (!(await held.release())) child.kill('SIGKILL');
-  held.cancel();
+  if (await held.release()) return;
+  child.kill('SIGKILL');
+  await held.cancel();
 }
 
 function checkOutside(variables: AllocationRequest['variables']): void {

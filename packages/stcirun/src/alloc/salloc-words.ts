@@ -97,7 +97,7 @@ export class SallocLog {
   loss(job = this.#job ?? '?'): StciError {
     const exit = this.exit === undefined ? '' : ` (${this.exit})`;
     const text = this.#revoked === undefined
-      ? `Slurm job ${job} was cancelled: salloc, which held it, has ended${exit}.`
+      ? `Slurm job ${job} is given back: salloc, which held it, has ended${exit}.`
       : `Slurm job ${job} has ended: ${this.#revoked}`;
     return new StciError('STCI_ALLOCATION_ENDED', text, { data: { job } });
   }

@@ -19,7 +19,8 @@ export const EXAMPLES = `  stcirun -n 4 hostname                             fou
   stcirun -n 1 ./master : -n 7 --wdir /tmp ./work   two programs in one job
   stcirun -n 8 --output 'out/%h/%3r.%s' ./a         a file for each rank and stream
   stcirun -n 32 --gather uname -r                   equal output shown once
-  stcirun --host n[01-64] --dry-run ./a             what would run where`;
+  stcirun --host n[01-64] --dry-run ./a             what would run where
+  stcirun --alloc='-p debug' -N 4 --ppn 8 ./a       on four hosts that Slurm gives`;
 
 const END = `
 Exit code: 0 if all ranks end with 0, else that of the rank that failed first (128 + signal if it

@@ -51,6 +51,7 @@ Prints the session's name when its hosts are up. It stays until 'stci stop'.
 Examples:
   stci start --hostfile hosts --name night
   stci start --hostfile hosts --mca errmgr.loss=start-again
+  stci start --alloc='-N 4 --time=60' --name night
   STCI_SESSION=night stcirun -n 64 ./a
   stci stop night
 `;
