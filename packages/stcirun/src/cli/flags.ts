@@ -110,7 +110,7 @@ export const FLAGS = {
   }),
   launcher: text('--launcher')({
     helpValue: 'NAME',
-    description: 'how agents are started on hosts; short for --mca launcherproc=NAME',
+    description: 'how agents are started on hosts: local, ssh, slurm; short for --mca launcherproc=NAME',
   }),
   overlay: text('--overlay')({
     helpValue: 'TOPOLOGY',
