@@ -57,7 +57,7 @@ suite('completion: candidates', (test) => {
 
   test('values: enums, components, policies, behind a blank or =', async () => {
     assert.equal(await texts('stcirun --color='), ['--color=auto', '--color=always', '--color=never']);
-    assert.equal(await texts('stcirun --launcher '), ['local', 'ssh']);
+    assert.equal(await texts('stcirun --launcher '), ['local', 'slurm', 'ssh']);
     assert.equal(await texts('stcirun --overlay m'), ['mesh']);
     assert.equal(await texts('stcirun --on-failure tool=restart,ho'), ['tool=restart,host=']);
     assert.equal(await texts('stcirun --on-failure tool=restart,host=co'), ['tool=restart,host=continue']);
