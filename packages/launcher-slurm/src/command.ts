@@ -26,6 +26,8 @@ export interface StepStart {
   readonly nonce: string;
   readonly bundle: Pick<AgentBundle, 'hash' | 'bytes' | 'node' | 'holder'>;
   readonly waitMs: number;
+  /** A program of `hostProgram` to run instead of the agent. */
+  readonly program?: string;
 }
 
 /** A path that no shell interprets. */
@@ -36,11 +38,10 @@ const TASK_TEXT = `echo "STCI $4 host $SLURMD_NODENAME $SLURM_JOB_ID.$SLURM_STEP
 
 /** The whole command line. It contains no secret: any user of these machines can read it. */
 export function srunCommand(params: SlurmParams, start: StepStart): readonly [string, ...string[]] {
-  const { hosts, nonce, bundle, waitMs } = start;
+  const { hosts, nonce, bundle, waitMs, program = waitProgram(params.listen) } = start;
   const count = String(hosts.length);
   const seconds = String(Math.max(1, Math.ceil(params.connectMs / 1000)));
   const ownNode = PLAIN_PATH.test(bundle.node) ? bundle.node : '';
-  const program = waitProgram(params.listen);
   return [
     params.client,
     ...params.options,

@@ -12,9 +12,9 @@ import { hostsOf } from './words.js';
 export { AgentSteps } from './agent-steps.js';
 export { ask, badNodes, jobState } from './ask.js';
 export { slurmProgram, srunCommand, type SlurmParams } from './command.js';
-export { findCause, stepError } from './diagnose.js';
+export { findCause, nodeError, stepError } from './diagnose.js';
 export { stepEnvironment } from './environment.js';
-export { LineReader } from './lines.js';
+export { LineReader, type LabelledLine } from './lines.js';
 export { createSlurm } from './slurm.js';
 export { hostsOf, readLine, type SlurmLine } from './words.js';
 

@@ -106,7 +106,7 @@ suite('stci doctor: a Slurm job, judged', (test) => {
       [text('10|SUSPENDED|debug|1:00|h[1-2]|None\n'), 'suspended.\n  what to do: scontrol resume 10'],
       [failed(CONTROLLER_DOWN), 'controller does not answer'],
       [{ failure: 'late', words: '' }, 'controller does not answer'],
-      [{ failure: 'absent', words: '' }, 'squeue is not on PATH'],
+      [{ failure: 'absent', words: '' }, 'squeue is not found here'],
     ] as readonly [Answer, string][]) {
       const { allocation: { usable, problems } } = report({ squeue });
       assert.is(usable, false, words);
@@ -118,7 +118,7 @@ suite('stci doctor: a Slurm job, judged', (test) => {
   test('what is missing for steps: srun', () => {
     const { allocation: { usable, problems } } = report({ srun: { failure: 'absent', words: '' } });
     assert.equal([usable, problems.length], [false, 1]);
-    assert.match(problems[0] ?? '', 'srun is not on PATH');
+    assert.match(problems[0] ?? '', 'srun is not found here');
   });
 
   test('nodes: which of Slurm\'s states a step starts in', () => {

@@ -72,7 +72,7 @@ suite('stci doctor in a Slurm job', (test) => {
     assert.is(code, 197, out);
     assert.match(out, /^h2 +draining +1\/0 +10\.77\.\S+ +v\d/mu);
     assert.match(out, '\nh2: slurm: Slurm drains it (disk: see | ticket 7');
-    assert.match(out, /^h3: node: no node is .*\n {2}what to do: Install Node/mu);
+    assert.match(out, /^h3: node: phase node: the host has no node.*\n {2}what to do: Install Node/mu);
     assert.match(out, '2 of 3 hosts are usable: --host h[1-2]\n');
   });
 
@@ -95,12 +95,14 @@ suite('stci doctor in a Slurm job', (test) => {
   });
 
   check('many leftovers, in a line that srun breaks, are listed, and ended', async () => {
-    const leave = 'for i in $(seq 20); do STCI_TOOL_MARK=old-1-0. setsid sleep 6$i >/dev/null 2>&1 & done; sleep 0';
+    // Few, as the machine's own processes include those of test hosts; long, so that the line is.
+    const long = `sleep 6$i ${'0'.repeat(70)}`;
+    const leave = `for i in $(seq 12); do STCI_TOOL_MARK=old-1-0. setsid ${long} >/dev/null 2>&1 & done; sleep 0`;
     await hosts.runOn('h1', ['bash', '-c', leave]);
     const listed = await inJob('-w h1 -N1', DOCTOR);
-    assert.match(listed.out, /^h1: leftovers: 20 left of earlier runs.*(\n {2}\d+ {2}sleep 6\d+){20}/mu);
+    assert.match(listed.out, /^h1: leftovers: 12 left of earlier runs.*(\n {2}\d+ {2}sleep 6\d+ 0+){12}/mu);
     const ended = await inJob('-w h1 -N1', `${DOCTOR} --clean --json`);
-    assert.is(jsonOf(ended).hosts[0]?.checks['leftovers']?.['text'], 'ended 20');
+    assert.is(jsonOf(ended).hosts[0]?.checks['leftovers']?.['text'], 'ended 12');
   });
 
   check('variables of a job that has ended; by logins all the same', async () => {
@@ -128,7 +130,7 @@ suite('stci doctor in a Slurm job', (test) => {
     assert.match(frozen.out, /^allocation: Slurm's controller does not answer/mu);
     const absent = await shell(`PATH=/no/such ${DOCTOR}`, env);
     assert.is(absent.code, 197);
-    assert.match(absent.out, 'allocation: srun is not on PATH here.');
+    assert.match(absent.out, 'allocation: srun is not found here.');
     const outside = await shell(`${DOCTOR} --launcher slurm`);
     assert.is(outside.code, 193);
   });

@@ -2,6 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { slurmProgram } from '@stci/launcher-slurm';
 import { JOB_FORMAT, NODE_FORMAT, STEP_FORMAT } from './slurm-answers.js';
 import type { Answer, SlurmAnswers } from './slurm-report.js';
 
@@ -13,15 +14,20 @@ const ANCESTORS_MAX = 64;
 /** Options of sbatch stand before the first command of a script. */
 const SCRIPT_BYTES_MAX = 64 * 1024;
 
-export async function askSlurm(job: string, hosts: readonly string[], deadlineMs: number): Promise<SlurmAnswers> {
+/** `client`: srun, beside which Slurm's other programs are. */
+export async function askSlurm(
+  client: string, job: string, hosts: readonly string[], deadlineMs: number,
+): Promise<SlurmAnswers> {
   const names = hosts.join(',');
   const chosen = names.length > NAMES_CHARS_MAX ? [] : [`--nodes=${names}`];
-  const ask = (program: string, ...args: string[]): Promise<Answer> => run(program, args, deadlineMs);
+  const ask = (program: string, ...args: string[]): Promise<Answer> => {
+    return run(slurmProgram(client, program), args, deadlineMs);
+  };
   const [squeue, steps, sinfo, srun] = await Promise.all([
     ask('squeue', '--noheader', `--jobs=${job}`, '--states=all', `--format=${JOB_FORMAT}`),
     ask('squeue', '--noheader', '--steps', `--jobs=${job}`, `--format=${STEP_FORMAT}`),
     ask('sinfo', '--noheader', '--all', '--Node', ...chosen, `--format=${NODE_FORMAT}`),
-    ask('srun', '--version'),
+    run(client, ['--version'], deadlineMs),
   ]);
   return { job, squeue, steps, sinfo, srun, noKill: noKillSeen(process.env) };
 }

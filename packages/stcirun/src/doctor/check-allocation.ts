@@ -5,6 +5,7 @@
 
 import { expandHostlist } from '@stci/core';
 import type { HostSpec } from '@stci/interface';
+import { nodeError, type SlurmParams } from '@stci/launcher-slurm';
 import { askSlurm } from './ask-slurm.js';
 import { CLOCKS, factChecks, hostReport, type DoctorParams, type HostReport } from './check-host.js';
 import { bad, NONE, type Check } from './check.js';
@@ -17,6 +18,7 @@ export interface AllocationParams extends DoctorParams {
   readonly job: string;
   /** SLURM_JOB_NODELIST. */
   readonly nodelist: string;
+  readonly slurm: SlurmParams;
 }
 
 export interface AllocationChecks {
@@ -32,7 +34,7 @@ export async function checkAllocation(
   hosts: readonly HostSpec[], params: AllocationParams, byLogin: CheckByLogin,
 ): Promise<AllocationChecks> {
   const names = hosts.map(({ name }) => name);
-  const answers = await askSlurm(params.job, names, params.deadlineMs);
+  const answers = await askSlurm(params.slurm.client, params.job, names, params.deadlineMs);
   const { allocation, nodes } = judge(answers, names, listed(params.nodelist));
   if (params.ssh !== undefined) {
     const reports = await byLogin(hosts, params);
@@ -62,8 +64,8 @@ async function checkByStep(
   // One that Slurm has as down would keep the step from all others.
   const able = names.filter((name) => canStep && nodes.get(name)?.slurm.state !== 'bad');
   const { deadlineMs } = params;
-  const step = able.length === 0 ? undefined
-    : await runStepProbe({ hosts: able, program: probeProgram(params), node: '', clocks: CLOCKS, deadlineMs });
+  const init = { hosts: able, program: probeProgram(params), slurm: params.slurm, clocks: CLOCKS, deadlineMs };
+  const step = able.length === 0 ? undefined : await runStepProbe(init);
   const ms = performance.now() - startMs;
   return names.map((name) => {
     const { slurm = NONE, cpus = NONE, name: address = NONE } = nodes.get(name) ?? {};
@@ -71,23 +73,18 @@ async function checkByStep(
     const facts = factChecks({ facts: task?.facts, clock: task?.clock }, params.ports);
     const found = step === undefined || task === undefined
       ? { slurm: slurm.state === 'bad' ? slurm : { ...slurm, state: 'bad' as const } }
-      : taskChecks(task, step, slurm, params);
+      : taskChecks(name, task, step, slurm, params);
     return hostReport(name, ms, { slurm, cpus, ...facts, name: address, ...found });
   });
 }
 
 /** Why no facts came of a host that a step was to run on. */
 function taskChecks(
-  task: TaskResult, step: StepResult, slurm: Check, { deadlineMs }: AllocationParams,
+  host: string, task: TaskResult, step: StepResult, slurm: Check, { deadlineMs, slurm: params }: AllocationParams,
 ): Partial<Record<'slurm' | 'node', Check>> {
   if (task.facts !== undefined) return {};
   const printed = [...step.lines, ...task.lines].map((line) => `\n  srun printed: ${line}`).join('');
-  if (task.noNode !== undefined) {
-    const what = task.noNode.startsWith('old') ? `found ${task.noNode.slice(4)}`
-      : 'no node is in PATH, where ours is, or in the usual places';
-    const remedy = 'Install Node 20 or later there, or name one that is there';
-    return { node: bad('FAIL', `${what}.\n  what to do: ${remedy}.`) };
-  }
+  if (task.noNode !== undefined) return { node: bad('FAIL', nodeError(host, task.noNode, params.node).message) };
   if (task.invalid !== undefined) {
     return { node: bad('FAIL', `the host sent an answer that cannot be used: ${task.invalid}.`) };
   }

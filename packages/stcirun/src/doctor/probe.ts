@@ -132,7 +132,7 @@ ${PROC_FUNCTIONS}function isAgent(pid, own, command) {
   return isShell ? program === real('/bin/sh') : program === facts.nodePath || /[/]node[^/]*$/.test(program);
 }
 function processOf(pid) {
-  var stat = read(pid, 'stat'), command = read(pid, 'cmdline').split('\0');
+  var stat = read(pid, 'stat'), command = read(pid, 'cmdline').split('\\0');
   var fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   var one = { pid: pid, parent: fields[1], command: command.join(' ').trim() };
   one.dead = fields[0] === 'Z' || fields[0] === 'X';
@@ -144,7 +144,7 @@ function processOf(pid) {
   try {
     one.agent = isAgent(pid, one.own, command);
     if (!one.own || one.dead) return one;
-    one.mark = (/(?:^|\0)(STCI_TOOL_MARK=[^\0]+-[0-9]+-[0-9]+[.])/.exec(read(pid, 'environ')) || [])[1];
+    one.mark = (/(?:^|\\0)(STCI_TOOL_MARK=[^\\0]+-[0-9]+-[0-9]+[.])/.exec(read(pid, 'environ')) || [])[1];
     one.limit = limitOf(pid);
   } catch (e) {}
   return one;

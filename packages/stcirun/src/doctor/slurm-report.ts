@@ -101,8 +101,8 @@ export function judge(answers: SlurmAnswers, hosts: readonly string[], listed: r
 
 function problemOf(program: string, { failure, words }: Exclude<Answer, { text: string }>): string {
   if (failure === 'absent') {
-    const directory = "Add the directory of Slurm's programs to PATH, or run this where they are";
-    return `${program} is not on PATH here.\n  what to do: ${directory}.`;
+    const remedy = "Add the directory of Slurm's programs to PATH, or name srun: --mca launcher.slurm.client=PATH";
+    return `${program} is not found here.\n  what to do: ${remedy}.`;
   }
   const late = failure === 'late' ? `no answer of ${program} in time: Unable to contact slurm controller\n` : '';
   return slurmProblem(program, `${words}\n${late}`);

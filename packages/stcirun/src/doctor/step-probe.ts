@@ -5,11 +5,14 @@
  */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { escapedText, printfText, programWord, SHELL_TEXT, shellText } from '@stci/host-program';
 import { printable } from '@stci/interface';
+import { LineReader, slurmProgram, srunCommand, stepEnvironment } from '@stci/launcher-slurm';
+import type { LabelledLine, SlurmParams } from '@stci/launcher-slurm';
 import { hostFacts, type HostFacts } from './probe.js';
 import { betterClock, makeNonce, type Clock } from './run-probe.js';
 
+/** Of the step. */
+const NAME = 'stci-doctor';
 /** Slurm's words, and a host's, that are kept. */
 const LINES_MAX = 12;
 const FACTS_CHARS_MAX = 64 * 1024;
@@ -41,8 +44,7 @@ export interface StepResult {
 export interface StepProbeInit {
   readonly hosts: readonly string[];
   readonly program: string;
-  /** The node that the user named; empty: find one. */
-  readonly node: string;
+  readonly slurm: SlurmParams;
   readonly clocks: number;
   readonly deadlineMs: number;
 }
@@ -51,42 +53,6 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export function runStepProbe(init: StepProbeInit): Promise<StepResult> {
   return new Promise((resolve) => new StepProbe(init, resolve).start());
-}
-
-/** srun and its arguments. Nothing in it is secret. */
-export function stepCommand({ hosts, program, node, deadlineMs }: StepProbeInit, nonce: string): readonly string[] {
-  const count = String(hosts.length);
-  const script = `echo "STCI $4 host $SLURMD_NODENAME $SLURM_JOB_ID.$SLURM_STEP_ID"${shellText('')}`;
-  return [
-    'srun', '--job-name=stci-doctor', '--nodes', count, '--ntasks', count, '--ntasks-per-node=1',
-    `--nodelist=${hosts.join(',')}`,
-    '--overlap', // Beside other steps, on their processors.
-    '--mpi=none', '--no-kill', '--kill-on-bad-exit=0', '--wait=0', // One host that fails is a result, and no more.
-    '--label', '--input=all', '--chdir=/', '--mem=0',
-    `--immediate=${Math.max(1, Math.ceil(deadlineMs / 2000))}`,
-    '/bin/sh', '-c', SHELL_TEXT, 'stci-guardian',
-    printfText(script), programWord(program), 'base64', nonce, '-', '0', process.execPath, escapedText(node), '0',
-  ];
-}
-
-interface LabelledLine {
-  /** undefined: srun's own. */
-  readonly task: number | undefined;
-  readonly text: string;
-}
-
-/** Lines of a stream of srun. */
-function readLines(stream: NodeJS.ReadableStream | null, onLine: (line: LabelledLine) => void): void {
-  let rest = '';
-  stream?.setEncoding('utf8');
-  stream?.on('data', (chunk: string) => {
-    const lines = (rest + chunk).split('\n');
-    rest = (lines.pop() ?? '').slice(0, FACTS_CHARS_MAX);
-    for (const line of lines) {
-      const [, task, text = line] = /^\s*(\d+): (.*)$/su.exec(line) ?? [];
-      onLine({ task: task === undefined ? undefined : Number(task), text });
-    }
-  });
 }
 
 class StepProbe {
@@ -120,19 +86,25 @@ class StepProbe {
   }
 
   start(): void {
-    const { deadlineMs } = this.#init;
-    const [program = '', ...args] = stepCommand(this.#init, this.#nonce);
-    const child = this.#child = spawn(program, args, { stdio: 'pipe', env: stepEnvironment() });
+    const { deadlineMs, hosts, program, slurm } = this.#init;
+    const params = { ...slurm, name: NAME, connectMs: deadlineMs / 2 };
+    const bundle = { hash: '-', bytes: new Uint8Array(), node: process.execPath, holder: '' };
+    const command = srunCommand(params, { hosts, nonce: this.#nonce, bundle, waitMs: 0, program });
+    const env = stepEnvironment(process.env as Record<string, string>);
+    const child = this.#child = spawn(command[0], command.slice(1), { stdio: 'pipe', env });
     // Hosts that answer do not wait for those that don't for the whole time.
     const patience = setTimeout(() => this.#next(), (deadlineMs * 2) / 3);
     const timer = setTimeout(() => this.#onLate(), deadlineMs);
     child.stdin?.on('error', () => undefined);
-    readLines(child.stdout, (line) => this.#onLine(line));
-    readLines(child.stderr, (line) => this.#onErrLine(line));
+    const out = new LineReader((line) => this.#onLine(line));
+    const err = new LineReader((line) => this.#onErrLine(line));
+    child.stdout?.on('data', (chunk: Uint8Array) => out.push(chunk));
+    child.stderr?.on('data', (chunk: Uint8Array) => err.push(chunk));
     child.on('error', (error) => this.#note(this.#lines, error.message));
     child.on('close', () => {
       clearTimeout(timer);
       clearTimeout(patience);
+      err.end();
       this.#isOver = true;
       this.#resolve({ tasks: this.#tasks, lines: this.#lines, isLate: this.#isLate });
     });
@@ -146,7 +118,8 @@ class StepProbe {
       if (this.#isOver) return;
       this.#child?.kill('SIGKILL');
       if (this.#step === undefined) return;
-      spawn('scancel', [this.#step], { stdio: 'ignore' }).on('error', () => undefined).unref();
+      const scancel = slurmProgram(this.#init.slurm.client, 'scancel');
+      spawn(scancel, [this.#step], { stdio: 'ignore' }).on('error', () => undefined).unref();
     }, GRACE_MS).unref();
   }
 
@@ -219,11 +192,4 @@ class StepProbe {
     if (lines.length > LINES_MAX) lines.shift();
     return lines;
   }
-}
-
-/** Without what srun would take as options of its own. */
-function stepEnvironment(): NodeJS.ProcessEnv {
-  const { SLURM_JOB_ID, SLURM_JOBID, SLURM_CONF, ...rest } = process.env;
-  const others = Object.entries(rest).filter(([name]) => !/^(SLURM|SRUN)_/.test(name));
-  return { ...Object.fromEntries(others), SLURM_JOB_ID, SLURM_JOBID, SLURM_CONF };
 }

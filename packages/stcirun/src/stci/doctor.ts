@@ -6,6 +6,7 @@ import * as Flags from '@oclif/core/flags';
 import { THIS_MACHINE } from '@stci/core';
 import { allocationFramework, machineHost } from '@stci/core/allocation';
 import { EXIT, StciError, type HostSpec, type Params } from '@stci/interface';
+import { slurmParams } from '@stci/launcher-slurm';
 import { sshParams } from '@stci/launcher-ssh';
 import { createNodePlatform } from '@stci/platform-node';
 import { AGENT_BUNDLE } from '../agent-files.js';
@@ -84,7 +85,9 @@ Examples:
       deadlineMs: flags.timeout,
     };
     const { reports, allocation }: Partial<AllocationChecks> & Pick<AllocationChecks, 'reports'> = job === undefined
-      ? { reports: await checkAll(hosts, checked) } : await checkSlurm(hosts, { ...checked, ...job });
+      ? { reports: await checkAll(hosts, checked) } : await checkSlurm(hosts, {
+        ...checked, ...job, slurm: slurmParams(params.under('launcherproc.slurm')),
+      });
     printOut(flags.json ? doctorJson(reports, allocation) : doctorText(reports, allocation));
     return reports.every(({ usable }) => usable) && allocation?.usable !== false ? 0 : EXIT.launch;
   }
