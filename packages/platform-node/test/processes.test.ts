@@ -104,6 +104,14 @@ suite('tools of platform-node', (test) => {
     assert.is((await run({ program: './here', args: ['b c'], wdir })).text, './here b c\n');
   });
 
+  test('apart: in a session of its own, without a mark of ours; plain: in our session', async () => {
+    const script = 'read -r a b c d e session rest </proc/$$/stat; echo $((session == $$)) ${STCI_GUARD+marked}';
+    const sessionOf = async (lifetime: SpawnSpec['lifetime']): Promise<string> =>
+      (await run({ args: ['-c', script], lifetime, env: { PATH: process.env['PATH'] ?? '' } })).text;
+    assert.equal([await sessionOf('apart'), await sessionOf('plain')], ['1\n', '0\n']);
+    assert.is(await sessionOf('guarded'), '1 marked\n');
+  });
+
   test('what is left of a group is counted: the living, of our session', async () => {
     let [end, text] = [undefined as ProcessEnd | undefined, ''];
     // One child is dead and stays so, since its parent, which has become `sleep`, never asks for it.
