@@ -18,7 +18,7 @@ export interface PreparedTarget extends Prepared {
 }
 
 /** Options of stcirun that mean nothing here. */
-const OTHERS: readonly FlagName[] = ['display', 'dry-run', 'forward-signals', 'detach', 'help', 'version'];
+const OTHERS: readonly FlagName[] = ['alloc', 'display', 'dry-run', 'forward-signals', 'detach', 'help', 'version'];
 const OUTPUT_GROUP = OPTION_FACTS.output.group;
 
 /** Words as on stcirun's command line. */
@@ -41,7 +41,9 @@ function checkOptions(words: readonly string[]): void {
       if (!FLAG_NAMES.includes(name)) continue;
       const isOutput = OPTION_FACTS[name].group === OUTPUT_GROUP && option !== '--stdin=none';
       if (!isOutput && !OTHERS.includes(name)) continue;
-      const why = isOutput ? 'the record has all output, and ranks get no input' : 'it means nothing in an experiment';
+      const why = isOutput ? 'the record has all output, and ranks get no input'
+        : name === 'alloc' ? "run finject inside of a Slurm job, or in a session of 'stci start --alloc'"
+          : 'it means nothing in an experiment';
       throw new StciError('STCI_USAGE', `${optionName(name)}: ${why}. Leave it out.`);
     }
   }

@@ -38,6 +38,7 @@ suite('target', (test) => {
       [['--json'], /^target: --json: the record has all output/u],
       [['--stdin', 'all'], /^target: --stdin: the record/u],
       [['--detach'], /^target: --detach: it means nothing in an experiment\. Leave it out\.$/u],
+      [['--alloc=-N 4'], /^target: --alloc: run finject inside of a Slurm job, or/u],
       [['--session', 'night'], /^target: --session is written as 'session: NAME'/u],
     ];
     for (const [options, expected] of WRONG) {
