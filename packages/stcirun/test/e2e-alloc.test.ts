@@ -1,4 +1,5 @@
 /** `--alloc` with a salloc of our own: the queue, refusals, ends; each allocation is given back. */
+// @sameFor user: shells, pipes and signals among processes of one user.
 
 import {
   chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync,
@@ -89,6 +90,12 @@ suite('--alloc with another salloc', (test) => {
     const { exitCode, out, err } = await stcirun('--alloc=-p "a b"', '-n', '1', ...sh('echo $SLURM_JOB_ID')).result;
     assert.equal([exitCode, out, err], [0, '12\n', '']);
     assert.equal(slurm.notes, ['asked [--job-name=sh] [--ntasks=1] [-p] [a b]', 'given back']);
+  });
+
+  check('the session of STCI_SESSION is not meant', 'granted', async () => {
+    slurm.variables['STCI_SESSION'] = 'none-of-these';
+    const { exitCode, out, err } = await stcirun('--alloc', '-n', '1', ...sh('echo $SLURM_JOB_ID')).result;
+    assert.equal([exitCode, out, err], [0, '12\n', '']);
   });
 
   check('a refusal has Slurm\'s words', 'refused', async () => {
