@@ -24,6 +24,7 @@ const ASK_MS = 5000;
 /** What a host says of its failure may come after srun's word of its task's end. */
 const LAST_WORDS_MS = 500;
 const LINES_MAX = 4;
+const KEEP_JOB = 'To keep a job that loses a host, make it so: salloc --no-kill, or #SBATCH --no-kill.';
 
 interface Member {
   readonly index: number;
@@ -148,7 +149,8 @@ export class AgentSteps implements AgentGroup {
     const step = this.#step?.id;
     this.#events.onEnding({
       code: 'STCI_ALLOCATION_ENDED',
-      message: `Slurm ends step ${step ?? ''} of the agents: ${words}.\n  Slurm printed: ${line}`,
+      message: `Slurm ends step ${step ?? ''} of the agents: ${words}.\n  Slurm printed: ${line}`
+        + (reason === 'node failure' ? `\n  what to do: ${KEEP_JOB}` : ''),
       data: { ...(step !== undefined && { step }), ...(reason !== undefined && { reason }) },
     });
   }

@@ -50,6 +50,8 @@ suite('faults in an allocation of Slurm', (test) => {
     await side.kill('h3');
     assert.is(await job.ended(), 200, job.err);
     assert.match(job.err, /Agent root:2 on host h3 is lost: (.|\n)*Slurm ends step \d+\.0 of the agents: /);
+    // Which of its words comes first is Slurm's.
+    assert.match(job.err, /agents: (it was cancelled|node failure(.|\n)*what to do: .*salloc --no-kill)/);
     assert.match(job.err, /salloc: error: Node failure on h3/);
   });
 
