@@ -10,9 +10,9 @@ import { Job } from './ssh-jobs.js';
 
 const LIMIT_MS = 60_000;
 
-/** Lost hosts are down 5 to 15 s later, on a machine at rest. */
+/** Lost hosts are down some 10 to 20 s later. With shorter bounds a busy machine loses hosts that live. */
 const CONF = [
-  ['SlurmdTimeout', 2], ['MessageTimeout', 3], ['TCPTimeout', 1], ['KillWait', 3],
+  ['SlurmdTimeout', 6], ['MessageTimeout', 4], ['TCPTimeout', 1], ['KillWait', 3],
 ].map(([name, seconds]) => `${name}=${Math.ceil(patient(Number(seconds)))}`);
 
 /** The login side of a set with Slurm: scripts find `stcirun` and `stci` in PATH. */
