@@ -38,6 +38,9 @@ suite('--alloc: options of salloc', (test) => {
     assert.is(wordsOf('-N4 hostname'), command('hostname'));
     assert.is(wordsOf('--exclusive hostname'), command('hostname'));
     assert.is(wordsOf('-OH hostname'), command('hostname'));
+    for (const option of ['-I5', '-I', '-Hk', '-K9', '-IN', '-sk']) {
+      assert.is(wordsOf(`${option} hostname`), command('hostname'), option);
+    }
     assert.is(wordsOf('--nodes=4 -- hostname'), command('--'));
     for (const text of ['--partition debug', '-Ot 10', '-pdebug', '--new-option value', '-N 1 : -N 2 -p high', '-I5']) {
       assert.equal(wordsOf(text), text.split(' '), text);
@@ -53,7 +56,7 @@ suite('--alloc: options of salloc', (test) => {
     assert.match(String(wordsOf('--usage')), /run 'salloc --usage'/);
     assert.equal(wordsOf('--no-kill --no-bell'), ['--no-kill', '--no-bell']);
     // `h` is a value.
-    assert.equal(wordsOf('-ph'), ['-ph']);
+    assert.equal(wordsOf('-ph -Ih'), ['-ph', '-Ih']);
   });
 
   test('what the job says comes first, so that salloc follows --alloc', () => {

@@ -1,6 +1,7 @@
 /** `--alloc` with a salloc of our own: the queue, refusals, ends; each allocation is given back. */
 // @sameFor user: shells, pipes and signals among processes of one user.
 
+import { spawn } from 'node:child_process';
 import {
   chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync,
 } from 'node:fs';
@@ -123,6 +124,29 @@ suite('--alloc with another salloc', (test) => {
     await eventually(() => run.err() !== '', { deadlineMs: 10_000, what: 'what it waits for' });
     run.child.kill('SIGKILL');
     await slurm.until('withdrawn');
+  });
+
+  check('Slurm\'s controller does not answer: salloc goes on, and stcirun says so', 'stuck', async () => {
+    const run = stcirun('--alloc', ...sh('true'));
+    await eventually(() => run.err() !== '', { deadlineMs: 10_000, what: 'what it waits for' });
+    run.child.kill('SIGTERM');
+    const { err } = await run.result;
+    assert.is(run.child.signalCode, 'SIGTERM');
+    assert.match(err, /Slurm: no answer yet that job 12 is withdrawn; salloc \(process \d+\) goes on asking/);
+    assert.ok(slurm.notes.includes('asked to end'));
+    slurm.touch('answer');
+    await slurm.until('withdrawn');
+  });
+
+  check('a process that has the number of the queue\'s shell by now is not ended', 'granted', async () => {
+    const other = spawn('sleep', ['100'], { stdio: 'ignore' });
+    try {
+      slurm.variables['FAKE_SALLOC_QUEUE'] = String(other.pid);
+      const { exitCode, err } = await stcirun('--alloc', ...sh('true')).result;
+      assert.equal([exitCode, err, other.signalCode], [0, '', null]);
+    } finally {
+      other.kill();
+    }
   });
 
   check('a request that was granted after a wait', 'later', async () => {

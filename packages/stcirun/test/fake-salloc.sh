@@ -17,6 +17,12 @@ case $FAKE_SALLOC in
     say 'Pending job allocation 12'
     say 'job 12 queued and waiting for resources'
     while :; do sleep 0.05; done ;;
+  stuck)
+    trap 'note asked to end' TERM
+    say 'Pending job allocation 12'
+    until [ -e "$FAKE_SALLOC_DIR/answer" ]; do sleep 0.05; done
+    note withdrawn
+    exit 1 ;;
   silent) exit 0 ;;
   garbage)
     head -c 9000000 /dev/zero 2>/dev/null
@@ -29,6 +35,7 @@ esac
 say 'Granted job allocation 12'
 echo 'hello from a prolog'
 trap : TERM
+[ -z "$FAKE_SALLOC_QUEUE" ] || export STCI_SALLOC_QUEUE="$FAKE_SALLOC_QUEUE"
 SLURM_JOB_ID=12 SLURM_JOB_NODELIST="n[1-2]" SLURM_TASKS_PER_NODE="1(x2)" "$@" &
 command=$!
 if [ "$FAKE_SALLOC" = revoked ]; then

@@ -5,7 +5,10 @@
  *
  * While the request is queued, salloc's command does not run yet: another shell waits for the same end of file and ends
  * salloc. salloc's command ends that shell, since salloc 22.05 may spin for ever where it gets TERM once it has a
- * command.
+ * command. salloc may have to wait for Slurm's controller to withdraw a request: it is killed only where it hangs,
+ * since nobody else withdraws it then.
+ *
+ * Numbers of processes are used again, so each is checked for its parent: while salloc lives, its children keep theirs.
  *
  * None ends by a write to somebody who has gone (PIPE is ignored, also in salloc), nor by signals of a terminal, as
  * they have a session of their own.
@@ -20,22 +23,30 @@ export const KEEP = 3;
 /** Before the environment, which ends with an empty entry. What else is written on standard output is not ours. */
 const BEGIN = 'stci-allocation';
 
+/** Slurm's bound on MessageTimeout, which salloc waits for an answer, is 100 s; there may be several controllers. */
+const HANG_S = 600;
+const PERIOD_S = 0.2;
+
+/** In `sh`: whether the parent of a process is that one; `self`: of the shell itself. */
+const isChild = (process: string, parent: string): string =>
+  `{ read -r _ _ _ parent _ </proc/${process}/stat && [ "$parent" = "${parent}" ]; }`;
+
 const COMMAND = `exec 2>/dev/null
-kill -KILL "$STCI_SALLOC_QUEUE"
+${isChild('$STCI_SALLOC_QUEUE', '$PPID')} && kill -KILL "$STCI_SALLOC_QUEUE"
 printf '${BEGIN}\\0'
 cat /proc/self/environ
 printf '\\0'
 read -r _ <&${KEEP}
-kill -0 $PPID || exec scancel "$SLURM_JOB_ID"`;
+${isChild('self', '$PPID')} || exec scancel "$SLURM_JOB_ID"`;
 
 /** Its process becomes salloc. Arguments: salloc's path, its options. */
 const OUTER = `trap '' PIPE
 i=0
 (
   read -r _ <&${KEEP}
-  while sleep 0.2; kill -0 $$; do
+  while sleep ${PERIOD_S}; ${isChild('self', '$$')}; do
     i=$((i + 1))
-    case $i in 2) kill -TERM $$ ;; 40) kill -KILL $$ ;; esac
+    case $i in 2) kill -TERM $$ ;; ${HANG_S / PERIOD_S}) kill -KILL $$ ;; esac
   done
 ) >/dev/null 2>&1 &
 export STCI_SALLOC_QUEUE=$!

@@ -9,6 +9,9 @@ import { EnvironmentReader, holderCommand, KEEP } from './holder.js';
 import { sallocCommand } from './salloc-options.js';
 import type { SallocState } from './salloc-words.js';
 
+/** How salloc ended is known soon after the end of its words. */
+const EXIT_MS = 1000;
+
 export interface AllocationRequest {
   /** salloc's. */
   readonly args: readonly string[];
@@ -24,7 +27,8 @@ export interface AllocationRequest {
 
 /**
  * Waits as long as Slurm has the request in its queue. Rejects with STCI_ALLOCATION_REFUSED, STCI_USAGE inside of a job
- * of Slurm, and STCI_JOB_INTERRUPTED when it is aborted; nothing is left then.
+ * of Slurm, and STCI_JOB_INTERRUPTED when it is aborted; nothing is left then, unless Slurm has not confirmed that in
+ * time: salloc goes on with that, and `onWords` is told.
  */
 export async function requestAllocation(request: AllocationRequest): Promise<HeldAllocation> {
   const { args, variables, signal, onWords } = request;
@@ -35,14 +39,14 @@ export async function requestAllocation(request: AllocationRequest): Promise<Hel
   const child: ChildProcess = spawn(program, words, { detached: true, env: variables, stdio: [...stdio] });
   const streams = { keep: child.stdio[KEEP] as Writable, words: child.stderr as Readable };
   const held = new HeldAllocation(streams, onWords);
-  const exited = new Promise<void>((resolve) => {
-    child.on('exit', (status, by) => {
-      held.log.exit = by === null ? `exit code ${status}` : `signal ${by}`;
-      resolve();
-    });
-    // One that cannot be started ends its streams.
-    child.on('error', () => resolve());
+  let onExit = (): void => undefined;
+  const exited = new Promise<void>((resolve) => (onExit = resolve));
+  child.on('exit', (status, by) => {
+    held.log.exit = by === null ? `exit code ${status}` : `signal ${by}`;
+    onExit();
   });
+  // One that cannot be started ends its streams.
+  child.on('error', () => onExit());
   const unwatch = watchState(request, child, held);
   try {
     const found = await Promise.race([readEnvironment(child), held.ended, aborted(signal)]);
@@ -55,19 +59,22 @@ export async function requestAllocation(request: AllocationRequest): Promise<Hel
   } finally {
     unwatch();
     child.stdout?.destroy();
-    if (signal.aborted) await withdraw(child, held);
+    if (signal.aborted) await withdraw(child, held, onWords);
   }
-  await withdraw(child, held);
+  await withdraw(child, held, onWords);
+  const late = setTimeout(onExit, EXIT_MS);
   await exited;
+  clearTimeout(late);
   throw held.log.refusal(sallocCommand(args));
 }
 
-/** Once salloc has a command, that ends it; TERM only before. */
-async function withdraw(child: ChildProcess, held: HeldAllocation): Promise<void> {
+/** Once salloc has a command, that ends it; TERM only before. Has a deadline. */
+async function withdraw(child: ChildProcess, held: HeldAllocation, onWords: (text: string) => void): Promise<void> {
   if (held.log.state === 'asking' || held.log.state === 'queued') child.kill('SIGTERM');
   if (await held.release()) return;
-  child.kill('SIGKILL');
-  await held.cancel();
+  child.unref();
+  const request = held.job === undefined ? 'the request' : `job ${held.job}`;
+  onWords(`no answer yet that ${request} is withdrawn; salloc (process ${child.pid}) goes on asking: see 'squeue'`);
 }
 
 function checkOutside(variables: AllocationRequest['variables']): void {

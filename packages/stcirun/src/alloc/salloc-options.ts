@@ -11,7 +11,9 @@ const ALONE: ReadonlySet<string> = new Set([
   'bell', 'no-bell', 'contiguous', 'exclusive', 'get-user-env', 'hold', 'immediate', 'kill-command', 'nice', 'no-kill',
   'overcommit', 'oversubscribe', 'quiet', 'reboot', 'spread-job', 'stepmgr', 'use-min-nodes', 'verbose', 'x11',
 ]);
-const LETTERS_ALONE = 'HIKkOQsv';
+const LETTERS_ALONE = 'HOQsv';
+/** What stands behind one of these in its word is its value. */
+const LETTERS_OPTIONAL = 'IKk';
 
 /** What salloc then does is not what it is started for. */
 const REFUSED: Readonly<Record<string, string>> = {
@@ -50,21 +52,22 @@ export function readSallocOptions(text: string): SallocWords {
 function refusedBy(word: string): string | undefined {
   const [, long, letters = ''] = /^(?:--([^=]+)|-(\w+))/u.exec(word) ?? [];
   if (long !== undefined) return 'no-shell'.startsWith(long) && long.length > 3 ? REFUSED['no-shell'] : REFUSED[long];
-  const letter = [...letters].slice(0, flagLetters(letters) + 1).find((each) => LETTERS_REFUSED[each] !== undefined);
+  const letter = [...readLetters(letters).options].find((each) => LETTERS_REFUSED[each] !== undefined);
   return letter === undefined ? undefined : REFUSED[LETTERS_REFUSED[letter] ?? ''];
 }
 
-/** How many letters at its beginning are options without a value. */
-function flagLetters(letters: string): number {
+/** Of `-Ot`: its options; the last one may have its value in the rest of the word, or in the next one. */
+function readLetters(letters: string): { readonly options: string; readonly takesNext: boolean } {
   const first = [...letters].findIndex((letter) => !LETTERS_ALONE.includes(letter));
-  return first < 0 ? letters.length : first;
+  if (first < 0) return { options: letters, takesNext: false };
+  const takesNext = first === letters.length - 1 && !LETTERS_OPTIONAL.includes(letters[first] ?? '');
+  return { options: letters.slice(0, first + 1), takesNext };
 }
 
 /** An option that is not known takes a value, as most do: the word behind it is none of ours to judge. */
 function takesNext(word: string): boolean {
   if (word.startsWith('--')) return !word.includes('=') && !ALONE.has(word.slice(2));
-  const letters = word.slice(1);
-  return flagLetters(letters) === letters.length - 1;
+  return readLetters(word.slice(1)).takesNext;
 }
 
 /** Options of ours that name hosts, and what does the same in an allocation. */
