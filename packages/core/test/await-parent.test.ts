@@ -119,6 +119,13 @@ suite('an agent that waits for the one above it', (test) => {
     assert.match(unknown.events[0] ?? '', /^unreachable: /);
   });
 
+  test('a place without addresses is one failure', () => {
+    const place = testPlace();
+    const none = connect(place, { addresses: [], key: KEY });
+    place.until(() => none.events.length > 0, 'the failure');
+    assert.equal(none.events, ['undefined: it is not known where the agent waits']);
+  });
+
   test('a connection that is given up before it is there is one exit; what cannot begin is one error', () => {
     const one = waiting();
     const killed = connect(one, { addresses: one.addresses, key: KEY });

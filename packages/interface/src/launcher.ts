@@ -112,7 +112,10 @@ export interface AgentWait {
 export interface AgentsStart {
   /** Of different hosts; at least one. */
   readonly agents: readonly { readonly address: Address; readonly host: HostSpec }[];
-  /** How long an agent waits for the connection of the one above it before it ends. */
+  /**
+   * How long an agent waits for the connection of the one above it before it ends, from when it is told where it waits.
+   * What tells that of all at once adds the time that this takes (AgentGroup.settleMs).
+   */
   readonly waitMs: number;
 }
 
@@ -136,7 +139,15 @@ export interface AgentsEvents {
 export interface AgentGroup {
   /** As AgentProcess.phase, of all: `the step waits for processors`. A start whose phase changes makes progress. */
   readonly phase?: string | undefined;
-  /** Ends all of them at once, and what started them; `onOver` follows. */
+  /**
+   * Within this time, in ms, `onPlace` or `onFailed` is told of each agent, also where hosts do not answer; only later
+   * does the controller give the start of all up. Undefined: no such promise, and `launcher.handshake` bounds the time
+   * without progress. Constant.
+   */
+  readonly settleMs?: number;
+  /** What started them has ended this time, in ms, after `kill`, at the latest. Constant; default: 0, at once. */
+  readonly endMs?: number;
+  /** Ends all of them, and what started them; `onOver` follows. */
   kill(): void;
 }
 

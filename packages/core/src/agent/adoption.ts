@@ -10,7 +10,7 @@ import {
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import type { BootRecord } from '../bootcom/boot-record.js';
-import { linkKey } from '../bootcom/encryption.js';
+import { adoptionKey } from '../bootcom/encryption.js';
 import { selectEviction } from '../bootcom/eviction.js';
 import { Link } from '../bootcom/link.js';
 import { PendingLinks } from '../bootcom/pending-links.js';
@@ -143,7 +143,7 @@ export class AdoptionListener {
       const options = { ...common, prefix: 'agent' };
       return network.listenPrivate(options, accept, (error, listener) => opened(error, listener, 'private socket'));
     }
-    const key = linkKey(secrets, identity.secret);
+    const key = adoptionKey(secrets, identity.secret);
     const options = { ...common, ...listens, key, stream: true, frameBytesMax: params.int('bootcom.frame.max') };
     network.listen(options, accept, (error, listener) => opened(error, listener && {
       path: joinAddresses(listener.addresses), close: () => listener.close(),

@@ -21,7 +21,7 @@ import { ChildSupervisor, type SupervisorEvents } from './child-supervisor.js';
 import type { BootDetails } from './boot-details.js';
 import { startInline } from './inline.js';
 import type { RoleFactory } from './main.js';
-import { encryptsLinks, linkKey } from '../bootcom/encryption.js';
+import { adoptionKey, encryptsLinks, linkKey } from '../bootcom/encryption.js';
 import { selectEviction } from '../bootcom/eviction.js';
 import { PendingLinks } from '../bootcom/pending-links.js';
 import { portRange } from '../bootcom/port-range.js';
@@ -194,7 +194,7 @@ export class AgentLauncher {
     const addresses = listenerAddresses(reach.path);
     if (addresses.length === 0) return this.#launcherProcFor(reach.host).reach(reach, events);
     const { node } = this.#init;
-    const key = linkKey(node.platform.secrets, node.secretOf(address, 0));
+    const key = adoptionKey(node.platform.secrets, node.secretOf(address, 0));
     return reachPlace(node.platform, { addresses, key }, reach.waitMs ?? REACH_MS, events);
   }
 

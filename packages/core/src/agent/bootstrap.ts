@@ -259,7 +259,11 @@ export class Bootstrap {
     this.lateStarts.close(new StciError('STCI_SESSION_REFUSED', 'The session is stopping.'));
     this.#below.stop('the session ends', () => settle(() => this.#below.stopRest(() => {
       this.#phase = 'over';
-      this.together.end(() => {
+      const isLost = (host: HostIndex): boolean => {
+        const { state, incarnation } = this.table.get(host);
+        return state !== 'up' || incarnation > 1;
+      };
+      this.together.end(isLost, () => {
         this.#init.agentLauncher.close();
         done();
       });

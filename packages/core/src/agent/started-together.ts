@@ -6,11 +6,11 @@
  */
 
 import {
-  StciError, addressName, rootAddress, type AgentGroup, type AgentProcessEnd, type AgentsEvents, type ErrorRecord,
-  type HostIndex, type HostSpec, type Timer,
+  StciError, addressName, assert, rootAddress, type AgentGroup, type AgentProcessEnd, type AgentsEvents,
+  type ErrorRecord, type HostIndex, type HostSpec, type Timer,
 } from '@stci/interface';
 import { formatDuration } from '../config/duration.js';
-import type { HostStart } from '../launcher/host-login.js';
+import { placeFault, type HostStart } from '../launcher/host-login.js';
 import { StartPace, startMsMax } from '../launcher/start-pace.js';
 import type { AgentLauncher } from './agent-launcher.js';
 import { describeEnd, keepLine, printedText, retold, withPrinted } from './child.js';
@@ -19,6 +19,9 @@ import { StartWatch } from './start-watch.js';
 
 /** The incarnation of agents that are started together. */
 const INCARNATION = 1;
+
+/** When all agents but lost ones have ended, what started them may take so long to notice that by itself. */
+const NOTICE_MS = 500;
 
 export interface StartedTogetherInit {
   readonly node: AgentNode;
@@ -41,6 +44,8 @@ interface Member {
   isSpent: boolean;
   /** It is up, or was. */
   isLinked: boolean;
+  /** Its process has ended, or nothing more will be heard of it. */
+  isOut: boolean;
   end: AgentProcessEnd | undefined;
   readonly diagnostics: string[];
 }
@@ -55,6 +60,8 @@ export class StartedTogether {
   #watch: StartWatch | undefined;
   #missing = 0;
   #onReady: (() => void) | undefined;
+  /** Once the end is awaited: whether a host's agent is lost. */
+  #isLost: ((host: HostIndex) => boolean) | undefined;
   #onEnded: (() => void) | undefined;
   #timer: Timer | undefined;
   #isOver = false;
@@ -63,7 +70,7 @@ export class StartedTogether {
     this.#init = init;
     this.#events = events;
     this.#members = init.hosts.map(() => {
-      return { start: undefined, isSpent: false, isLinked: false, end: undefined, diagnostics: [] };
+      return { start: undefined, isSpent: false, isLinked: false, isOut: false, end: undefined, diagnostics: [] };
     });
   }
 
@@ -74,21 +81,31 @@ export class StartedTogether {
     if (launcher === undefined) return done();
     const handshakeMs = node.params.int('launcher.handshake');
     const agents = hosts.map((host, index) => ({ address: rootAddress(index), host }));
-    // Until all others wait, and each agent above has started. It ends before with what started it.
+    // Each agent above has started by then. It ends before with what started it.
     const waitMs = (1 + levels) * startMsMax(handshakeMs);
     this.#missing = hosts.length;
     this.#onReady = done;
     const group = launcher.startAll({ agents, waitMs }, this.#agentsEvents());
     this.#group = group;
+    // What tells by itself of hosts that do not answer does so before it is given up for all.
+    const { settleMs = 0 } = group;
+    const stepMs = handshakeMs + settleMs;
+    assert(settleMs >= 0 && stepMs < Infinity, 'a start of all agents has a deadline');
     this.#watch = new StartWatch({
-      clock: node.platform.clock, handshakeMs, pace: new StartPace({ windowMax: 1, handshakeMs }),
+      clock: node.platform.clock, handshakeMs: stepMs, pace: new StartPace({ windowMax: 1, handshakeMs: stepMs }),
       mark: () => `${this.#missing} ${group.phase}`,
-      onOverdue: (startMs) => {
-        const phase = group.phase === undefined ? '' : `; it got as far as phase ${group.phase}`;
-        const text = `no word from its agent within ${formatDuration(startMs)} (launcher.handshake)${phase}`;
-        this.#failRest(`${text}${printedText(this.#diagnostics)}`);
-      },
+      onOverdue: (startMs) => this.#onOverdue(group, startMs),
     });
+  }
+
+  /** Those that wait are not given up for the others. */
+  #onOverdue(group: AgentGroup, startMs: number): void {
+    const phase = group.phase === undefined ? '' : `; it got as far as phase ${group.phase}`;
+    const bound = group.settleMs === undefined ? 'launcher.handshake' : 'the bound of what started it';
+    const text = `no word from its agent within ${formatDuration(startMs)} (${bound})${phase}`;
+    const isNeeded = this.#members.some(({ start }) => start !== undefined && 'key' in start);
+    this.#failRest(`${text}${printedText(this.#diagnostics)}`);
+    if (!isNeeded) group.kill();
   }
 
   /** Hosts whose agents were started together. */
@@ -146,31 +163,62 @@ export class StartedTogether {
     return new StciError(code, [text, ...rest].join('\n'), { ...init, data: { ...data, ...plugin } });
   }
 
-  /** No agent is needed any more; those that have a link have ended. Calls `done` when nothing is left of the step. */
-  end(done: () => void): void {
+  /**
+   * No agent is needed any more; those that have a link have ended, but for lost ones. Calls `done` when nothing is
+   * left of what started them.
+   */
+  end(isLost: (host: HostIndex) => boolean, done: () => void): void {
     this.#watch?.cancel();
     this.#onReady = undefined;
     const group = this.#group;
     if (group === undefined || this.#isOver) return done();
     this.#onEnded = done;
-    const { clock } = this.#init.node.platform;
-    const stopMs = this.#init.node.params.int('launcher.stop');
-    const kill = (): void => {
-      this.#timer = clock.after(stopMs, () => this.#over());
-      group.kill();
-    };
+    this.#isLost = isLost;
     // One that nobody has connected to would wait.
-    const isWaiting = this.#members.some(({ isLinked, start, end }) =>
-      !isLinked && end === undefined && (start === undefined || 'key' in start));
-    if (isWaiting) kill();
-    else this.#timer = clock.after(stopMs, kill);
+    const isWaiting = this.#members.some(({ isLinked, isOut, start }) =>
+      !isLinked && !isOut && (start === undefined || 'key' in start));
+    if (isWaiting) return this.#kill();
+    this.#killAfter(this.#stopMs);
+    this.#killIfLost();
+  }
+
+  get #stopMs(): number {
+    return this.#init.node.params.int('launcher.stop');
+  }
+
+  #killAfter(delayMs: number): void {
+    this.#timer?.cancel();
+    this.#timer = this.#init.node.platform.clock.after(delayMs, () => this.#kill());
+  }
+
+  #kill(): void {
+    this.#isLost = undefined;
+    const waitMs = Math.max(this.#stopMs, this.#group?.endMs ?? 0);
+    this.#timer?.cancel();
+    this.#timer = this.#init.node.platform.clock.after(waitMs, () => this.#over());
+    this.#group?.kill();
+  }
+
+  /** What started them would wait for agents that are lost when no others are left. */
+  #killIfLost(): void {
+    const isLost = this.#isLost;
+    if (isLost === undefined) return;
+    const open = [...this.#members].flatMap(({ isOut, start }, host) =>
+      isOut ? [] : [isLost(host) || (start !== undefined && 'reason' in start)]);
+    if (open.length === 0 || open.includes(false)) return;
+    this.#isLost = undefined;
+    this.#killAfter(Math.min(NOTICE_MS, this.#stopMs));
   }
 
   #agentsEvents(): AgentsEvents {
     const { hosts, node } = this.#init;
     const memberOf = (index: number): Member => this.#members[index] as Member;
     return {
-      onPlace: (index, place) => this.#settle(index, place),
+      onPlace: (index, place) => {
+        const fault = placeFault(place);
+        const reason = `what it said of where it waits is of no use: ${fault}`;
+        this.#settle(index, fault === undefined ? place : { reason });
+      },
       onFailed: (index, error) => this.#settle(index, { reason: error.message }),
       onDiagnostic: (index, line) => {
         if (index === undefined) {
@@ -210,6 +258,8 @@ export class StartedTogether {
 
   #onExit(index: HostIndex, end: AgentProcessEnd): void {
     const member = this.#members[index] as Member;
+    member.isOut = true;
+    this.#killIfLost();
     if (end.evidence === 'connection') return;
     member.end = end;
     if (member.start !== undefined) member.start = { reason: `its process ${describeEnd(end)} while it waited` };
@@ -218,6 +268,7 @@ export class StartedTogether {
 
   #over(): void {
     this.#isOver = true;
+    this.#isLost = undefined;
     this.#timer?.cancel();
     const done = this.#onEnded;
     this.#onEnded = undefined;

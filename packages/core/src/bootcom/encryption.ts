@@ -7,12 +7,21 @@
 import type { Params, Secrets } from '@stci/interface';
 import { ascii } from './handshake.js';
 
-/** Label of the key derivation; no data that a handshake signs begins with it. */
+/** Labels of the key derivations; no data that a handshake signs begins with one. */
 const PURPOSE = 'stci tls 1';
+const ADOPTION_PURPOSE = 'stci adoption 1';
 
 /** Derives the 32-byte TLS key of an agent's listener from its own; it discloses nothing of that. */
 export function linkKey(secrets: Secrets, secret: Uint8Array): Uint8Array {
   return secrets.mac(secret, ascii(PURPOSE));
+}
+
+/**
+ * As `linkKey`, of the listener at which the agent waits for another parent. Those above it can derive it; those below,
+ * who have the other one, cannot.
+ */
+export function adoptionKey(secrets: Secrets, secret: Uint8Array): Uint8Array {
+  return secrets.mac(secret, ascii(ADOPTION_PURPOSE));
 }
 
 /** Whether a listener with these parameters encrypts. */

@@ -9,6 +9,9 @@ const KEY_BYTES = 32;
 /** Addresses at which one agent may wait. */
 const ADDRESSES_MAX = 64;
 
+/** Characters of an address: a name of a host has at most 253. */
+const ADDRESS_CHARS_MAX = 300;
+
 /**
  * What came of the start of a host's agent with all others: where it waits, or why it does not. Only for the hosts with
  * which a session begins, and once: what is started again has none.
@@ -24,10 +27,20 @@ const failure = fields({ reason: str });
 const hostStart: Shape<HostStart> = (value, path) => {
   if (typeof value === 'object' && value !== null && 'reason' in value) return failure(value, path);
   const { addresses, key } = place(value, path);
-  if (key.length === KEY_BYTES && addresses.length > 0 && addresses.length <= ADDRESSES_MAX) return { addresses, key };
-  const expected = `1 to ${ADDRESSES_MAX} addresses and a key of ${KEY_BYTES} bytes`;
-  throw new StciError('STCI_MESSAGE_INVALID', `Expected ${expected} at ${path}`);
+  const fault = placeFault({ addresses, key });
+  if (fault === undefined) return { addresses, key };
+  throw new StciError('STCI_MESSAGE_INVALID', `${fault}, at ${path}`);
 };
+
+/** Why that is no place; undefined: it is one. What an agent says before it has proved who it is comes from outside. */
+export function placeFault({ addresses, key }: AgentPlace): string | undefined {
+  const { length } = addresses;
+  if (length === 0 || length > ADDRESSES_MAX) return `expected 1 to ${ADDRESSES_MAX} addresses, got ${length}`;
+  const isBad = (address: string): boolean => !address.startsWith('tls://') || address.length > ADDRESS_CHARS_MAX;
+  const bad = addresses.find(isBad);
+  if (bad !== undefined) return `expected addresses tls://…, got ${JSON.stringify(bad.slice(0, ADDRESS_CHARS_MAX))}`;
+  return key.length === KEY_BYTES ? undefined : `expected a key of ${KEY_BYTES} bytes, got ${key.length}`;
+}
 
 const plainLogin = tuple(u32, str, str, u32);
 const startedLogin = tuple(u32, str, str, u32, hostStart);

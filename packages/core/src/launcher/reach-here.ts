@@ -36,6 +36,7 @@ export function reachPlace(
   waitMs: number,
   events: AgentProcessEvents,
 ): AgentProcess {
+  if (addresses.length === 0) return failedAgent({ clock }, 'it is not known where the agent waits', events);
   const shareMs = Math.max(1, Math.floor(waitMs / addresses.length));
   const ways = addresses.map((label) => ({
     label, connect: (done: Done) => network.connect(label, shareMs, key, done),

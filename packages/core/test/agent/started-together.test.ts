@@ -1,12 +1,12 @@
 /** The controller's part of agents that are started together: what each comes to, and the end of what started them. */
 
-import { StciError, type AgentPlace, type AgentsEvents, type AgentsStart } from '@stci/interface';
+import { StciError, type AgentGroup, type AgentPlace, type AgentsEvents, type AgentsStart } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { AgentNode } from '../../dist/agent/node.js';
 import { StartedTogether } from '../../dist/agent/started-together.js';
 import { testPlace, type TestPlace } from '../world.js';
 
-const PARAMS: Readonly<Record<string, number>> = { 'launcher.handshake': 1000, 'launcher.stop': 500 };
+const PARAMS: Readonly<Record<string, number>> = { 'launcher.handshake': 1000, 'launcher.stop': 5000 };
 const KEY = new Uint8Array(32);
 
 interface Fake extends TestPlace {
@@ -19,7 +19,11 @@ interface Fake extends TestPlace {
 }
 
 /** Of a launcher that does nothing by itself. */
-function begin(hosts = 3, onKill: (fake: Fake) => void = ({ events }) => events.onOver()): Fake {
+function begin(
+  hosts = 3,
+  onKill: (fake: Fake) => void = ({ events }) => events.onOver(),
+  bounds: Pick<AgentGroup, 'settleMs' | 'endMs'> = {},
+): Fake {
   const place = testPlace();
   const log: string[] = [];
   const node = { platform: place.platform, params: { int: (name: string) => PARAMS[name] } } as unknown as AgentNode;
@@ -29,6 +33,7 @@ function begin(hosts = 3, onKill: (fake: Fake) => void = ({ events }) => events.
     startAll: (...args: [AgentsStart, AgentsEvents]) => {
       given = args;
       return {
+        ...bounds,
         get phase() {
           return fake.phase;
         },
@@ -93,7 +98,37 @@ suite('agents that are started together, at the controller', (test) => {
       fake.phase = `step ${step}`;
       fake.run(200);
     }
+    assert.equal(fake.log, ['ready', 'killed']);
+  });
+
+  test('one that tells of silent hosts by itself is given its time; those that wait are not given up', () => {
+    const fake = begin(2, undefined, { settleMs: 60_000 });
+    fake.events.onPlace(0, place(0));
+    fake.run(60_500);
+    assert.equal(fake.log, []);
+    fake.until(() => fake.log.length > 0, 'the end of the start');
+    assert.equal([fake.log, fake.together.startOf(0)], [['ready'], place(0)]);
+    assert.match(reasonOf(fake, 1) ?? '', /^no word from its agent within [67]\d s \(the bound of what started it\)/);
+  });
+
+  test('what started agents of which none waits is ended when it is given up', () => {
+    const fake = begin(2);
+    fake.until(() => fake.log.length > 1, 'the end of the start');
+    assert.equal(fake.log, ['ready', 'killed']);
+    fake.together.end(() => false, () => fake.log.push('over'));
+    assert.is(fake.log.at(-1), 'over');
+  });
+
+  test('a place that is of no use is the failure of that host', () => {
+    const many = Array<string>(65).fill('tls://n0:1');
+    const bad = [[], ['ws://evil:1'], ['tls://n0:1', 'unix:/x'], many, [`tls://${'n'.repeat(400)}`]];
+    const fake = begin(bad.length + 2);
+    for (const [host, addresses] of bad.entries()) fake.events.onPlace(host, { addresses, key: KEY });
+    fake.events.onPlace(bad.length, { addresses: ['tls://n:1'], key: KEY.slice(1) });
+    fake.events.onPlace(bad.length + 1, place(9));
     assert.equal(fake.log, ['ready']);
+    for (let host = 0; host <= bad.length; host++) assert.match(reasonOf(fake, host) ?? '', /of no use: expected /);
+    assert.equal(fake.together.startOf(bad.length + 1), place(9));
   });
 
   test('a start is spent by what came of it; an agent that ends while it waits does not wait', () => {
@@ -129,17 +164,18 @@ suite('agents that are started together, at the controller', (test) => {
     const fake = begin(1);
     fake.events.onPlace(0, place(0));
     fake.together.onUp(0);
-    fake.together.end(() => fake.log.push('over'));
-    fake.run(400);
-    assert.equal(fake.log, ['ready']);
+    fake.together.end(() => false, () => fake.log.push('over'));
+    fake.events.onExit(0, { status: 0 });
+    fake.run(4900);
+    assert.equal(fake.log, ['ready', 'exited 0']);
     fake.run(200);
-    assert.equal(fake.log, ['ready', 'killed', 'over']);
+    assert.equal(fake.log, ['ready', 'exited 0', 'killed', 'over']);
     const quick = begin(1);
     quick.events.onPlace(0, place(0));
     quick.together.onUp(0);
-    quick.together.end(() => quick.log.push('over'));
+    quick.together.end(() => false, () => quick.log.push('over'));
     quick.events.onOver();
-    quick.run(5000);
+    quick.run(15_000);
     assert.equal(quick.log, ['ready', 'over']);
   });
 
@@ -148,11 +184,34 @@ suite('agents that are started together, at the controller', (test) => {
       const fake = begin(2, () => undefined);
       if (known) for (const host of [0, 1]) fake.events.onPlace(host, place(host));
       fake.together.onUp(0);
-      fake.together.end(() => fake.log.push('over'));
+      fake.together.end(() => false, () => fake.log.push('over'));
       assert.equal(fake.log.filter((word) => word !== 'ready'), ['killed']);
-      fake.run(600);
+      fake.run(5100);
       assert.is(fake.log.at(-1), 'over');
     }
+  });
+
+  test('when all but lost agents have ended, what started them is not waited for', () => {
+    const fake = begin(3, undefined, {});
+    for (const host of [0, 1, 2]) fake.events.onPlace(host, place(host));
+    for (const host of [0, 1, 2]) fake.together.onUp(host);
+    fake.events.onExit(0, { status: 0 });
+    const { together, log, events } = fake;
+    together.end((host) => host === 2, () => log.push('over'));
+    fake.run(3000);
+    assert.equal(log, ['ready', 'exited 0']);
+    events.onExit(1, { status: 0 });
+    fake.run(600);
+    assert.equal(log, ['ready', 'exited 0', 'exited 1', 'killed', 'over']);
+  });
+
+  test('the end of what is killed is awaited for as long as it may take', () => {
+    const fake = begin(1, () => undefined, { endMs: 8000 });
+    fake.together.end(() => false, () => fake.log.push('over'));
+    fake.run(7900);
+    assert.equal(fake.log, ['killed']);
+    fake.run(200);
+    assert.equal(fake.log, ['killed', 'over']);
   });
 
   test('what has ended by itself is not waited for, and the rest of its agents have failed', () => {
@@ -162,7 +221,7 @@ suite('agents that are started together, at the controller', (test) => {
     fake.events.onOver();
     assert.equal(fake.log, ['ready']);
     assert.is(reasonOf(fake, 2), 'what started it has ended\n  it printed: srun: error: no');
-    fake.together.end(() => fake.log.push('over'));
+    fake.together.end(() => false, () => fake.log.push('over'));
     assert.equal(fake.log, ['ready', 'over']);
   });
 });

@@ -2,7 +2,7 @@
 
 import { hmacSha256 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { encryptsLinks, keyFor, linkKey } from '../../dist/bootcom/encryption.js';
+import { adoptionKey, encryptsLinks, keyFor, linkKey } from '../../dist/bootcom/encryption.js';
 import { resolved } from '../assembly.js';
 
 const SECRET = Uint8Array.from({ length: 32 }, (_, i) => i);
@@ -32,6 +32,13 @@ suite('encryption of links', (test) => {
     assert.is(key.length, 32);
     assert.not.equal(key, SECRET);
     assert.not.equal(key, linkKey(secrets, SECRET.map((byte) => byte ^ 1)));
+  });
+
+  test('an agent that waits for another parent has another key than for its children', () => {
+    const key = adoptionKey(secrets, SECRET);
+    assert.equal(key, adoptionKey(secrets, SECRET.slice()));
+    assert.not.equal(key, linkKey(secrets, SECRET));
+    assert.not.equal(key, SECRET);
   });
 
   test('an address says whether a key is wanted', () => {
