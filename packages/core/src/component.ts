@@ -18,6 +18,7 @@ export { SUBJECTS, isOver, mayRestart, subjectOf, type Subject } from './errmgr/
 export { faultFramework } from './fault/framework.js';
 export { completeFaultArgs, faultOrderProblem, type FaultArgs } from './fault/order.js';
 export { expandHostlist } from './job/hostlist.js';
+export { foldHostlist } from './job/hostset.js';
 export { signalNamed } from './job/signals.js';
 export { launcherFramework } from './launcher/framework.js';
 export { launcherprocFramework } from './launcher/launcherproc-framework.js';

@@ -5,13 +5,14 @@
  * failed; from then on the step goes on without those that are lost.
  */
 
+import { foldHostlist } from '@stci/core/component';
 import { toErrorRecord, StciError } from '@stci/interface';
 import type {
   AgentBundle, AgentGroup, AgentProcessEnd, AgentsEvents, AgentsStart, ErrorRecord, NetworkAddress, ProcessEnd, Timer,
 } from '@stci/interface';
 import { ask, badNodes, jobState } from './ask.js';
 import { slurmProgram, type SlurmParams } from './command.js';
-import { findCause, hostError, nodeError, refusedError, silentError, stepError } from './diagnose.js';
+import { findCause, findSilence, hostError, nodeError, refusedError, silentError, stepError } from './diagnose.js';
 import { Step, type StepEnd, type StepEvents, type StepPlatform } from './step.js';
 import { utf8 } from './text.js';
 
@@ -21,6 +22,8 @@ const STEPS_MAX = 4;
 const TICK_MS = 1000;
 /** Slurm's answer about hosts is awaited for so long. */
 const ASK_MS = 5000;
+/** When all agents have ended, so does their step; a host that was given up may keep it. */
+const STEP_END_MS = 2000;
 /** What a host says of its failure may come after srun's word of its task's end. */
 const LAST_WORDS_MS = 500;
 const LINES_MAX = 4;
@@ -112,8 +115,9 @@ export class AgentSteps implements AgentGroup {
       },
       onFailed: (host, phase, text) => {
         const { node } = this.#params;
-        this.#fail(memberOf(host), phase === 'node' ? nodeError(host, text, node)
-          : hostError(host, 'bundle', `the host did not accept the agent: ${text}`, 'Look at the host.'));
+        const what = phase === 'bundle' ? `the host did not accept the agent: ${text}` : text;
+        this.#fail(memberOf(host),
+          phase === 'node' ? nodeError(host, text, node) : hostError(host, phase, what, 'Look at the host.'));
       },
       onEnded: (host, end, what) => this.#onEnded(memberOf(host), end, what),
       onLost: (host) => this.#onLine(host, 'Slurm reports a node failure'),
@@ -197,12 +201,19 @@ export class AgentSteps implements AgentGroup {
     member.state = 'over';
     this.#events.onFailed(member.index, error);
     if (this.#blamed === undefined && !this.#isAsking) this.#settleIfAll();
+    if (!this.#hasAgents()) this.#step?.kill();
+  }
+
+  #hasAgents(): boolean {
+    return [...this.#members.values()].some(({ state }) => state !== 'over');
   }
 
   #exit(member: Member, end: AgentProcessEnd): void {
     if (member.state !== 'placed') return;
     member.state = 'over';
     this.#events.onExit(member.index, end);
+    const step = this.#step;
+    if (!this.#hasAgents()) this.#platform.clock.after(STEP_END_MS, () => step?.kill());
   }
 
   #onStepEnd(report: StepEnd): void {
@@ -216,22 +227,27 @@ export class AgentSteps implements AgentGroup {
     for (const member of this.#in('waits')) member.state = 'starting';
     const finding = findCause(report);
     const blamed = this.#blamed ?? new Map<string, string>();
+    const isSilence = blamed.size > 0;
     for (const [host, what] of report.unreached) blamed.set(host, `srun says: ${what}`);
     if (blamed.size === 0 && finding.isOfHosts !== true) {
       return this.#failRest((host) => stepError(host, report, finding));
     }
     // Until the answer, what follows is not of a step.
     this.#blamed = blamed;
-    this.#askSlurm((known) => {
+    this.#askSlurm((known, hasAnswer) => {
       const all = this.#in('starting');
       const bad = all.filter(({ host }) => known.has(host) || report.unreached.has(host));
       // Slurm starts tasks along a tree: hosts may be silent for another one's sake. They get another step.
       const silent = all.filter(({ host }) => blamed.has(host));
       const causes = bad.length > 0 ? bad : silent.length < all.length ? silent : [];
       if (causes.length === 0 || this.#steps === STEPS_MAX) {
+        const isOfAll = isSilence && report.unreached.size === 0 && silent.length === all.length;
+        const { waitsFor } = step ?? {};
+        const told = isOfAll ? findSilence({ lines: report.lines, waitsFor, hasAnswer }) : undefined;
         return this.#failRest((host) => {
           const what = blamed.get(host);
-          return what === undefined ? stepError(host, report, finding) : silentError(host, what);
+          if (what === undefined) return stepError(host, report, finding);
+          return told === undefined ? silentError(host, what) : stepError(host, report, told, what);
         });
       }
       for (const member of causes) {
@@ -244,7 +260,7 @@ export class AgentSteps implements AgentGroup {
   }
 
   /** Slurm's words about those of the hosts that do not work. */
-  #askSlurm(done: (known: ReadonlyMap<string, string>) => void): void {
+  #askSlurm(done: (known: ReadonlyMap<string, string>, hasAnswer: boolean) => void): void {
     const { client } = this.#params;
     const hosts = this.#in('starting').map(({ host }) => host);
     const job = this.#platform.env.variables['SLURM_JOB_ID'] ?? '';
@@ -261,15 +277,16 @@ export class AgentSteps implements AgentGroup {
         for (const host of hosts.filter(isMissing)) known.set(host, `job ${job} does not have it, or not any more`);
       }
       for (const host of known.keys()) if (!hosts.includes(host)) known.delete(host);
-      done(known);
+      done(known, answers.nodes !== undefined || answers.job !== undefined);
     };
     this.#isAsking = true;
-    const nodes = ['-h', '-N', '-n', hosts.join(','), '-o', '%N|%T|%E'];
+    const nodes = ['-h', '--all', '-N', '-n', foldHostlist(hosts), '-o', '%N|%T|%E'];
+    const state = ['-h', '--all', '-j', job, '-o', '%T|%N|%r'];
     ask(this.#platform, [slurmProgram(client, 'sinfo'), ...nodes], ASK_MS, (output) => {
       answers.nodes = output;
       onAnswer();
     });
-    ask(this.#platform, [slurmProgram(client, 'squeue'), '-h', '-j', job, '-o', '%T|%N|%r'], ASK_MS, (output) => {
+    ask(this.#platform, [slurmProgram(client, 'squeue'), ...state], ASK_MS, (output) => {
       answers.job = output;
       onAnswer();
     });

@@ -4,7 +4,9 @@
  */
 
 import type { Platform, Process } from '@stci/interface';
+import { askEnvironment } from './environment.js';
 import { LineReader } from './lines.js';
+import { nodeVerdict } from './node-state.js';
 import { hostsOf } from './words.js';
 
 const ANSWER_CHARS_MAX = 1024 * 1024;
@@ -33,7 +35,8 @@ export function ask(
     if (ended && status >= 0) finish(status === 0 ? output : undefined);
   };
   const child: Process = processes.spawn({
-    program, args, env: env.variables, stdin: 'null', stdout: 'pipe', stderr: 'null', lifetime: 'guarded',
+    program, args, env: askEnvironment(env.variables),
+    stdin: 'null', stdout: 'pipe', stderr: 'null', lifetime: 'guarded',
   }, {
     onError: () => finish(undefined),
     onOutput: (_stream, chunk) => reader.push(chunk),
@@ -56,15 +59,13 @@ export function ask(
   });
 }
 
-/** States in which no agent can be started; those of a job's hosts that work are `allocated`, `mixed`, `draining`. */
-const BAD_STATE = /[*$]|^(?:down|drained|fail|error|unknown|power|reboot|no_respond|inval|not)/i;
-
 /** Of `sinfo -h -N -o '%N|%T|%E'`: the hosts in a bad state, with Slurm's words. Pure. */
 export function badNodes(output: string): Map<string, string> {
   const bad = new Map<string, string>();
   for (const line of output.split('\n')) {
     const [name = '', state = '', reason = ''] = line.split('|').map((word) => word.trim());
-    if (!BAD_STATE.test(state)) continue;
+    const verdict = nodeVerdict(state);
+    if (verdict === 'works' || verdict === 'drains') continue;
     const silent = state.includes('*') ? ' (it does not respond)' : '';
     const why = reason === '' || reason === 'none' ? '' : `, reason: ${reason}`;
     bad.set(name, `Slurm has it as ${state.replace(/[*]/g, '')}${silent}${why}`);

@@ -4,7 +4,8 @@
  */
 
 import { SHELL_TEXT, escapedText, printfText, shellText, waitProgram } from '@stci/host-program';
-import type { AgentBundle, AgentWait } from '@stci/interface';
+import { foldHostlist } from '@stci/core/component';
+import { assert, type AgentBundle, type AgentWait } from '@stci/interface';
 
 export interface SlurmParams {
   /** Program and options of the user, before ours: of an option that is given twice, srun uses the last. */
@@ -30,6 +31,17 @@ export interface StepStart {
   readonly program?: string;
 }
 
+/** Least time of silence; whole seconds, as those of srun. */
+export const CONNECT_MS_MIN = 2000;
+
+/** How long srun may wait for the step's hosts: what it says after that is to be heard before the silence counts. */
+function immediateSeconds(connectMs: number): number {
+  return Math.floor(connectMs * 2 / 3000);
+}
+
+assert(immediateSeconds(CONNECT_MS_MIN) >= 1, 'srun takes whole seconds');
+assert(immediateSeconds(CONNECT_MS_MIN) * 1000 < CONNECT_MS_MIN, 'Slurm refuses before its silence counts');
+
 /** A path that no shell interprets. */
 const PLAIN_PATH = /^\/[A-Za-z0-9_./+@%,=-]*$/;
 
@@ -40,7 +52,6 @@ const TASK_TEXT = `echo "STCI $4 host $SLURMD_NODENAME $SLURM_JOB_ID.$SLURM_STEP
 export function srunCommand(params: SlurmParams, start: StepStart): readonly [string, ...string[]] {
   const { hosts, nonce, bundle, waitMs, program = waitProgram(params.listen) } = start;
   const count = String(hosts.length);
-  const seconds = String(Math.max(1, Math.ceil(params.connectMs / 1000)));
   const ownNode = PLAIN_PATH.test(bundle.node) ? bundle.node : '';
   return [
     params.client,
@@ -52,9 +63,9 @@ export function srunCommand(params: SlurmParams, start: StepStart): readonly [st
     '--cpu-bind=none', '--mem-bind=none', // Tools run within.
     '--mem=0', // All that the job has.
     '--label', '--input=all',
-    `--immediate=${seconds}`, // A step that gets no hosts is told, and not waited for.
+    `--immediate=${immediateSeconds(params.connectMs)}`, // A step that gets no hosts is told, and not waited for.
     '--chdir=/', '--export=ALL',
-    '-N', count, '-n', count, '--ntasks-per-node=1', `--nodelist=${hosts.join(',')}`,
+    '-N', count, '-n', count, '--ntasks-per-node=1', `--nodelist=${foldHostlist(hosts)}`,
     `--job-name=${params.name}`,
     '/bin/sh', '-c', TASK_TEXT, 'stci-guardian',
     printfText(shellText(bundle.holder)), program, 'utf8', nonce, bundle.hash, String(bundle.bytes.length),

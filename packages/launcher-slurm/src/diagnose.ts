@@ -7,7 +7,7 @@ import { NODE_MAJOR_MIN } from '@stci/host-program';
 import type { ErrorRecord } from '@stci/interface';
 import type { StepEnd } from './step.js';
 
-interface Finding {
+export interface Finding {
   readonly what: string;
   readonly remedy: string;
   /** Slurm refuses the hosts: which of them, it says only when asked. */
@@ -15,6 +15,11 @@ interface Finding {
 }
 
 const ELSE = 'or start over ssh: --launcher ssh';
+
+const CONTROLLER: Finding = {
+  what: 'Slurm\'s controller does not answer',
+  remedy: `Wait until "scontrol ping" says that it is UP, ${ELSE}.`,
+};
 
 /** The first match counts: causes precede their consequences. */
 const SENTENCES: readonly (readonly [RegExp, Finding])[] = [
@@ -26,10 +31,7 @@ const SENTENCES: readonly (readonly [RegExp, Finding])[] = [
     what: 'Slurm\'s configuration is not found here',
     remedy: `Is SLURM_CONF right, and this machine one of the cluster's? Correct it, ${ELSE}.`,
   }],
-  [/Unable to contact slurm controller|Socket timed out|Zero Bytes were transmitted|Connection refused/i, {
-    what: 'Slurm\'s controller does not answer',
-    remedy: `Wait until "scontrol ping" says that it is UP, ${ELSE}.`,
-  }],
+  [/Unable to contact slurm controller|Socket timed out|Zero Bytes were transmitted|Connection refused/i, CONTROLLER],
   [/job \S+ has expired|Invalid job id|job\/step already completing|Expired or invalid job|for --jobid/i, {
     what: 'the allocation has ended, and SLURM_* variables of it are left over here',
     remedy: 'Leave the shell of that job, or unset SLURM_JOB_ID. Then get another allocation (salloc), or name hosts: '
@@ -65,7 +67,7 @@ const LINES_SHOWN_MAX = 4;
 export function findCause({ lines, failure }: Pick<StepEnd, 'lines' | 'failure'>): Finding {
   if (failure !== undefined) {
     return {
-      what: failure,
+      what: failure.replace(/\.$/, ''),
       remedy: `Load Slurm's programs here (module load slurm), name srun: --mca launcher.slurm.client=PATH, ${ELSE}.`,
     };
   }
@@ -73,13 +75,41 @@ export function findCause({ lines, failure }: Pick<StepEnd, 'lines' | 'failure'>
   return SENTENCES.find(([pattern]) => pattern.test(text))?.[1] ?? UNKNOWN;
 }
 
-/** The error of one host of a step that did not come up. */
-export function stepError(host: string, report: StepEnd, finding = findCause(report)): ErrorRecord {
-  const { end, lines, failure } = report;
+/** What Slurm has told of a step of which nothing was heard. */
+export interface SilentStep extends Pick<StepEnd, 'lines'> {
+  /** srun's word of what the step waits for. */
+  readonly waitsFor: string | undefined;
+  /** A question to Slurm was answered. */
+  readonly hasAnswer: boolean;
+}
+
+/** Why nothing was heard of any host; undefined: Slurm has not told. */
+export function findSilence({ lines, waitsFor, hasAnswer }: SilentStep): Finding | undefined {
+  const finding = findCause({ lines });
+  if (finding !== UNKNOWN && finding.isOfHosts !== true) return finding;
+  if (waitsFor !== undefined) {
+    return {
+      what: `Slurm keeps the step waiting: ${waitsFor}`,
+      remedy: 'Other steps may have the hosts for themselves: squeue --steps. Wait longer: '
+        + '--mca launcher.slurm.connect=1m.',
+    };
+  }
+  if (finding !== UNKNOWN) return finding;
+  return hasAnswer ? undefined : CONTROLLER;
+}
+
+/** The error of one host of a step that did not come up; `how` srun ended, if not by itself. */
+export function stepError(
+  host: string, report: StepEnd, finding = findCause(report), how = endText(report),
+): ErrorRecord {
+  const { lines, failure } = report;
   const shown = lines.slice(-LINES_SHOWN_MAX).map((line) => `\n  srun printed: ${cut(line)}`).join('');
-  const how = end.signal === undefined ? `ended with status ${end.status ?? 0}` : `was killed by ${end.signal}`;
-  const ended = failure === undefined ? `${shown}\n  srun ${how}` : '';
+  const ended = failure === undefined ? `${shown}\n  ${how}` : '';
   return hostError(host, 'step', `${finding.what}.${ended}`, finding.remedy);
+}
+
+function endText({ end }: StepEnd): string {
+  return end.signal === undefined ? `srun ended with status ${end.status ?? 0}` : `srun was killed by ${end.signal}`;
 }
 
 /** The error of one host. */

@@ -26,6 +26,14 @@ const STEP_OPTIONS = [
 
 const LEFT_OUT = new RegExp(`^(?:SLURM|SRUN)_(?:${STEP_OPTIONS.map((name) => name.replace('*', '.*')).join('|')})$`);
 
+/** Options of squeue, sinfo and scancel: they would hide hosts and jobs, or change how answers look. */
+const ASK_OPTIONS = /^(?:SINFO_|SQUEUE_|SCANCEL_|SLURM_(?:BITSTR_LEN|TIME_FORMAT|DEBUG_FLAGS)$)/;
+
+/** `variables` for Slurm's programs that are asked: without options of the user's. */
+export function askEnvironment(variables: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !ASK_OPTIONS.test(name)));
+}
+
 /** `variables` without those that would change the step. */
 export function stepEnvironment(variables: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !LEFT_OUT.test(name)));

@@ -5,7 +5,7 @@
 
 import { accept, decline, defineComponent, launcherprocFramework, portRange } from '@stci/core/component';
 import type { AgentWait, Facts, ParamValue } from '@stci/interface';
-import type { SlurmParams } from './command.js';
+import { CONNECT_MS_MIN, type SlurmParams } from './command.js';
 import { createSlurm } from './slurm.js';
 import { hostsOf } from './words.js';
 
@@ -13,8 +13,9 @@ export { AgentSteps } from './agent-steps.js';
 export { ask, badNodes, jobState } from './ask.js';
 export { slurmProgram, srunCommand, type SlurmParams } from './command.js';
 export { findCause, nodeError, stepError } from './diagnose.js';
-export { stepEnvironment } from './environment.js';
+export { askEnvironment, stepEnvironment } from './environment.js';
 export { LineReader, type LabelledLine } from './lines.js';
+export { nodeVerdict, type NodeVerdict } from './node-state.js';
 export { createSlurm } from './slurm.js';
 export { hostsOf, readLine, type SlurmLine } from './words.js';
 
@@ -48,7 +49,7 @@ export const launcherSlurm = defineComponent({
     connect: {
       type: 'duration',
       default: 15_000,
-      min: 1000,
+      min: CONNECT_MS_MIN,
       max: 3_600_000,
       aliases: ['launcher.slurm.connect'],
       help: 'How long nothing may be heard of a host of the step before the others are started without it, in whole '

@@ -9,12 +9,14 @@
 import { hex } from '@stci/host-program';
 import type { AgentBundle, NetworkAddress, Platform, Process, ProcessEnd, Timer } from '@stci/interface';
 import { slurmProgram, srunCommand, type SlurmParams } from './command.js';
-import { stepEnvironment } from './environment.js';
+import { askEnvironment, stepEnvironment } from './environment.js';
 import { LineReader, type LabelledLine } from './lines.js';
 import { utf8 } from './text.js';
 import { readLine, type SlurmLine } from './words.js';
 
 const NONCE_BYTES = 8;
+/** Most addresses of one agent; each is its own listener. */
+const ADDRESSES_MAX = 64;
 /** Last lines of srun kept for messages. */
 const LINES_MAX = 12;
 /** After srun's end its output is awaited for so long: another process may hold it. */
@@ -36,13 +38,13 @@ export interface StepInit {
 }
 
 /** What a host's task has said last. */
-export type HostPhase = 'nothing' | 'node' | 'secret' | 'bundle';
+export type HostPhase = 'nothing' | 'node' | 'secret' | 'bundle' | 'agent';
 
 export interface StepEvents {
   /** The host's agent waits there. */
   onWaits(host: string, addresses: readonly NetworkAddress[]): void;
-  /** There is no node on the host, or the bundle came damaged. */
-  onFailed(host: string, phase: 'node' | 'bundle', text: string): void;
+  /** There is no node on the host, the bundle came damaged, or the agent named no place. */
+  onFailed(host: string, phase: 'node' | 'bundle' | 'agent', text: string): void;
   /** The host's task has ended, in srun's words or its own; possibly told by both. */
   onEnded(host: string, end: ProcessEnd, what: string): void;
   /** Slurm has lost the host. */
@@ -129,7 +131,7 @@ export class Step {
     return this.#id;
   }
 
-  /** When a new word was heard of any host, by the clock. */
+  /** When a host got further, by the clock. */
   get heardMs(): number {
     return this.#heardMs;
   }
@@ -163,7 +165,8 @@ export class Step {
     this.#process.signal('SIGKILL', 'process');
     if (this.#id === undefined) return;
     processes.spawn({
-      program: slurmProgram(this.#params.client, 'scancel'), args: ['--signal=KILL', this.#id], env: env.variables,
+      program: slurmProgram(this.#params.client, 'scancel'), args: ['--signal=KILL', this.#id],
+      env: askEnvironment(env.variables),
       stdin: 'null', stdout: 'null', stderr: 'null', lifetime: 'plain',
     }, {
       onError: () => undefined, onOutput: () => undefined, onOutputEnd: () => undefined, onStdinDrain: () => undefined,
@@ -179,10 +182,9 @@ export class Step {
     if (word === 'host') return this.#onHost(task, rest);
     const host = this.#tasks.get(task);
     if (host === undefined) return;
-    this.#heardMs = this.#platform.clock.nowMs();
     if (word === 'need') this.#sendBundle();
-    if (word === 'need' || word === 'have') this.#phases.set(host, word === 'need' ? 'bundle' : 'secret');
-    if (word === 'wait') this.#events.onWaits(host, rest);
+    if (word === 'need' || word === 'have') this.#advance(host, 'node', word === 'need' ? 'bundle' : 'secret');
+    if (word === 'wait') this.#onWaits(host, rest);
     if (word === 'end') this.#events.onEnded(host, { status: Number(rest[0]) }, `status ${rest[0] ?? ''}`);
     const [phase, ...why] = rest;
     const isFailure = word === 'fail' && (phase === 'node' || phase === 'bundle');
@@ -192,9 +194,25 @@ export class Step {
   #onHost(task: number, [host = '', id]: readonly string[]): void {
     if (!this.#phases.has(host) || this.#tasks.has(task)) return;
     this.#tasks.set(task, host);
-    this.#phases.set(host, 'node');
+    this.#advance(host, 'nothing', 'node');
+    if (id !== undefined && /^\d+\.\d+$/.test(id)) this.#id ??= id;
+  }
+
+  /** A word that is repeated is no news: the silence of a host that says the same for ever counts. */
+  #advance(host: string, from: HostPhase, to: HostPhase): void {
+    if (this.#phases.get(host) !== from) return;
+    this.#phases.set(host, to);
     this.#heardMs = this.#platform.clock.nowMs();
-    if (id !== undefined && /^\d+\.\d+$/.test(id)) this.#id = id;
+  }
+
+  #onWaits(host: string, addresses: readonly string[]): void {
+    if (this.#phases.get(host) === 'agent') return;
+    this.#advance(host, this.#phases.get(host) as HostPhase, 'agent');
+    const isPlace = addresses.length > 0 && addresses.length <= ADDRESSES_MAX
+      && addresses.every((address) => address.startsWith('tls://'));
+    if (isPlace) return this.#events.onWaits(host, addresses);
+    const text = `expected 1 to ${ADDRESSES_MAX} addresses tls://… at which it waits, it said '${addresses.join(' ')}'`;
+    this.#events.onFailed(host, 'agent', text);
   }
 
   #sendBundle(): void {
@@ -205,12 +223,28 @@ export class Step {
 
   #onError({ task, text }: LabelledLine): void {
     if (this.#isOver) return;
-    const line = readLine(text);
+    const line = this.#ofThisStep(readLine(text));
     if (line.kind === 'noise') return;
-    if (task === undefined || line.kind === 'cancelled') this.#keep(text);
+    // What srun says of the end that we asked for is no cause of anything.
+    const isOwnEnd = this.#isKilled && (line.kind === 'cancelled' || line.kind === 'aborted');
+    if ((task === undefined || line.kind === 'cancelled') && !isOwnEnd) this.#keep(text);
     if (task === undefined) this.#onSlurm(line, text);
     if (line.kind === 'cancelled' && !this.#isKilled) this.#onCancelled(text, line.reason);
     if (line.kind === 'other' || (task !== undefined && line.kind !== 'cancelled')) this.#tell(task, text);
+  }
+
+  /** Programs on the hosts may print what Slurm says of other steps, and srun names hosts that are none of ours. */
+  #ofThisStep(line: SlurmLine): SlurmLine {
+    if (line.kind === 'cancelled') {
+      const own = this.#id ?? this.#platform.env.variables['SLURM_JOB_ID'];
+      const job = own?.split('.')[0];
+      const isOwn = own === undefined || line.step === own || line.step === job
+        || (own === job && line.step.startsWith(`${job}.`));
+      return isOwn ? line : { kind: 'other' };
+    }
+    if (line.kind !== 'ended' && line.kind !== 'lost') return line;
+    const hosts = line.hosts.filter((host) => this.#phases.has(host));
+    return hosts.length === 0 ? { kind: 'other' } : { ...line, hosts };
   }
 
   #onSlurm(line: SlurmLine, text: string): void {

@@ -86,6 +86,11 @@ suite('slurm: a step that does not come up', (test) => {
     slurm.pass(0);
     assert.match(slurm.errorOf(1), /Slurm has it as down \(it does not respond\), reason: Not responding/);
     assert.equal([slurm.stepCount, slurm.srun.hosts, slurm.srun.option('-n')], [2, ['h1', 'h3'], '2']);
+    for (const { spec: { args, env } } of slurm.spawned.slice(1, 3)) {
+      assert.ok(args.includes('--all'), 'hidden partitions');
+      assert.equal([env['SINFO_PARTITION'], env['SQUEUE_STATES']], [undefined, undefined]);
+    }
+    assert.is(slurm.spawned[1]?.option('-n'), 'h[1-3]');
     slurm.srun.comeUp();
     assert.equal(slurm.told.filter((line) => line.startsWith('place')).length, 2);
   });
@@ -202,8 +207,8 @@ suite('slurm: a step that does not come up', (test) => {
     }
     const slurm = new FakeSlurm();
     slurm.start();
-    slurm.srun.fails('Program \'srun\' not found');
-    assert.match(slurm.errorOf(0), /not found.*\n.*launcher\.slurm\.client=PATH/);
+    slurm.srun.fails('Program \'srun\' not found.');
+    assert.match(slurm.errorOf(0), /not found\.\n.*launcher\.slurm\.client=PATH/);
   });
 });
 

@@ -3,7 +3,7 @@
 import type {
   AgentsEvents, AgentsStart, ErrorRecord, Process, ProcessEnd, ProcessEvents, SpawnSpec, Timer,
 } from '@stci/interface';
-import { AgentSteps, slurmParams } from '@stci/launcher-slurm';
+import { AgentSteps, hostsOf, slurmParams } from '@stci/launcher-slurm';
 
 export const PARAMS = slurmParams({
   client: 'srun', options: '', node: '', connect: 15_000, interface: [], ports: '', name: 'stci',
@@ -38,7 +38,7 @@ export class Played {
   }
 
   get hosts(): string[] {
-    return this.option('--nodelist').split(',');
+    return [...hostsOf(this.option('--nodelist'))];
   }
 
   out(text: string): void {
@@ -136,7 +136,9 @@ export class FakeSlurm {
         return played.process;
       },
     },
-    env: { variables: { SLURM_JOB_ID: '9', SLURM_NTASKS: '64', PATH: '/bin' } },
+    env: {
+      variables: { SLURM_JOB_ID: '9', SLURM_NTASKS: '64', PATH: '/bin', SINFO_PARTITION: 'p', SQUEUE_STATES: 'PD' },
+    },
   };
 
   /** Starts the agents of these hosts. */

@@ -1,7 +1,7 @@
 /** Pure parts: command line, environment, Slurm's words, its answers, the choice of this component. */
 
 import {
-  LineReader, badNodes, jobState, launcherSlurm, readLine, slurmProgram, srunCommand, stepEnvironment,
+  LineReader, askEnvironment, badNodes, jobState, launcherSlurm, readLine, slurmProgram, srunCommand, stepEnvironment,
 } from '@stci/launcher-slurm';
 import { assert, suite } from '@stci/testkit';
 import { PARAMS } from './fake-slurm.js';
@@ -13,7 +13,8 @@ suite('slurm: command and environment', (test) => {
   test('the user\'s options come first, ours after: srun uses the last of each', () => {
     const command = srunCommand({ ...PARAMS, options: ['--exact', '-N9'], name: 'stci:a' }, start);
     assert.equal(command.slice(0, 3), ['srun', '--exact', '-N9']);
-    for (const option of ['--overlap', '--mpi=none', '--no-kill', '--label', '--nodelist=h1,h2', '--job-name=stci:a']) {
+    for (const option of ['--overlap', '--mpi=none', '--no-kill', '--label', '--nodelist=h[1-2]',
+      '--job-name=stci:a']) {
       assert.ok(command.includes(option), option);
     }
     assert.ok(command.indexOf('-N') > 2);
@@ -30,6 +31,24 @@ suite('slurm: command and environment', (test) => {
       'SLURM_WORKING_CLUSTER', 'SLURM_SUBMIT_DIR', 'PATH', 'SLURM_UMASK', 'SLURM_CPU_FREQ_REQ', 'SLURM_JOB_ACCOUNT'];
     const all = Object.fromEntries([...out, ...kept].map((name) => [name, '1']));
     assert.equal(Object.keys(stepEnvironment(all)), kept);
+  });
+
+  test('many hosts are one short argument, and Slurm\'s refusal comes before its silence counts', () => {
+    const hosts = Array.from({ length: 50_000 }, (_, i) => `node${String(i).padStart(5, '0')}`);
+    const command = srunCommand(PARAMS, { ...start, hosts });
+    assert.ok(command.includes('--nodelist=node[00000-49999]'));
+    for (const connectMs of [2000, 15_000, 3_600_000]) {
+      const option = srunCommand({ ...PARAMS, connectMs }, start).find((word) => word.startsWith('--immediate='));
+      const seconds = Number(option?.split('=')[1]);
+      assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds * 1000 < connectMs, option);
+    }
+  });
+
+  test('questions have no options of the user\'s', () => {
+    const out = ['SINFO_PARTITION', 'SINFO_FORMAT', 'SQUEUE_PARTITION', 'SQUEUE_STATES', 'SQUEUE_USERS', 'SCANCEL_NAME',
+      'SLURM_TIME_FORMAT', 'SLURM_BITSTR_LEN', 'SLURM_DEBUG_FLAGS'];
+    const kept = ['SLURM_CONF', 'SLURM_CLUSTERS', 'SLURM_JOB_ID', 'PATH'];
+    assert.equal(Object.keys(askEnvironment(Object.fromEntries([...out, ...kept].map((name) => [name, '1'])))), kept);
   });
 
   test('Slurm\'s other programs are beside srun', () => {
@@ -60,9 +79,11 @@ suite('slurm: its words', (test) => {
   });
 
   test('answers about hosts and jobs', () => {
-    const nodes = 'h1|mixed|none\nh2|drained|bad disk\nh3|idle*|none\nh4|draining|soon\n\n';
+    const nodes = 'h1|mixed|none\nh2|drained|bad disk\nh3|idle*|none\nh4|draining|soon\nh5|allocated$|none\n'
+      + 'h6|failing|none\nh7|mixed~*|none\n\n';
     assert.equal([...badNodes(nodes)],
-      [['h2', 'Slurm has it as drained, reason: bad disk'], ['h3', 'Slurm has it as idle (it does not respond)']]);
+      [['h2', 'Slurm has it as drained, reason: bad disk'], ['h3', 'Slurm has it as idle (it does not respond)'],
+        ['h7', 'Slurm has it as mixed~ (it does not respond)']]);
     assert.equal(jobState('RUNNING|h[1-2,4]|None\n'), { state: 'RUNNING', hosts: ['h1', 'h2', 'h4'] });
     assert.is(jobState(''), undefined);
   });

@@ -124,7 +124,7 @@ suite('stci doctor: a Slurm job, judged', (test) => {
   test('nodes: which of Slurm\'s states a step starts in', () => {
     for (const [state, judged] of [
       ['mixed', 'good'], ['allocated', 'good'], ['idle', 'good'], ['mixed-', 'good'], ['completing', 'good'],
-      ['draining', 'warn'], ['drained', 'warn'], ['draining@', 'warn'],
+      ['allocated$', 'good'], ['draining', 'warn'], ['drained', 'bad'], ['draining@', 'warn'], ['failing', 'warn'],
       ['down', 'bad'], ['down*', 'bad'], ['idle*', 'bad'], ['mixed*', 'bad'], ['draining*', 'bad'], ['fail', 'bad'],
       ['powered_down~', 'bad'], ['powering_up#', 'bad'], ['rebooting@', 'bad'], ['unknown', 'bad'],
     ]) {

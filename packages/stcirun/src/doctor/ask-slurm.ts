@@ -2,7 +2,8 @@
 
 import { execFile } from 'node:child_process';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
-import { slurmProgram } from '@stci/launcher-slurm';
+import { foldHostlist } from '@stci/core';
+import { askEnvironment, slurmProgram } from '@stci/launcher-slurm';
 import { JOB_FORMAT, NODE_FORMAT, STEP_FORMAT } from './slurm-answers.js';
 import type { Answer, SlurmAnswers } from './slurm-report.js';
 
@@ -18,14 +19,14 @@ const SCRIPT_BYTES_MAX = 64 * 1024;
 export async function askSlurm(
   client: string, job: string, hosts: readonly string[], deadlineMs: number,
 ): Promise<SlurmAnswers> {
-  const names = hosts.join(',');
+  const names = foldHostlist(hosts);
   const chosen = names.length > NAMES_CHARS_MAX ? [] : [`--nodes=${names}`];
   const ask = (program: string, ...args: string[]): Promise<Answer> => {
     return run(slurmProgram(client, program), args, deadlineMs);
   };
   const [squeue, steps, sinfo, srun] = await Promise.all([
-    ask('squeue', '--noheader', `--jobs=${job}`, '--states=all', `--format=${JOB_FORMAT}`),
-    ask('squeue', '--noheader', '--steps', `--jobs=${job}`, `--format=${STEP_FORMAT}`),
+    ask('squeue', '--noheader', '--all', `--jobs=${job}`, '--states=all', `--format=${JOB_FORMAT}`),
+    ask('squeue', '--noheader', '--all', '--steps', `--jobs=${job}`, `--format=${STEP_FORMAT}`),
     ask('sinfo', '--noheader', '--all', '--Node', ...chosen, `--format=${NODE_FORMAT}`),
     run(client, ['--version'], deadlineMs),
   ]);
@@ -34,7 +35,8 @@ export async function askSlurm(
 
 function run(program: string, args: readonly string[], deadlineMs: number): Promise<Answer> {
   const bounds = { timeout: deadlineMs, maxBuffer: ANSWER_BYTES_MAX };
-  const options = { ...bounds, encoding: 'utf8', killSignal: 'SIGKILL' } as const;
+  const env = askEnvironment(process.env as Record<string, string>);
+  const options = { ...bounds, env, encoding: 'utf8', killSignal: 'SIGKILL' } as const;
   return new Promise((resolve) => {
     execFile(program, args, options, (error, text, words) => {
       if (error === null) resolve({ text });

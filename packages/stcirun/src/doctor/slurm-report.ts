@@ -4,6 +4,7 @@
  */
 
 import { foldHostlist } from '@stci/core';
+import { nodeVerdict } from '@stci/launcher-slurm';
 import { isUnknownJob, parseJob, parseNodes, parseSteps, parseVersion, slurmProblem } from './slurm-answers.js';
 import type { SlurmJob, SlurmNode, SlurmStep } from './slurm-answers.js';
 import { bad, good, NONE, warn, type Check } from './check.js';
@@ -60,8 +61,6 @@ export interface SlurmReport {
 
 /** States of a job in which it has its nodes. */
 const LIVE: ReadonlySet<string> = new Set(['RUNNING', 'CONFIGURING', 'RESIZING', 'SIGNALING', 'SUSPENDED']);
-/** States of a node, without marks, in which no step starts. */
-const DEAD = /^(down|fail|failing|error|unknown|future|power.*|reboot.*|inval)$/i;
 const UNSET = "run 'unset ${!SLURM_@}', or leave this shell; then salloc anew";
 
 /** `hosts`: those that are to be checked; `listed`: SLURM_JOB_NODELIST, expanded. */
@@ -146,7 +145,7 @@ function judgeNode(node: SlurmNode | undefined, { hasAnswer, isLive, isLost, job
   }
   const { state, cpus, address } = node;
   const reason = node.reason === undefined ? '' : ` (${node.reason})`;
-  const base = state.replace(/[*~#!%$@^+-]+$/, '');
+  const verdict = nodeVerdict(state);
   const common = {
     cpus: cpus === undefined ? NONE : good(`${cpus.allocated}/${cpus.idle}`),
     name: good(address),
@@ -157,14 +156,14 @@ function judgeNode(node: SlurmNode | undefined, { hasAnswer, isLive, isLost, job
     return { ...common, slurm: bad(state, `job ${job} does not have this node any more${reason}. ${leave}`) };
   }
   if (!isLive) return { ...common, slurm: { state: 'none', text: state } };
-  if (DEAD.test(base)) {
+  if (verdict === 'dead') {
     return { ...common, slurm: bad(state, `Slurm has it ${state}${reason}: no step starts there. ${leave}`) };
   }
-  if (state.endsWith('*')) {
+  if (verdict === 'silent') {
     const text = `its slurmd does not answer Slurm${reason}: no step starts there. ${leave}`;
     return { ...common, slurm: bad(state, text) };
   }
-  if (base.startsWith('drain')) {
+  if (verdict === 'drains') {
     const text = `Slurm drains it${reason}: steps of this job still start there, other jobs get it no more`;
     return { ...common, slurm: warn(state, text) };
   }
