@@ -17,7 +17,8 @@ const ADDRESSES_CHARS_MAX = 800;
  * Functions that find the agent's bundle, take it from standard input, and run it. Hashing takes longer than all else
  * here, so a file whose hash was verified gets a record of its inode, size and both times. A change of the file changes
  * its ctime, which cannot be set back; then it is hashed again. Only files older than two seconds get a record, since a
- * change in the same tick of the file system's clock would not show.
+ * change in the same tick of the file system's clock would not show. Hosts of one start may share the cache: each
+ * writes a file of its own, and the last one stays; a host that cannot write uses what another has stored meanwhile.
  */
 const BUNDLE = `
 var home = me.env.XDG_CACHE_HOME || '';
@@ -108,7 +109,8 @@ function makeDirectory() {
   }
 }
 function write(name, bytes) {
-  var next = name + '.' + nonce + '.tmp', fd = fs.openSync(next, 'wx', 384);
+  var host = require('os').hostname().slice(0, 64);
+  var next = [name, nonce, host, me.pid, 'tmp'].join('.'), fd = fs.openSync(next, 'wx', 384);
   try {
     for (var at = 0; at < bytes.length;) at += fs.writeSync(fd, bytes, at, bytes.length - at);
     fs.renameSync(next, name);
@@ -126,6 +128,7 @@ function stored(bytes) {
     write(file, bytes);
     return true;
   } catch (e) {
+    if (cached() !== undefined) return true;
     note('the agent runs from memory, for its bundle cannot be kept on this host: ' + e.message);
     return false;
   }
@@ -172,7 +175,8 @@ export const PROGRAM_TEXT = hostProgram(RUN_AGENT);
 /**
  * Takes the start's secret, a line of 64 hexadecimal digits, then the bundle, if this host needs it; other input is for
  * others. The agent's key is derived with the host's name in Slurm. By default it listens at all addresses but those of
- * loopback, and names first those of the network by which the launching host is reached: others may lead nowhere.
+ * loopback, and names first those of the network by which the launching host is reached: others may lead nowhere. Those
+ * that cannot be bound, for they are duplicates or of an interface that has just gone, are left out.
  */
 const WAIT = `${BUNDLE}
 var name = me.env.SLURMD_NODENAME || require('os').hostname();
@@ -194,7 +198,22 @@ function allInterfaces() {
     });
   });
   found.sort(function (a, b) { return a.rank - b.rank; });
-  return found.length === 0 ? ['127.0.0.1'] : found.map(function (one) { return one.address; });
+  return found.map(function (one) { return one.address; });
+}
+function usable(addresses, done) {
+  var good = addresses.slice(), left = addresses.length;
+  function next() {
+    if (left-- === 0) done(good.length > 0 ? good : ['127.0.0.1']);
+  }
+  addresses.forEach(function (address) {
+    var server = require('net').createServer();
+    server.on('error', function (e) {
+      if (e.code === 'EADDRNOTAVAIL') good.splice(good.indexOf(address), 1);
+      next();
+    });
+    server.listen({ host: address, port: 0 }, function () { server.close(next); });
+  });
+  next();
 }
 function tellPlace(addresses) {
   var text = 'wait';
@@ -205,8 +224,11 @@ function tellPlace(addresses) {
 }
 function begin(secret, bytes, kept) {
   var key = require('crypto').createHmac('sha256', secret).update(name).digest();
-  var listen = given.interfaces.length > 0 ? given.interfaces : allInterfaces();
-  run(bytes, kept, { key: key, interfaces: listen, ports: given.ports, waitMs: waitMs, say: tellPlace });
+  function listen(at) {
+    run(bytes, kept, { key: key, interfaces: at, ports: given.ports, waitMs: waitMs, say: tellPlace });
+  }
+  if (given.interfaces.length > 0) listen(given.interfaces);
+  else usable(allInterfaces(), listen);
 }
 me.on('exit', function (code) { try { say('end ' + code); } catch (e) {} });
 var bytes = cached();

@@ -42,6 +42,33 @@ function randomText(seed: number): string {
   return Array.from({ length: next() % 24 }, () => characters[next() % characters.length]).join('');
 }
 
+suite('ssh: a cache that hosts share', (test) => {
+  test('each host of one start writes a file of its own', async () => {
+    const place = newPlace();
+    mkdirSync(place.cache, { recursive: true, mode: 0o700 });
+    writeFileSync(`${place.cached}.${NONCE}.tmp`, 'another host writes');
+    const login = await start(place);
+    assert.ok(login.out.includes('agent string '), login.err);
+    await finish(login);
+    assert.equal([login.err, readFileSync(place.cached)], ['', bundle]);
+  });
+
+  test('a host that cannot write uses what another has stored meanwhile', async () => {
+    const place = newPlace();
+    mkdirSync(place.cache, { recursive: true, mode: 0o700 });
+    const login = new Login(place);
+    await eventually(() => login.said('need'), { what: 'its answer' });
+    writeFileSync(place.cached, bundle, { mode: 0o600 });
+    chmodSync(place.cache, 0o500);
+    login.send(bundle);
+    await eventually(() => login.out.includes('\nagent '), { what: 'the agent' });
+    assert.ok(login.out.includes('\nagent string '), login.err);
+    await finish(login);
+    chmodSync(place.cache, 0o700);
+    assert.is(login.err, '');
+  });
+});
+
 suite('ssh: words through login shells', (test) => {
   for (const shell of SHELLS) {
     test(`${shell} gives back any text`, () => {
