@@ -16,6 +16,7 @@ export { findCause, nodeError, stepError } from './diagnose.js';
 export { askEnvironment, stepEnvironment } from './environment.js';
 export { LineReader, type LabelledLine } from './lines.js';
 export { nodeVerdict, type NodeVerdict } from './node-state.js';
+export { optionsProblem, relativeFile } from './options.js';
 export { createSlurm } from './slurm.js';
 export { hostsOf, readLine, type SlurmLine } from './words.js';
 
@@ -36,8 +37,8 @@ export const launcherSlurm = defineComponent({
       type: 'string',
       default: '',
       aliases: ['launcher.slurm.options'],
-      help: 'Options for srun, separated by blanks, placed before ours: `--qos=debug`. '
-        + 'May be written launcher.slurm.options.',
+      help: 'Options for srun, separated by blanks, each with its value in one word, placed before ours: '
+        + '`--qos=debug`. May be written launcher.slurm.options.',
     },
     node: {
       type: 'string',

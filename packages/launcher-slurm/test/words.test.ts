@@ -1,7 +1,8 @@
 /** Pure parts: command line, environment, Slurm's words, its answers, the choice of this component. */
 
 import {
-  LineReader, askEnvironment, badNodes, jobState, launcherSlurm, readLine, slurmProgram, srunCommand, stepEnvironment,
+  LineReader, askEnvironment, badNodes, jobState, launcherSlurm, optionsProblem, readLine, relativeFile, slurmProgram,
+  srunCommand, stepEnvironment,
 } from '@stci/launcher-slurm';
 import { assert, suite } from '@stci/testkit';
 import { PARAMS } from './fake-slurm.js';
@@ -31,6 +32,22 @@ suite('slurm: command and environment', (test) => {
       'SLURM_WORKING_CLUSTER', 'SLURM_SUBMIT_DIR', 'PATH', 'SLURM_UMASK', 'SLURM_CPU_FREQ_REQ', 'SLURM_JOB_ACCOUNT'];
     const all = Object.fromEntries([...out, ...kept].map((name) => [name, '1']));
     assert.equal(Object.keys(stepEnvironment(all)), kept);
+  });
+
+  test('options that are none, or would take the agents\' place, are refused; relative files are found', () => {
+    for (const words of ['', '--qos=debug -pdebug --exact', '-n 4'.replace(' ', ''), '--overcommit -I10']) {
+      assert.is(optionsProblem(words.split(' ').filter((word) => word !== '')), undefined, words);
+    }
+    for (const words of ['x', '--exact ./x', '--qos debug', '--', '-', '-1']) {
+      assert.match(optionsProblem(words.split(' ')) ?? '', / is no option of srun\. Expected/, words);
+    }
+    for (const word of ['--output=x', '--outp=x', '-ox', '-e', '--pty', '--multi-prog', '--input=none', '--version']) {
+      assert.match(optionsProblem(['--exact', word]) ?? '', `'${word}' cannot be given`);
+    }
+    for (const word of ['--prolog=./x', '--task-prolog=x', '--task-pro=x', '--epilog=a/b', '--bcast=x']) {
+      assert.is(relativeFile(['--exact', '--qos=a', word]), word);
+    }
+    assert.is(relativeFile(['--prolog=/bin/x', '--epilog=none', '--qos=a', '--exact', '--bcast', '-pa/b']), undefined);
   });
 
   test('many hosts are one short argument, and Slurm\'s refusal comes before its silence counts', () => {

@@ -18,7 +18,7 @@ import { detectorSwim } from '@stci/detector-swim';
 import { faultComponents } from '@stci/finject';
 import { portsProblem } from '@stci/core/component';
 import { launcherLocal } from '@stci/launcher-local';
-import { launcherSlurm } from '@stci/launcher-slurm';
+import { launcherSlurm, optionsProblem, relativeFile, slurmParams } from '@stci/launcher-slurm';
 import { findRelativePath, launcherSsh, sshParams, type SshParams } from '@stci/launcher-ssh';
 import { notifierBmg } from '@stci/notifier-bmg';
 import { notifierHypercube } from '@stci/notifier-hypercube';
@@ -49,7 +49,7 @@ const OWN: readonly AnyComponent[] = [
 export function assembleRegistry(more: Partial<RegistryInit> = {}, plugins: readonly Plugin[] = []): Registry {
   checkNames(plugins);
   const init = builtins([...OWN, ...(more.components ?? []), ...plugins.flatMap(({ components }) => components)]);
-  const rules = [...(init.rules ?? []), ...FIXED_PATHS.map(fixedPathRule), slurmPortsRule];
+  const rules = [...(init.rules ?? []), ...FIXED_PATHS.map(fixedPathRule), slurmPortsRule, slurmOptionsRule];
   const frameworks = [...init.frameworks, ...(more.frameworks ?? [])];
   const groups = [...(init.groups ?? []), pluginGroup, ...(more.groups ?? [])];
   return createRegistry({ ...init, frameworks, rules, groups });
@@ -82,6 +82,11 @@ const slurmPortsRule: ParamRule = {
   param: SLURM_PORTS, check: (params) => portsProblem(params.string(SLURM_PORTS)),
 };
 
+const SLURM_OPTIONS = 'launcherproc.slurm.options';
+const slurmOptionsRule: ParamRule = {
+  param: SLURM_OPTIONS, check: (params) => optionsProblem(slurmParams(params.under('launcherproc.slurm')).options),
+};
+
 const FILES: ReadonlySet<string> = new Set(['override', 'am file', 'project file', 'user file', 'system file']);
 
 /** A parameter, and the relative path that its value names. */
@@ -91,6 +96,7 @@ const FIXED_PATHS: readonly FixedPath[] = [
   ['launcherproc.ssh.client', (params) => findRelativePath(ssh(params).client, [])],
   ['launcherproc.ssh.options', (params) => findRelativePath('', ssh(params).options)],
   ['launcherproc.slurm.client', (params) => findRelativePath(params.string('launcherproc.slurm.client'), [])],
+  [SLURM_OPTIONS, (params) => relativeFile(slurmParams(params.under('launcherproc.slurm')).options)],
 ];
 
 function ssh(params: Params): SshParams {

@@ -92,6 +92,7 @@ suite('configuration files that count', (test) => {
   test('a file names no program or file relative to the working directory', () => inPlace(async ({ make }) => {
     for (const line of [
       'launcher.ssh.client = ./ssh', 'launcher.ssh.options = -p 22 -F cluster.conf', 'launcher.slurm.client = bin/srun',
+      'launcher.slurm.options = --qos=debug --task-prolog=./prolog',
     ]) {
       const cwd = make('relative', `${line}\n`);
       const { exitCode, err } = await run(['--dry-run', 'true'], { cwd });
