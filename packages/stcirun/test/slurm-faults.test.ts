@@ -86,12 +86,4 @@ suite('faults in an allocation of Slurm', (test) => {
     await job.ended();
     assert.match(job.out, /rc 0\n/, job.err);
   });
-
-  check('nothing stays of a controller that is killed, whenever that is', async () => {
-    const line = 'stcirun sleep 100 & sleep DELAY; kill -9 $!; wait 2>/dev/null; i=0; '
-      + 'until [ $i = 3 ]; do squeue --noheader --steps | grep -q stci && i=0; i=$((i + 1)); sleep 0.3; done; ';
-    const script = [0.1, 0.2, 0.3, 0.4, 0.6, 1].map((seconds) => line.replace('DELAY', String(seconds))).join('');
-    const run = await side.salloc('-N4', script);
-    assert.is(run.code, 0, run.stderr);
-  });
 });

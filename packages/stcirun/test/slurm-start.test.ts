@@ -3,7 +3,7 @@
 // @sameFor node: Slurm and hosts; for Node their words are those of the launcher's own tests.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,21 @@ import { up, whyNoSlurm, type Hosts, type RunResult } from '@stci/testkit/hosts'
 const STCIRUN = fileURLToPath(new URL('../bin/stcirun.cjs', import.meta.url));
 const why = whyNoSlurm();
 const LONG = { timeoutMs: 90_000 };
+
+const ALL_RUN = '[ $(ls $ranks | wc -l) = 3 ]';
+const LOSE_H3 = "srun --overlap --nodelist=h3 -N1 -n1 sh -c 'kill -9 $(pgrep -ox stci-agent)' && touch $lost";
+/** For a shell that knows stcirun as p, its newest srun as s, and the process that this has beside it as t. */
+const KILLS = {
+  'as srun begins': { holds: 'true', victims: ['$p', '$s'] },
+  'as the step begins': { holds: 'squeue --noheader --steps | grep -q stci', victims: ['$p', '$s'] },
+  'as an agent waits': { holds: '[ -e $agents ]', victims: ['$p', '$s'] },
+  'while ranks run': { holds: ALL_RUN, victims: ['$p', '$s'] },
+  'as an agent is started again': {
+    holds: `${ALL_RUN} && { [ -e $lost ] || { ${LOSE_H3}; }; } && squeue --noheader --steps | grep -q '[.]2 .*stci'`,
+    victims: ['$p'],
+  },
+} as const;
+const GO_ON = ['--on-failure', 'host=continue', '--mca', 'errmgr.loss=start-again'];
 
 let hosts: Hosts;
 let directory = '';
@@ -117,11 +132,28 @@ suite('agents by a step of Slurm', (test) => {
     assert.match(outside.stderr, /SLURM_JOB_ID is not set/);
   });
 
-  check('nothing stays when the controller is killed', async () => {
-    const kill = `${stcirun('sleep', '100').join(' ')} & while ! squeue -h -s | grep -q stci; do sleep 0.1; done; `
-      + 'sleep 2; kill -9 $!; for i in 1 2 3 4 5 6 7; do squeue -h -s | grep -q stci || exit 0; sleep 1; done; exit 9';
-    const run = await salloc('-N3', ['sh', '-c', kill]);
-    assert.is(run.code, 0, run.stderr);
-    await eventually(() => hosts.allLeftovers().size === 0, { what: 'all processes to end', deadlineMs: 20_000 });
-  });
+  for (const [moment, { holds, victims }] of Object.entries(KILLS)) {
+    check(`nothing stays of what is killed ${moment}`, async () => {
+      for (const victim of victims) {
+        const agents = join(directory, 'agents');
+        const ranks = mkdtempSync(join(directory, 'ranks-'));
+        const program = ['sh', '-c', `touch ${ranks}/$(hostname); sleep 100`].map((word) => `'${word}'`).join(' ');
+        const running = salloc('-N3', ['sh', '-c', [
+          `agents=${agents} ranks=${ranks} lost=${ranks}-lost`, `${stcirun(...GO_ON, program).join(' ')} & p=$!`,
+          `until s=$(pgrep -nxP $p srun) && t=$(pgrep -xP $s srun) && ${holds}; do sleep 0.02; done`,
+          `kill -9 ${victim}; wait $p; echo ended $?`,
+          'for i in $(seq 100); do left=$(squeue --noheader --steps) || exit 8',
+          'grep -q srun /proc/$s/cmdline /proc/$t/cmdline && left=stci',
+          'case $left in *stci*) sleep 0.1 ;; *) exit 0 ;; esac; done 2>/dev/null; exit 9',
+        ].join('\n')]);
+        const hasAgent = (): boolean => hosts.leftovers('h3').some(({ command }) => command.includes('stci-agent'));
+        await Promise.race([running, eventually(hasAgent, { deadlineMs: 40_000, what: 'an agent' })]);
+        writeFileSync(agents, '');
+        const { code, stdout, stderr } = await running;
+        rmSync(agents);
+        assert.equal([code, stdout.includes('ended 0')], [0, false], `${victim}: ${stdout}${stderr}`);
+        await eventually(() => hosts.allLeftovers().size === 0, { what: 'all processes to end', deadlineMs: 20_000 });
+      }
+    });
+  }
 });
