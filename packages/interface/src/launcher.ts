@@ -113,8 +113,8 @@ export interface AgentsStart {
   /** Of different hosts; at least one. */
   readonly agents: readonly { readonly address: Address; readonly host: HostSpec }[];
   /**
-   * How long an agent waits for the connection of the one above it before it ends, from when it is told where it waits.
-   * What tells that of all at once adds the time that this takes (AgentGroup.settleMs).
+   * How long an agent waits for the connection of the one above it before it ends. The first half is for all others to
+   * wait, too, where it is told of all at once; what may take longer for that adds the difference.
    */
   readonly waitMs: number;
 }

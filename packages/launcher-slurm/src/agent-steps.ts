@@ -6,14 +6,14 @@
  */
 
 import { foldHostlist } from '@stci/core/component';
-import { toErrorRecord, StciError } from '@stci/interface';
+import { assert, toErrorRecord, StciError } from '@stci/interface';
 import type {
   AgentBundle, AgentGroup, AgentProcessEnd, AgentsEvents, AgentsStart, ErrorRecord, NetworkAddress, ProcessEnd, Timer,
 } from '@stci/interface';
 import { ask, badNodes, jobState } from './ask.js';
 import { slurmProgram, type SlurmParams } from './command.js';
 import { findCause, findSilence, hostError, nodeError, refusedError, silentError, stepError } from './diagnose.js';
-import { Step, type StepEnd, type StepEvents, type StepPlatform } from './step.js';
+import { STOP_MS, Step, type StepEnd, type StepEvents, type StepPlatform } from './step.js';
 import { utf8 } from './text.js';
 
 /** Steps after one another, each without the hosts that ended the last. */
@@ -40,12 +40,18 @@ interface Member {
 export class AgentSteps implements AgentGroup {
   readonly #platform: StepPlatform;
   readonly #params: SlurmParams;
+  /** Within this time from its begin a step is up, or is given up, whatever is heard of it. */
+  readonly #stepMs: number;
+  /** What each agent is told: from the end of that time on at least half of what was asked for is left. */
   readonly #waitMs: number;
+  readonly settleMs: number;
+  readonly endMs = STOP_MS;
   readonly #events: AgentsEvents;
   readonly #members: ReadonlyMap<string, Member>;
   #step: Step | undefined;
   #secret: Uint8Array = new Uint8Array();
   #steps = 0;
+  #stepStartMs = 0;
   #timer: Timer | undefined;
   /** Hosts because of which this step was cancelled, and why. */
   #blamed: Map<string, string> | undefined;
@@ -58,7 +64,10 @@ export class AgentSteps implements AgentGroup {
   constructor(platform: StepPlatform, params: SlurmParams, { agents, waitMs }: AgentsStart, events: AgentsEvents) {
     this.#platform = platform;
     this.#params = params;
-    this.#waitMs = waitMs;
+    this.#stepMs = Math.max(params.connectMs, waitMs / 2);
+    this.#waitMs = this.#stepMs + waitMs / 2;
+    this.settleMs = STEPS_MAX * (this.#stepMs + 2 * TICK_MS + STOP_MS + ASK_MS) + LAST_WORDS_MS;
+    assert(this.#waitMs >= waitMs && this.#waitMs > this.#stepMs, 'no agent ends before all others of its step wait');
     this.#events = events;
     this.#members = new Map(agents.map(({ host: { name } }, index) =>
       [name, { index, host: name, state: 'starting', addresses: [], lines: [] }]));
@@ -70,10 +79,8 @@ export class AgentSteps implements AgentGroup {
     if (this.#isAsking) return 'step: Slurm is asked about its hosts';
     const waiting = this.#in('waits').length;
     const hosts = `${waiting} of ${waiting + this.#in('starting').length} agents wait`;
-    const { waitsFor, heardMs } = this.#step ?? { heardMs: this.#platform.clock.nowMs() };
-    const seconds = Math.floor((this.#platform.clock.nowMs() - heardMs) / 1000);
-    const silence = seconds === 0 ? '' : `, nothing more was heard for ${seconds} s`;
-    return `step ${this.#step?.id ?? ''}: ${hosts}${silence}${waitsFor === undefined ? '' : `; Slurm: ${waitsFor}`}`;
+    const { id, waitsFor } = this.#step ?? {};
+    return `step ${id ?? ''}: ${hosts}${waitsFor === undefined ? '' : `; Slurm: ${waitsFor}`}`;
   }
 
   kill(): void {
@@ -96,6 +103,7 @@ export class AgentSteps implements AgentGroup {
       return this.#failRest((host) => ({ ...toErrorRecord(thrown), host }));
     }
     this.#steps += 1;
+    this.#stepStartMs = this.#platform.clock.nowMs();
     this.#blamed = undefined;
     this.#secret = this.#platform.secrets.bytes(32);
     const init = { hosts: this.#in('starting').map(({ host }) => host), bundle, secret: this.#secret };
@@ -164,22 +172,24 @@ export class AgentSteps implements AgentGroup {
     this.#timer = this.#platform.clock.after(TICK_MS, () => {
       const step = this.#step;
       if (step === undefined || this.#isSettled || this.#isKilled || this.#blamed !== undefined) return;
-      if (this.#platform.clock.nowMs() - step.heardMs < this.#params.connectMs) return this.#watch();
-      this.#onSilence(step);
+      const nowMs = this.#platform.clock.nowMs();
+      const isLate = nowMs - this.#stepStartMs >= this.#stepMs;
+      if (!isLate && nowMs - step.heardMs < this.#params.connectMs) return this.#watch();
+      this.#onSilence(step, nowMs - (isLate ? this.#stepStartMs : step.heardMs), isLate);
       this.#watch();
     });
   }
 
-  #onSilence(step: Step): void {
+  #onSilence(step: Step, silentMs: number, isLate: boolean): void {
     const starting = this.#in('starting');
     const silent = starting.filter(({ host }) => step.phaseOf(host) === 'nothing');
-    const seconds = Math.round(this.#params.connectMs / 1000);
+    const seconds = Math.round(silentMs / 1000);
     if (silent.length > 0) {
       this.#blamed = new Map(silent.map(({ host }) => [host, `nothing was heard of it for ${seconds} s`]));
       return step.kill();
     }
     for (const member of starting) {
-      const text = `its agent said nothing more for ${seconds} s`;
+      const text = `its agent ${isLate ? 'does not wait after' : 'said nothing more for'} ${seconds} s`;
       this.#fail(member, hostError(member.host, step.phaseOf(member.host) ?? 'agent', text,
         'Look at the host, or wait longer: --mca launcher.slurm.connect=30s.'));
     }

@@ -10,10 +10,12 @@ import type {
 } from '@stci/interface';
 import { reachPlace } from '@stci/core/component';
 import { AgentSteps } from './agent-steps.js';
-import type { SlurmParams } from './command.js';
+import { CONNECT_MS_MIN, type SlurmParams } from './command.js';
 
 /** How long an agent waits for its parent if that does not say. */
 const WAIT_MS = 60_000;
+/** Silence of one host is told before its parent gives it up: that waits for a quarter of the time, or longer. */
+const CONNECT_FRACTION = 1 / 5;
 /** After its connection's end, the end of an agent's step is awaited for so long. */
 const EXIT_MS = 3000;
 
@@ -61,7 +63,8 @@ class SteppedAgent implements AgentProcess {
     this.#events = events;
     this.#agentChannel = new DeferredChannel({ kind: 'tls', label: `slurm ${host.name}`, soon: platform.clock.soon });
     this.channel = this.#agentChannel;
-    this.#group = new AgentSteps(platform, params, { agents: [{ address, host }], waitMs }, {
+    const connectMs = Math.max(CONNECT_MS_MIN, Math.min(params.connectMs, waitMs * CONNECT_FRACTION));
+    this.#group = new AgentSteps(platform, { ...params, connectMs }, { agents: [{ address, host }], waitMs }, {
       onPlace: (_index, place) => {
         this.#connection = reachPlace(platform, place, waitMs, {
           onError: (error) => {

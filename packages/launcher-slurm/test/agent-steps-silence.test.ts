@@ -1,7 +1,9 @@
 /** Agents that are started together, with Slurm played: words that are false, and silence. */
 
+import type { AgentStart } from '@stci/interface';
+import { createSlurm, slurmParams } from '@stci/launcher-slurm';
 import { assert, suite } from '@stci/testkit';
-import { FakeSlurm } from './fake-slurm.js';
+import { FakeSlurm, PARAMS } from './fake-slurm.js';
 
 const CANCELLED = '0: slurmstepd-h1: error: *** STEP 9.4 ON h1 CANCELLED AT 2026-01-01T00:00:00';
 
@@ -117,6 +119,44 @@ suite('slurm: a step of which nothing is heard', (test) => {
     const told = silence([WAITS], true);
     const cause = 'Slurm keeps the step waiting: Requested nodes are busy.';
     assert.match(told, `${cause}\n  srun printed: ${WAITS}\n  ${NO_WORD}`);
+  });
+
+  test('words that keep coming keep nobody waiting for ever; each agent has half of its time left then', () => {
+    const slurm = new FakeSlurm();
+    const steps = slurm.start();
+    assert.equal([slurm.srun.spec.args.at(-1), steps.settleMs > 4 * 30_000], ['60000', true]);
+    slurm.srun.comeUp(['h1']);
+    for (const words of ['host h2 9.4', 'have', 'wait tls://h2:1']) {
+      slurm.pass(9000);
+      slurm.srun.say(1, words);
+    }
+    slurm.srun.say(2, 'host h3 9.4');
+    slurm.pass(2000);
+    assert.is(slurm.told.some((line) => line.startsWith('place')), false);
+    slurm.pass(1500);
+    assert.is(slurm.told.filter((line) => line.startsWith('place')).length, 2);
+    assert.match(slurm.errorOf(2), /its agent does not wait after 30 s/);
+    const patient = slurmParams({
+      client: 'srun', options: '', node: '', connect: 100_000, interface: [], ports: '', name: 'stci',
+    });
+    const other = new FakeSlurm();
+    other.start(['h1'], patient);
+    assert.is(other.srun.spec.args.at(-1), '130000');
+  });
+
+  test('one agent that is started late is told of before its parent gives it up', () => {
+    const slurm = new FakeSlurm();
+    const errors: string[] = [];
+    const launcher = createSlurm({ platform: slurm.platform, inline: undefined } as never, PARAMS);
+    const host = { name: 'h1', slots: 1, slotsBound: false, origin: 'test' };
+    launcher.start({ address: 'root:0', host, method: 'process', waitMs: 40_000 } as unknown as AgentStart, {
+      onError: ({ message }) => errors.push(message), onDiagnostic: () => undefined, onExit: () => undefined,
+    });
+    slurm.pass(8000);
+    assert.equal(slurm.srun.signals, ['SIGTERM']);
+    slurm.srun.end({ signal: 'SIGTERM' });
+    slurm.pass(1000);
+    assert.match(errors.join(), /nothing was heard of it for 8 s/);
   });
 
   test('else it is the hosts', () => assert.match(silence([], true), `phase step: ${NO_WORD}.\n  what to do: Look at`));

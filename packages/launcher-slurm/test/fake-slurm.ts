@@ -142,11 +142,11 @@ export class FakeSlurm {
   };
 
   /** Starts the agents of these hosts. */
-  start(hosts: readonly string[] = ['h1', 'h2', 'h3']): AgentSteps {
+  start(hosts: readonly string[] = ['h1', 'h2', 'h3'], params = PARAMS): AgentSteps {
     const agents = hosts.map((name, i) =>
       ({ address: `root:${i}`, host: { name, slots: 1, slotsBound: false, origin: 'test' } }));
     const start = { agents, waitMs: 60_000 } as unknown as AgentsStart;
-    const steps = new AgentSteps(this.platform as never, PARAMS, start, this.events);
+    const steps = new AgentSteps(this.platform as never, params, start, this.events);
     this.pass(0);
     return steps;
   }

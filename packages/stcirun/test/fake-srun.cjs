@@ -8,7 +8,16 @@
 const { spawn } = require('node:child_process');
 
 const args = process.argv.slice(2);
-const hosts = (args.find((arg) => arg.startsWith('--nodelist=')) ?? '').slice('--nodelist='.length).split(',');
+const nodelist = (args.find((arg) => arg.startsWith('--nodelist=')) ?? '').slice('--nodelist='.length);
+/** `h[0-1]` and `bad`; numbers of one digit. */
+const hosts = (nodelist.match(/[^,[]+(\[[^\]]*\])?/g) ?? []).flatMap((word) => {
+  const [name, ranges] = word.split(/[[\]]/);
+  if (ranges === undefined) return [name];
+  return ranges.split(',').flatMap((range) => {
+    const [from, to = from] = range.split('-').map(Number);
+    return Array.from({ length: to - from + 1 }, (_, i) => `${name}${from + i}`);
+  });
+});
 const [program, ...rest] = args.slice(args.indexOf('/bin/sh'));
 const variables = { SLURM_JOB_ID: '9', SLURM_STEP_ID: String(process.pid) };
 let status = 0;

@@ -94,5 +94,7 @@ startAllCompliance('slurm with a srun of our own', () => {
   const values = { client, options: '', node: process.execPath, connect: 8000, interface: [], ports: '', name: 'a' };
   const launcherProc = createSlurm({ platform, inline }, slurmParams(values));
   const end = (): void => rmSync(cache, { recursive: true, force: true });
+  // Agents wait for half of their time after the silence of others counts.
+  const until: Until = async (condition, what) => void (await eventually(condition, { what, deadlineMs: 20_000 }));
   return { launcherProc, platform, params, until, hosts: ['h0', 'h1'], bad: 'bad', pass, shortMs: 3000, end };
 });

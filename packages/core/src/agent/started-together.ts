@@ -81,8 +81,8 @@ export class StartedTogether {
     if (launcher === undefined) return done();
     const handshakeMs = node.params.int('launcher.handshake');
     const agents = hosts.map((host, index) => ({ address: rootAddress(index), host }));
-    // Each agent above has started by then. It ends before with what started it.
-    const waitMs = (1 + levels) * startMsMax(handshakeMs);
+    // Half of it until all others wait, then until each agent above has started. It ends before with what started it.
+    const waitMs = 2 * levels * startMsMax(handshakeMs);
     this.#missing = hosts.length;
     this.#onReady = done;
     const group = launcher.startAll({ agents, waitMs }, this.#agentsEvents());

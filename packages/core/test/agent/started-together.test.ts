@@ -65,7 +65,7 @@ suite('agents that are started together, at the controller', (test) => {
   test('one call for all hosts; it is over when each waits or has failed', () => {
     const fake = begin();
     assert.equal(fake.start.agents.map(({ host }) => host.name), ['n0', 'n1', 'n2']);
-    assert.is(fake.start.waitMs, 18_000);
+    assert.is(fake.start.waitMs, 24_000);
     assert.equal(fake.together.hosts, [0, 1, 2]);
     fake.events.onPlace(1, place(1));
     fake.events.onFailed(0, { code: 'STCI_LAUNCH_FAILED', message: 'drained' });
