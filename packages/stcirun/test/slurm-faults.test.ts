@@ -86,4 +86,24 @@ suite('faults in an allocation of Slurm', (test) => {
     await job.ended();
     assert.match(job.out, /rc 0\n/, job.err);
   });
+
+  check('an agent is killed: a step of its own starts it again, and its rank runs there', async () => {
+    const policy = '--on-failure host=restart,tool=restart --mca errmgr.loss=start-again';
+    const job = side.start('-N3', `stcirun ${policy} ${UNTIL_GO(side)}`);
+    await job.has(3, /runs/);
+    await side.hosts.runOn('h3', ['sh', '-c', 'kill -9 $(pgrep -ox stci-agent)']);
+    await job.has(2, /h3 runs/);
+    await side.run(`touch ${side.directory}/go`);
+    assert.is(await job.ended(), 0, job.err);
+    assert.is(sorted(job.lines.filter((line) => line.endsWith('ends')).join('\n')), 'h1 ends h2 ends h3 ends');
+  });
+
+  check('a session gets a host again that it has lost', async () => {
+    const kill = "srun --overlap --nodelist=h3 -N1 -n1 sh -c 'kill -9 $(pgrep -ox stci-agent)'";
+    const run = await side.salloc('-N3', ['set -e', 'stci start --name back >/dev/null', kill,
+      'while stcirun --session back --host h3 true; do sleep 0.1; done 2>/dev/null',
+      'stci add-hosts h3 --session back', 'stcirun --session back hostname', 'stci stop back >/dev/null'].join('\n'));
+    assert.is(run.code, 0, run.stderr);
+    assert.is(sorted(run.stdout), 'h1 h2 h3', run.stderr);
+  });
 });
