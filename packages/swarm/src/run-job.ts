@@ -137,7 +137,7 @@ function orphanMs({ settings, faults, hosts }: SwarmOptions): number {
   const { params } = resolveSettings(settings);
   // An agent that was started together with others, and is cut off while it waits, waits to its end.
   const isTogether = settings['launcherproc'] === 'together';
-  const waitMs = isTogether ? (hosts + 1) * startMsMax(params.int('launcher.handshake')) : 0;
+  const waitMs = isTogether ? 2 * hosts * startMsMax(params.int('launcher.handshake')) : 0;
   return ORPHAN_MS + SILENT_ORPHAN_MS + waitMs + params.int('bootcom.lease') + params.int('tool.grace');
 }
 
