@@ -47,6 +47,15 @@ suite('--alloc: options of salloc', (test) => {
     }
   });
 
+  test('an option without its value is refused where it is known to take one', () => {
+    for (const text of ['-p', '-N 2 -p', '--partition', '-Qt']) {
+      assert.is(wordsOf(text), `has ${text.split(' ').at(-1)}, which needs a value`);
+    }
+    for (const text of ['-I', '-K', '--new-option', '--exclusive', '--partition=']) {
+      assert.equal(wordsOf(text), text.split(' '), text);
+    }
+  });
+
   test('what would take the allocation from us is refused, also as salloc abbreviates it', () => {
     for (const text of ['--no-shell', '--no-s', '-N 4 --no-shell']) {
       assert.match(String(wordsOf(text)), /is to end with/);
@@ -123,6 +132,10 @@ suite('--alloc: words of salloc', (test) => {
       logOf(...lines).refusal('').message.split('\n').at(-1) ?? '';
     assert.match(remedy('salloc: error: Unable to allocate resources: Requested nodes are busy'), /--immediate/);
     assert.match(remedy('salloc: error: Job submit/allocate failed: Unable to contact slurm controller'), /ping/);
+    const late = logOf('salloc: error: Unable to allocate resources: Connection timed out');
+    assert.match(late.refusal('salloc -QI5').message,
+      /: not granted within 5 s \(-QI5\)\n[^\n]*\n  Give --immediate more/);
+    assert.match(late.refusal('salloc -N 4').message, /: Unable to allocate resources: Connection timed out\n/);
     assert.match(remedy("salloc: unrecognized option '--nope'"), /salloc --help/);
     assert.match(remedy('salloc: error: Job submit/allocate failed: Invalid account or account/partition combination'),
       /sacctmgr/);

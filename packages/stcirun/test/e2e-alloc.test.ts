@@ -18,7 +18,16 @@ const LONG = { timeoutMs: 40_000 };
 /** Ranks run here. */
 const HERE = ['--mca', 'allocation=machine'];
 
-/** A directory with salloc and scancel, which note there what they do. */
+/** The first one is not answered where salloc was not. */
+const SCANCEL = `#!/bin/sh
+if [ "$FAKE_SALLOC" = unanswered ] && mkdir "$FAKE_SALLOC_DIR/tried" 2>/dev/null; then
+  echo 'scancel: error: Kill job error on job id 12: Unable to contact slurm controller (connect failure)' >&2
+  exit 8
+fi
+echo "cancelled $*" >>"$FAKE_SALLOC_DIR/notes"
+`;
+
+/** A directory with programs of Slurm, which note there what they do. */
 class FakeSlurm {
   readonly directory = mkdtempSync(join(tmpdir(), 'stci-alloc-'));
   readonly variables: Record<string, string>;
@@ -28,8 +37,9 @@ class FakeSlurm {
     const bin = join(this.directory, 'bin');
     mkdirSync(bin);
     copyFileSync(FAKE, join(bin, 'salloc'));
-    writeFileSync(join(bin, 'scancel'), '#!/bin/sh\necho "cancelled $*" >>"$FAKE_SALLOC_DIR/notes"\n');
-    for (const name of ['salloc', 'scancel']) chmodSync(join(bin, name), 0o755);
+    writeFileSync(join(bin, 'scancel'), SCANCEL);
+    writeFileSync(join(bin, 'squeue'), '#!/bin/sh\necho "squeue $*" >>"$FAKE_SALLOC_DIR/notes"; echo BeginTime\n');
+    for (const name of ['salloc', 'scancel', 'squeue']) chmodSync(join(bin, name), 0o755);
     this.variables = {
       PATH: `${bin}:${process.env['PATH']}`,
       FAKE_SALLOC: mode,
@@ -136,6 +146,62 @@ suite('--alloc with another salloc', (test) => {
     assert.ok(slurm.notes.includes('asked to end'));
     slurm.touch('answer');
     await slurm.until('withdrawn');
+  });
+
+  check('giving back is not answered: stcirun says so, and it is asked again', 'unanswered', async () => {
+    const { exitCode, out, err } = await stcirun('--alloc', '-n', '1', ...sh('echo ran')).result;
+    assert.equal([exitCode, out, err], [0, 'ran\n',
+      "stcirun: Slurm has not confirmed that job 12 has ended: 'scancel 12' when it answers again\n"]);
+    assert.not.ok(slurm.notes.includes('cancelled 12'));
+    await slurm.until('cancelled 12');
+  });
+
+  check('--immediate that is over is no silence of slurmctld', 'impatient', async () => {
+    const { exitCode, err } = await stcirun('--alloc=--immediate=2', ...sh('true')).result;
+    assert.is(exitCode, 195);
+    assert.match(err, /^stcirun: Slurm gave no allocation: not granted within 2 s \(--immediate=2\)\n/);
+    assert.not.match(err, /scontrol ping/);
+  });
+
+  check('why a request is queued is told once', 'queued', async () => {
+    const run = stcirun('--alloc', ...sh('true'));
+    const said = 'stcirun: Slurm: job 12 is queued for this reason: BeginTime\n';
+    await eventually(() => run.err().includes(said), { deadlineMs: 15_000, what: 'the reason' });
+    run.child.kill('SIGTERM');
+    await run.result;
+    assert.equal(slurm.notes.filter((note) => note.startsWith('squeue')), ['squeue -h --all -j 12 -o %r']);
+  });
+
+  check('a job that is left to its session: given back at its end, the result is kept', 'granted', async () => {
+    const { exitCode, out, err } = await stcirun('--alloc', '--detach', '-n', '1', ...sh('echo ran')).result;
+    assert.equal([exitCode, out], [0, 's1.1\n'], err);
+    await slurm.until('given back');
+    const shown = await slurm.stci('attach', 's1.1');
+    assert.equal([shown.exitCode, shown.out], [0, 'ran\n'], shown.err);
+    assert.not.ok(slurm.notes.includes('cancelled 12'));
+  });
+
+  check('the name of a session is looked up before Slurm is asked', 'granted', async () => {
+    const begin = (): Promise<Result> => slurm.stci('start', '--alloc', ...HERE, '--name', 'one');
+    assert.is((await begin()).exitCode, 0);
+    const second = await begin();
+    assert.equal([second.exitCode, second.out], [193, '']);
+    assert.match(second.err, /^stci: There is a session one already\. [^\n]*\n$/);
+    assert.is(slurm.notes.length, 1);
+    assert.is((await slurm.stci('stop', 'one')).exitCode, 0);
+  });
+
+  check('a session that does not come up: it is given back without a remark', 'later', async () => {
+    const start = (...args: readonly string[]): Promise<Result> => slurm.stci('start', ...args, '--name', 'one');
+    const first = start('--alloc', ...HERE);
+    await eventually(() => slurm.notes.length > 0, { deadlineMs: 10_000, what: 'the request' });
+    assert.is((await start(...HERE)).exitCode, 0);
+    slurm.touch('grant');
+    const { exitCode, err } = await first;
+    assert.is(exitCode, 193, err);
+    assert.not.match(err, /has not confirmed/);
+    assert.is(slurm.notes.at(-1), 'given back');
+    assert.is((await slurm.stci('stop', 'one')).exitCode, 0);
   });
 
   check('a process that has the number of the queue\'s shell by now is not ended', 'granted', async () => {

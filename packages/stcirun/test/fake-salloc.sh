@@ -23,6 +23,9 @@ case $FAKE_SALLOC in
     until [ -e "$FAKE_SALLOC_DIR/answer" ]; do sleep 0.05; done
     note withdrawn
     exit 1 ;;
+  impatient)
+    say 'error: Unable to allocate resources: Connection timed out'
+    exit 1 ;;
   silent) exit 0 ;;
   garbage)
     head -c 9000000 /dev/zero 2>/dev/null
@@ -42,6 +45,12 @@ if [ "$FAKE_SALLOC" = revoked ]; then
   until [ -e "$FAKE_SALLOC_DIR/revoke" ]; do sleep 0.05; done
   say 'Job 12 has exceeded its time limit and its allocation has been revoked.'
   kill "$command"
+fi
+if [ "$FAKE_SALLOC" = unanswered ]; then
+  wait "$command"
+  say 'Relinquishing job allocation 12'
+  say 'error: Unable to clean up job allocation 12: Unable to contact slurm controller (connect failure)'
+  exit 1
 fi
 while kill -0 "$command" 2>/dev/null; do wait "$command"; done
 note 'given back'

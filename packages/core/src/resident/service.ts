@@ -52,6 +52,8 @@ export interface SessionJobsInit {
   readonly lingerMs?: number;
   /** Of its jobs, as they happen. */
   readonly onJobEvent?: ((job: JobId, event: JobEvent) => void) | undefined;
+  /** Of a session for one job: its agents have ended, and the result is kept. */
+  readonly onAgentsEnded?: (() => void) | undefined;
   /** All jobs and agents have ended. */
   readonly onStopped: () => void;
 }
@@ -267,8 +269,8 @@ export class SessionJobs implements SessionService {
 
   /** The one job has ended. */
   #linger(): void {
-    const { backend, clock, lingerMs = 0 } = this.#init;
-    backend.stop(() => undefined);
+    const { backend, clock, lingerMs = 0, onAgentsEnded } = this.#init;
+    backend.stop(() => onAgentsEnded?.());
     clock.after(lingerMs, () => this.stop());
   }
 

@@ -16,6 +16,17 @@ const REVOKED_MS = 3000;
 /** How salloc ended is known soon after the end of its words. */
 const EXIT_MS = 50;
 
+/** In `sh`: asks until Slurm's controller answers. */
+const CANCEL_PERIOD_S = 5;
+const CANCEL_S = 600;
+const CANCEL = `i=0
+until words=$(scancel "$1" 2>&1); do
+  case $words in *'Invalid job id'* | *already*) exit ;; esac
+  i=$((i + 1))
+  [ $i -lt ${CANCEL_S / CANCEL_PERIOD_S} ] || exit
+  sleep ${CANCEL_PERIOD_S}
+done`;
+
 export interface HeldStreams {
   /** The holder's pipe: nothing is written, its end gives the allocation back. */
   readonly keep: Writable;
@@ -34,6 +45,7 @@ export class HeldAllocation {
   #isOver = false;
   /** Another process has it. */
   #isLeft = false;
+  #release: Promise<boolean> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #onLost: ((error: StciError) => void) | undefined;
 
@@ -78,33 +90,47 @@ export class HeldAllocation {
     this.streams.keep.destroy();
   }
 
-  /** Gives it back. False: Slurm has not confirmed that in time; salloc goes on. */
-  async release(): Promise<boolean> {
-    if (this.#isLeft) return true;
+  /** Slurm has not confirmed a release in time. */
+  get unconfirmed(): string {
+    const { job } = this;
+    if (job === undefined) return "Slurm has not confirmed that the request is withdrawn: see 'squeue --me'";
+    return `Slurm has not confirmed that job ${job} has ended: 'scancel ${job}' when it answers again`;
+  }
+
+  /**
+   * Gives it back, once. False: Slurm has not confirmed that in time. Then salloc goes on, if it has not given up, and
+   * so does another process, for some minutes.
+   */
+  release(): Promise<boolean> {
+    return (this.#release ??= this.#isLeft ? Promise.resolve(true) : this.#giveBack());
+  }
+
+  async #giveBack(): Promise<boolean> {
     this.#onLost = undefined;
     clearTimeout(this.#timer);
     // If salloc was killed, the job of Slurm is still there: in its queue, or with nobody else to give it back.
     const isHeld = !this.#isOver || this.log.revoked !== undefined;
-    const isEnded = isHeld ? this.ended : this.cancel();
+    const isEnded = isHeld ? this.ended.then(() => !this.log.isGivenUp) : this.#cancel().then(() => true);
     // Not by `end`, which would be a shutdown of what several processes may have.
     this.streams.keep.destroy();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<false>((resolve) => {
       timer = setTimeout(() => resolve(false), RELEASE_MS);
     });
-    const isReleased = await Promise.race([isEnded.then(() => true), late]);
+    const isReleased = await Promise.race([isEnded, late]);
     clearTimeout(timer);
     this.streams.words.destroy();
+    if (!isReleased && isHeld) void this.#cancel();
     return isReleased;
   }
 
-  /** Resolves when that is asked, or cannot be. */
-  cancel(): Promise<void> {
+  /** Resolves when Slurm has answered, or is not asked any more. The process that asks it survives this one. */
+  #cancel(): Promise<void> {
     const { job } = this;
     if (job === undefined) return Promise.resolve();
     return new Promise((resolve) => {
-      const child = spawn('scancel', [job], { detached: true, stdio: 'ignore' });
-      child.on('error', () => resolve()).on('exit', () => resolve());
+      const child = spawn('/bin/sh', ['-c', CANCEL, 'stci-scancel', job], { detached: true, stdio: 'ignore' });
+      child.on('error', () => resolve()).on('exit', () => resolve()).unref();
     });
   }
 

@@ -1,6 +1,6 @@
 /** Asks Slurm for an allocation, by salloc, and waits for it in Slurm's queue. */
 
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { StciError } from '@stci/interface';
 import { checkProgram } from '@stci/platform-node';
@@ -11,6 +11,10 @@ import type { SallocState } from './salloc-words.js';
 
 /** How salloc ended is known soon after the end of its words. */
 const EXIT_MS = 1000;
+
+/** From then on Slurm has a reason for the wait, and may be asked for it; how long that may take. */
+const REASON_AFTER_MS = 2000;
+const REASON_MS = 5000;
 
 export interface AllocationRequest {
   /** salloc's. */
@@ -114,9 +118,34 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-function watchState({ onState }: AllocationRequest, child: ChildProcess, held: HeldAllocation): () => void {
-  if (onState === undefined) return () => undefined;
-  const tell = (): void => onState(held.log.state, held.job);
+/** Tells how far the request is, and once, why it is queued. */
+function watchState({ onState, onWords, variables }: AllocationRequest, child: ChildProcess, held: HeldAllocation):
+() => void {
+  const ending = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const tell = (): void => {
+    const { job, log: { state } } = held;
+    if (state === 'queued' && job !== undefined) {
+      timer ??= setTimeout(() => askReason(job, variables, ending.signal, onWords), REASON_AFTER_MS);
+    }
+    onState?.(state, job);
+  };
   child.stderr?.on('data', tell);
-  return () => child.stderr?.off('data', tell);
+  return () => {
+    child.stderr?.off('data', tell);
+    clearTimeout(timer);
+    ending.abort();
+  };
+}
+
+function askReason(
+  job: string, env: AllocationRequest['variables'], signal: AbortSignal, onWords: AllocationRequest['onWords'],
+): void {
+  const options = { env, signal, timeout: REASON_MS, killSignal: 'SIGKILL' } as const;
+  execFile('squeue', ['-h', '--all', '-j', job, '-o', '%r'], options, (error, out) => {
+    const reason = out.trim();
+    if (error === null && !signal.aborted && /^\w[^\n]{0,200}$/u.test(reason) && reason !== 'None') {
+      onWords(`job ${job} is queued for this reason: ${reason}`);
+    }
+  });
 }

@@ -15,6 +15,19 @@ const LETTERS_ALONE = 'HOQsv';
 /** What stands behind one of these in its word is its value. */
 const LETTERS_OPTIONAL = 'IKk';
 
+/** Options that are known to take one. */
+const VALUED: ReadonlySet<string> = new Set([
+  'account', 'bb', 'bbf', 'begin', 'chdir', 'cluster-constraint', 'clusters', 'comment', 'constraint', 'core-spec',
+  'cores-per-socket', 'cpu-freq', 'cpus-per-gpu', 'cpus-per-task', 'deadline', 'delay-boot', 'dependency',
+  'distribution', 'exclude', 'extra-node-info', 'gid', 'gpu-bind', 'gpu-freq', 'gpus', 'gpus-per-node',
+  'gpus-per-socket', 'gpus-per-task', 'gres', 'gres-flags', 'job-name', 'licenses', 'mail-type', 'mail-user',
+  'mcs-label', 'mem', 'mem-per-cpu', 'mem-per-gpu', 'mincpus', 'nodefile', 'nodelist', 'nodes', 'ntasks',
+  'ntasks-per-core', 'ntasks-per-node', 'ntasks-per-socket', 'partition', 'power', 'priority', 'profile', 'qos',
+  'reservation', 'signal', 'sockets-per-node', 'switches', 'thread-spec', 'threads-per-core', 'time', 'time-min',
+  'tmp', 'uid', 'wckey',
+]);
+const LETTERS_VALUED = 'ABCDFGJLMNSbcdmnpqtwx';
+
 /** What salloc then does is not what it is started for. */
 const REFUSED: Readonly<Record<string, string>> = {
   'no-shell': 'the allocation is to end with what uses it',
@@ -45,7 +58,13 @@ export function readSallocOptions(text: string): SallocWords {
     if (refused !== undefined) return bad(`has ${word}: ${refused}`);
     wantsValue = isOption && takesNext(word);
   }
-  return words;
+  const last = words.value.at(-1) ?? '';
+  return wantsValue && needsValue(last) ? bad(`has ${last}, which needs a value`) : words;
+}
+
+/** salloc would take what stands behind its options. */
+function needsValue(word: string): boolean {
+  return word.startsWith('--') ? VALUED.has(word.slice(2)) : LETTERS_VALUED.includes(word.at(-1) ?? '');
 }
 
 /** salloc accepts beginnings of names, too. */

@@ -22,11 +22,18 @@ const STEPS: readonly (readonly [RegExp, SallocState | undefined])[] = [
   [/^(?:Waiting for resource configuration|Nodes .* (?:is|are) ready|Relinquishing job allocation)/u, undefined],
 ];
 
+const GIVEN_UP = /^error: Unable to clean up job allocation(?!.*Invalid job id)/u;
+
+/** salloc's words when `--immediate=SECONDS` is over; a controller that does not answer has others. */
+const NOT_IN_TIME = /^Unable to allocate resources: Connection timed out$/u;
+const IMMEDIATE = / (--imm?e?d?i?a?t?e?=(\d+)|-[HOQsv]*I(\d+))/u;
+
 /** What to do about Slurm's words. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/account|qos/iu, "'sacctmgr show associations user=$USER' lists your accounts."],
   [/partition/iu, "'sinfo' lists the partitions."],
-  [/Requested nodes are busy/u, 'Give --immediate more seconds, or leave it out to wait in the queue.'],
+  [/Requested nodes are busy|not granted within/u,
+    'Give --immediate more seconds, or leave it out to wait in the queue.'],
   [/unable to contact|connection refused|timed out|not respond/iu, "'scontrol ping' tells whether slurmctld answers."],
   [/authenticat|credential|munge/iu, "Authentication failed: 'munge -n | unmunge' tells whether munge runs here."],
   [/unrecognized option|invalid option|ambiguous/u, "'salloc --help' lists its options."],
@@ -58,6 +65,11 @@ export class SallocLog {
     return this.#revoked;
   }
 
+  /** salloc has ended without an answer to its giving back. */
+  get isGivenUp(): boolean {
+    return this.#notes.some((note) => GIVEN_UP.test(note));
+  }
+
   /** One line. Returns what is to be told of it now: remarks of Slurm that are no step and no error. */
   add(line: string): readonly string[] {
     const text = line.trimEnd().slice(0, LINE_CHARS_MAX);
@@ -84,7 +96,10 @@ export class SallocLog {
 
   /** Why there is no allocation; `command`: what was asked. */
   refusal(command: string): StciError {
-    const words = this.#notes.filter((note) => note !== 'Job aborted due to signal').map(withoutError);
+    const [, option, long, short] = IMMEDIATE.exec(command) ?? [];
+    const inTime = (note: string): string => (option === undefined ? note
+      : note.replace(NOT_IN_TIME, `not granted within ${long ?? short} s (${option})`));
+    const words = this.#notes.filter((note) => note !== 'Job aborted due to signal').map(withoutError).map(inTime);
     const said = words.length > 0 ? words.join('\n  ') : this.#revoked ?? 'salloc said nothing';
     const exit = this.exit === undefined ? '' : ` (salloc ended with ${this.exit})`;
     const remedy = REMEDIES.find(([pattern]) => pattern.test(said))?.[1];

@@ -176,7 +176,7 @@ class LaunchedJob implements Job {
         return await this.#follow(run);
       } finally {
         run.platform.close();
-        await run.allocation?.release();
+        if ((await run.allocation?.release()) === false) say(run.allocation?.unconfirmed ?? '');
       }
     } catch (error) {
       const thrown = inOptionNames(watch?.attributed(error) ?? error);

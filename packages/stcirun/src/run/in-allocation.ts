@@ -30,7 +30,7 @@ export async function inAllocation<T>(
     return await use(allocation);
   } finally {
     if (!(await allocation.release())) {
-      printError(`${wait.command}: Slurm has not confirmed yet that job ${allocation.job} has ended: see 'squeue'\n`);
+      printError(`${wait.command}: ${allocation.unconfirmed}\n`);
     }
   }
 }

@@ -137,6 +137,7 @@ class SessionProcess {
       spoolBytesMax: params.int('session.spool.max'),
       ...(isForOneJob && { lingerMs: params.int('session.linger') }),
       onJobEvent: (job, event) => event.type === 'restarting' && this.#onEvent(event, job),
+      onAgentsEnded: () => void this.#giveBack(),
       onStopped: () => this.#onStopped(),
     });
     const init = { platform: this.#platform, params, key: this.#key, service: this.#jobs };
@@ -168,13 +169,18 @@ class SessionProcess {
     });
     await new Promise<void>((resolve) => this.#server.disconnect(resolve));
     await new Promise<void>((resolve) => (this.#events === undefined ? resolve() : this.#events.finish(resolve)));
-    await this.#allocation?.release();
+    await this.#giveBack();
     // The next command that looks tells of a fault, or of an end by a batch system.
     const unasked = this.#fault ?? this.#ending;
     if (unasked === undefined) this.#place.remove(this.#facts);
     clearInterval(trim);
     clearInterval(watch);
     return (unasked ?? this.#failure)?.exitCode ?? 0;
+  }
+
+  async #giveBack(): Promise<void> {
+    const allocation = this.#allocation;
+    if ((await allocation?.release()) === false) printError(`stci: ${allocation?.unconfirmed}\n`);
   }
 
   /** One that was started for another process ends with that, however it ends. */

@@ -96,6 +96,12 @@ export class SessionPlace {
     });
   }
 
+  /** Throws as `publish` does, before anything is begun; that may still find the name taken. */
+  checkFree(name: string): void {
+    const other = this.list().find((entry) => entry.name === name);
+    if (other !== undefined && other.state !== 'gone') throw takenError(name, other);
+  }
+
   /** Where a session is made before it has its name. Throws STCI_SESSION_REFUSED. */
   stage(): string {
     this.#make();
@@ -243,11 +249,11 @@ function isSame({ process: a }: SessionFacts, { process: b }: SessionFacts): boo
   return a.pid === b.pid && a.since === b.since && a.boot === b.boot;
 }
 
-function takenError(name: string, other: SessionEntry, thrown: Error): StciError {
+function takenError(name: string, other: SessionEntry, thrown?: Error): StciError {
   if (other.state === 'running') {
     return new StciError('STCI_USAGE', `There is a session ${name} already. Choose another --name, or end it: `
       + `stci stop ${name}`);
   }
-  const reason = other.state === 'invalid' ? other.reason : thrown.message;
+  const reason = other.state === 'invalid' ? other.reason : thrown?.message ?? 'its name is taken';
   return new StciError('STCI_SESSION_REFUSED', `Session ${name} cannot be made: ${reason}.`);
 }

@@ -47,6 +47,8 @@ export async function startSession(init: StartSessionInit): Promise<number> {
     allocation?.leave();
     return up;
   } catch (thrown) {
+    // Their end is awaited again.
+    allocation?.streams.words.resume();
     throw thrown instanceof StciError ? thrown : endedEarly(place, instruction.name, staged);
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, end);

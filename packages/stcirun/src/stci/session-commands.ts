@@ -98,6 +98,8 @@ Examples:
     const { place } = sessions;
     const wdir = callerDirectory();
     const name = flags.name === undefined ? place.freeName() : checkSessionName(flags.name, '--name');
+    // Slurm's queue may take hours.
+    if (flags.alloc !== undefined) place.checkFree(name);
     const { nodes, spares = 0 } = flags;
     const start = async (platform: Platform, allocation?: HeldAllocation): Promise<number> => {
       const all = allocateHosts(flags, hostPlace(sessions, platform, wdir));
