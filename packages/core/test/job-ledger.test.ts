@@ -230,6 +230,14 @@ suite('job ledger: the end of an allocation', (test) => {
     assert.is(ledger.report(2000).cause?.message, 'Slurm ended job 7');
   });
 
+  test('also before those that are told after it, with an earlier time', () => {
+    const ledger = ledgerOf(3);
+    ledger.explain(end);
+    ledger.exited(killed(0, 'signalled', 'SIGTERM', 950), 950);
+    ledger.failed(lost);
+    assert.equal(codes(ledger), [143, 'STCI_ALLOCATION_ENDED', 'STCI_TOOL_SIGNAL', 'STCI_AGENT_LOST']);
+  });
+
   test('what failed by itself, or long before, decides', () => {
     for (const found of [ended(0, 3, 950), killed(0, 'signalled', 'SIGSEGV', 950)]) {
       const ledger = ledgerOf(3);

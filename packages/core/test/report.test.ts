@@ -58,9 +58,12 @@ suite('final words', (test) => {
   test('where a batch system has taken the hosts, their loss is no news, and nothing is to be cleaned up', () => {
     const taken = { code: 'STCI_ALLOCATION_ENDED', message: 'Slurm ended job 7' } as const;
     const lost = { code: 'STCI_AGENT_LOST', message: 'Agent root:1 on host b is lost', host: 'b' } as const;
+    const signalled = {
+      code: 'STCI_TOOL_SIGNAL', message: 'Rank 0 on a was ended by SIGTERM', data: { signal: 'SIGTERM' },
+    } as const;
     const ranks = [rank(0, 'a', { outcome: 'ended' }), rank(1, 'b', { outcome: 'lost' })];
     const report: JobReport = {
-      job: 1, exitCode: 143, failures: [taken, lost], ranks, daemons: [], submitWallMs: 0, endWallMs: 1,
+      job: 1, exitCode: 143, failures: [taken, signalled, lost], ranks, daemons: [], submitWallMs: 0, endWallMs: 1,
     };
     assert.equal(finalLines({ ...report, cause: taken }, NOTHING).map(({ text }) => text),
       ['Slurm ended job 7', 'lost: rank 1 on b']);

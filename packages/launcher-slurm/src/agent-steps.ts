@@ -27,6 +27,10 @@ const STEP_END_MS = 2000;
 /** What a host says of its failure may come after srun's word of its task's end. */
 const LAST_WORDS_MS = 500;
 const LINES_MAX = 4;
+const ENDS: ReadonlyMap<string, string> = new Map([
+  ['time limit', 'reached its time limit'],
+  ['preemption', 'was preempted'],
+]);
 const KEEP_JOB = 'To keep a job that loses a host, make it so: salloc --no-kill, or #SBATCH --no-kill.';
 
 interface Member {
@@ -157,11 +161,11 @@ export class AgentSteps implements AgentGroup {
   #onCancelled(line: string, reason: string | undefined): void {
     if (!this.#isSettled || this.#isEnding) return;
     this.#isEnding = true;
-    const words = reason === undefined ? 'it was cancelled' : reason;
     const step = this.#step?.id;
     this.#events.onEnding({
       code: 'STCI_ALLOCATION_ENDED',
-      message: `Slurm ends step ${step ?? ''} of the agents: ${words}.\n  Slurm printed: ${line}`
+      message: `${endText(this.#platform.env.variables['SLURM_JOB_ID'] ?? '', reason)}.\n`
+        + `  ${step === undefined ? '' : `Step ${step} is that of the agents. `}Slurm printed: ${line}`
         + (reason === 'node failure' ? `\n  what to do: ${KEEP_JOB}` : ''),
       data: { ...(step !== undefined && { step }), ...(reason !== undefined && { reason }) },
     });
@@ -313,4 +317,10 @@ export class AgentSteps implements AgentGroup {
     this.#timer?.cancel();
     this.#events.onOver();
   }
+}
+
+/** What became of a Slurm job, by the words behind `DUE TO`; without any, its step alone may have been cancelled. */
+function endText(job: string, reason: string | undefined): string {
+  if (reason === undefined) return `Slurm job ${job}, or its step of the agents, was cancelled`;
+  return `Slurm job ${job} ${ENDS.get(reason) ?? `was ended: ${reason}`}`;
 }

@@ -121,7 +121,8 @@ export function hostError(host: string, phase: string, what: string, remedy: str
 /** The error of a host because of which the others are started without it: Slurm's words when asked, and srun's. */
 export function refusedError(host: string, step: string | undefined, words: readonly string[]): ErrorRecord {
   const what = `the step${step === undefined ? '' : ` ${step}`} cannot have this host: ${words.join('; ')}.`;
-  return hostError(host, 'step', what, 'See what Slurm has it as (sinfo -N -l), and leave it out until it works.');
+  return hostError(host, 'step', what, 'See what Slurm has it as (sinfo -N -l). Until it works, leave it out: '
+    + `--exclude ${host}, or --on-launch-failure shrink.`);
 }
 
 /** … if nothing was heard of any. */

@@ -223,7 +223,7 @@ suite('slurm: ends', (test) => {
     slurm.srun.err('srun: error: h[1-2]: tasks 0-1: Terminated');
     slurm.srun.end({ status: 143 });
     assert.equal(slurm.told, [
-      'ending STCI_ALLOCATION_ENDED Slurm ends step 9.4 of the agents: time limit.',
+      'ending STCI_ALLOCATION_ENDED Slurm job 9 reached its time limit.',
       'exit 0 {"signal":"SIGTERM"}', 'exit 1 {"signal":"SIGTERM"}',
       'exit 2 {"status":143,"evidence":"connection"}', 'over',
     ]);
@@ -231,11 +231,13 @@ suite('slurm: ends', (test) => {
 
   test('srun\'s own word of an end waits for the reason: until it comes, an agent has ended, or a short time', () => {
     const ABORTED = 'srun: Job step aborted: Waiting up to 7 seconds for job step to finish.';
+    const LIMIT = ' reached its time limit.';
+    const CANCEL = ', or its step of the agents, was cancelled.';
     for (const { next, expected } of [
-      { next: (slurm: FakeSlurm) => slurm.srun.err(`${CANCELLED} DUE TO TIME LIMIT ***`), expected: 'time limit.' },
-      { next: (slurm: FakeSlurm) => slurm.srun.err('srun: error: h1: task 0: Killed'), expected: 'it was cancelled.' },
-      { next: (slurm: FakeSlurm) => slurm.pass(300), expected: 'it was cancelled.' },
-      { next: (slurm: FakeSlurm) => slurm.srun.end({ status: 143 }), expected: 'it was cancelled.' },
+      { next: (slurm: FakeSlurm) => slurm.srun.err(`${CANCELLED} DUE TO TIME LIMIT ***`), expected: LIMIT },
+      { next: (slurm: FakeSlurm) => slurm.srun.err('srun: error: h1: task 0: Killed'), expected: CANCEL },
+      { next: (slurm: FakeSlurm) => slurm.pass(300), expected: CANCEL },
+      { next: (slurm: FakeSlurm) => slurm.srun.end({ status: 143 }), expected: CANCEL },
     ]) {
       const slurm = new FakeSlurm();
       slurm.start();
@@ -244,7 +246,7 @@ suite('slurm: ends', (test) => {
       slurm.srun.err(ABORTED);
       assert.equal(slurm.told, []);
       next(slurm);
-      assert.is(slurm.told[0], `ending STCI_ALLOCATION_ENDED Slurm ends step 9.4 of the agents: ${expected}`);
+      assert.is(slurm.told[0], `ending STCI_ALLOCATION_ENDED Slurm job 9${expected}`);
       slurm.pass(1000);
       assert.is(slurm.told.filter((line) => line.startsWith('ending')).length, 1);
     }

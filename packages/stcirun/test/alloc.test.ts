@@ -88,6 +88,9 @@ suite('--alloc: options of salloc', (test) => {
       assert.match(await refusal('--alloc', option, 'x', 'a'), new RegExp(`--alloc and ${option} cannot be combined`));
     }
     assert.match(await refusal('--alloc', '--session', 's', 'a'), /a session has its hosts/);
+    const local = await refusal('--alloc', '--launcher', 'local', 'a');
+    assert.match(local, /--alloc and --launcher local cannot be combined/);
+    assert.equal(await alloc('--alloc', '--launcher', 'ssh', 'a'), [[], 'a']);
     assert.match(await refusal('--alloc=foo', 'a'), /^--alloc: 'foo' has foo: salloc gets options only/);
   });
 });

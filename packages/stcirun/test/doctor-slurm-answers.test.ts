@@ -89,7 +89,7 @@ suite('stci doctor: a Slurm job, judged', (test) => {
     assert.equal([version, noKill, allocation.nodes], ['22.05.8', undefined, 'h[1-2]']);
     assert.equal(allocation.steps.map(({ name }) => name), ['nice', 'batch']);
     assert.equal(nodes.get('h2'), {
-      slurm: { state: 'good', text: 'mixed' }, cpus: { state: 'good', text: '1/7' },
+      slurm: { state: 'good', text: 'mixed' }, cpus: { state: 'good', text: '1 of 8 busy' },
       name: { state: 'good', text: '10.77.5.12' },
     });
   });

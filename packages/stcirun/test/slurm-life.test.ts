@@ -68,7 +68,7 @@ suite('life with Slurm', (test) => {
   check('a job that is cancelled ends in order, with its output and Slurm\'s words, before Slurm kills', async () => {
     const { code, stdout, stderr, tookMs } = await endedBy('scancel $SLURM_JOB_ID', POLITE);
     assert.equal([code, count(stdout, 'up\n'), count(stdout, 'got TERM') >= 2], [143, 2, true], stdout + stderr);
-    assert.match(stderr, /^stcirun: Slurm ends step \d+\.0 of the agents: it was cancelled\.\n/mu);
+    assert.match(stderr, /^stcirun: Slurm job \d+, or its step of the agents, was cancelled\.\n/mu);
     assert.is(count(stderr, 'stcirun:'), 1, stderr);
     assert.ok(tookMs < 4000, `${tookMs} ms`);
     await nothingIsLeft();
@@ -76,14 +76,14 @@ suite('life with Slurm', (test) => {
 
   check('so does one whose programs ignore TERM', async () => {
     const { code, stderr } = await endedBy('scancel $SLURM_JOB_ID', STUBBORN, '--mca tool.grace=1h');
-    assert.equal([code, count(stderr, 'Slurm ends step')], [143, 1], stderr);
+    assert.equal([code, count(stderr, 'step of the agents, was')], [143, 1], stderr);
     await nothingIsLeft();
   });
 
   check('a step that is cancelled is killed at once: what it printed is there', async () => {
     const { code, stdout, stderr } = await endedBy('scancel $SLURM_JOB_ID.0', POLITE);
     assert.equal([code, stdout], [143, 'up\nup\n'], stderr);
-    assert.match(stderr, /^stcirun: Slurm ends step \d+\.0 .*\n(.*\n)*stcirun: lost: ranks 0-1 on h\[1-2\]\n/u);
+    assert.match(stderr, /^stcirun: Slurm job \d+, or its step .*\n(.*\n)*stcirun: lost: ranks 0-1 on h\[1-2\]\n/u);
     await nothingIsLeft();
   });
 
@@ -107,7 +107,8 @@ suite('life with Slurm', (test) => {
     assert.is((await run(['srun', '--quiet', '-p', 'high', '-N3', '--exclusive', 'true'])).code, 0);
     const ended = JSON.parse(readFileSync(report, 'utf8')) as { exitCode: number; cause: { code: string } };
     assert.equal([ended.exitCode, ended.cause.code], [143, 'STCI_ALLOCATION_ENDED'], printed());
-    assert.equal([count(printed(), 'got TERM') >= 2, count(printed(), 'Slurm ends step')], [true, 1], printed());
+    const words = count(printed(), 'step of the agents, was');
+    assert.equal([count(printed(), 'got TERM') >= 2, words], [true, 1], printed());
     await nothingIsLeft();
   });
 
@@ -118,7 +119,7 @@ suite('life with Slurm', (test) => {
       + `${STCIRUN} --session night -n 2 sh -c ${POLITE} >${out}; echo code $?; `
       + `until said=$(${STCI} ps); [ "$said" != "\${said#*gone}" ]; do sleep 0.1; done; echo "$said"`);
     assert.ok(count(readFileSync(out, 'utf8'), 'got TERM') >= 2, stderr);
-    assert.match(stdout, /code 143\nnight: gone: .*Slurm ends step \d+\.0 of the agents: it was cancelled\./u, stderr);
+    assert.match(stdout, /code 143\nnight: gone: .*Slurm job \d+, or its step of the agents, was cancelled\./u, stderr);
     await nothingIsLeft();
   });
 

@@ -130,6 +130,8 @@ class JobLedger implements Ledger {
   readonly #known = new Set<string>();
   readonly #daemons = new Map<HostIndex, number>();
   #unstarted: number;
+  /** As `explain` was told. */
+  #allocationEnd: Failure | undefined;
   /** By the exit rule, of all failures. */
   #first: Failure | undefined;
 
@@ -240,9 +242,13 @@ class JobLedger implements Ledger {
     if (daemons > 0) this.#daemons.set(host, daemons + (this.#daemons.get(host) ?? 0));
   }
 
-  failed(failure: Failure): boolean {
-    const key = failureKey(failure);
+  failed(found: Failure): boolean {
+    const key = failureKey(found);
     if (this.#known.has(key)) return false;
+    const end = this.#allocationEnd;
+    // What came of the end of the allocation may be told after it, with an earlier time of another host's clock.
+    const isLate = end !== undefined && found.wallMs <= end.wallMs && isEffect(found, end);
+    const failure = isLate ? { ...found, wallMs: end.wallMs + 1 } : found;
     this.#known.add(key);
     this.failureCount++;
     if (this.failures.length < FAILURES_MAX) this.failures.push(failure);
@@ -258,7 +264,8 @@ class JobLedger implements Ledger {
     const effects = this.failures.filter((each) => isEffect(each, failure));
     const wallMs = Math.min(failure.wallMs, ...effects.map((each) => each.wallMs - 1));
     if (this.failures.length === FAILURES_MAX) this.failures.pop();
-    this.failures.push({ ...failure, wallMs });
+    this.#allocationEnd = { ...failure, wallMs };
+    this.failures.push(this.#allocationEnd);
     this.#known.add(key);
     if (before < 0) this.failureCount++;
     const known = this.#first === undefined || failureKey(this.#first) === key ? this.failures

@@ -25,13 +25,15 @@ export function slotsExceeded(
     const host = spec.hosts[index]!;
     return `${host.name}: ${host.slots} (${host.origin})`;
   });
+  const isSlurm = hosts.some((host) => spec.hosts[host]!.origin.startsWith('SLURM_'));
+  const more = isSlurm ? ', or, where Slurm is asked for the job, --ntasks-per-node' : '';
   return new StciError(
     'STCI_SLOTS_EXCEEDED',
     [
       `${reason}.`,
       `Slots of each host (${slots} in all) and where they were named:`,
       ...listed(rows, HOSTS_SHOWN).map((row) => `  ${row}`),
-      `Ask for ${most}, give more hosts or slots (--host ${spec.hosts[hosts[0] ?? 0]?.name ?? 'a'}:N), ` +
+      `Ask for ${most}, give more hosts or slots (--host ${spec.hosts[hosts[0] ?? 0]?.name ?? 'a'}:N${more}), ` +
         'or allow more ranks than slots with --oversubscribe.',
     ].join('\n'),
     { data: { slots } },

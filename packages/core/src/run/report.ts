@@ -53,6 +53,12 @@ function isTaken(cause: ErrorRecord | undefined): boolean {
   return cause?.code === 'STCI_ALLOCATION_ENDED';
 }
 
+/** Where a batch system takes the hosts: an agent, or a rank that it told to end. */
+function isOfTaking({ code, data }: ErrorRecord): boolean {
+  const signal = data?.['signal'];
+  return code === 'STCI_AGENT_LOST' || (code === 'STCI_TOOL_SIGNAL' && (signal === 'SIGTERM' || signal === 'SIGKILL'));
+}
+
 /** Of the first ranks each, and the sum. */
 function droppedText({ dropped = [] }: JobReport): readonly string[] {
   if (dropped.length === 0) return [];
@@ -119,7 +125,7 @@ function failureSummary(report: JobReport, reported: ReadonlySet<string> = new S
   } else if (!isOwnFailure(cause) && !isOfHost(cause)) lines.push(withHosts(cause, [cause, ...report.failures]));
   const isNews = (failure: ErrorRecord): boolean =>
     failure.message !== cause.message && !reported.has(failure.message) && !isOwnFailure(failure)
-    && !(isTaken(cause) && failure.code === 'STCI_AGENT_LOST');
+    && !(isTaken(cause) && isOfTaking(failure));
   const others = report.failures.filter(isNews);
   const first = !reported.has(cause.message) && isOfHost(cause) && !isOwnFailure(cause) ? [cause] : [];
   const ofHosts = foldFailures([...first, ...others.filter(isOfHost)]);

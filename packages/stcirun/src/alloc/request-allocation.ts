@@ -85,7 +85,8 @@ function checkOutside(variables: AllocationRequest['variables']): void {
   const name = ['SLURM_JOB_ID', 'SLURM_JOBID'].find((each) => variables[each] !== undefined);
   if (name === undefined) return;
   throw new StciError('STCI_USAGE', `--alloc: this is in Slurm job ${variables[name]} already (${name} is set). `
-    + 'Without --alloc its hosts are used; for another allocation, run it outside of that job.');
+    + 'Without --alloc its hosts are used; for another allocation, run it outside of that job, or, if '
+    + `that job has ended, unset ${name} first.`);
 }
 
 function findSalloc(variables: AllocationRequest['variables']): string {

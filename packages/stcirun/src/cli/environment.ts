@@ -93,7 +93,9 @@ function callerNames(text: string, caller: Variables, option: string): readonly 
   if (isReserved(text)) throw reserved(option, text);
   if (!/[*?]/u.test(text)) {
     if (Object.hasOwn(caller, text)) return [text];
-    throw usage(`${option}: ${text} is not set here. Set it, or write ${text}=VALUE.`);
+    const isSrun = option === '-x' && caller['SLURM_JOB_ID'] !== undefined;
+    const srun = isSrun ? ` For hosts to leave out, which is srun's -x, write --exclude ${text}.` : '';
+    throw usage(`${option}: ${text} is not set here. Set it, or write ${text}=VALUE.${srun}`);
   }
   const isMatch = matcher([text]);
   const names = Object.keys(caller).filter((name) => isMatch(name) && !isReserved(name));

@@ -346,6 +346,8 @@ function allocationConflicts(flags: FlagValues): readonly (readonly [boolean, ..
   const { session } = flags;
   return [
     [isAsked && session !== undefined && session !== 'none', '--alloc', '--session', 'a session has its hosts'],
+    [isAsked && mcaOf(flags).some(({ key, value }) => key === 'launcherproc' && value === 'local'),
+      '--alloc', '--launcher local', 'all ranks would run here, and none on the hosts of the allocation'],
     ...HOSTS_OF_SLURM.map(([name, why]): readonly [boolean, ...Conflict] =>
       [isAsked && (flags[name]?.length ?? 0) > 0, '--alloc', `--${name}`, why]),
   ];

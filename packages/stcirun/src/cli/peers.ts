@@ -52,18 +52,24 @@ export const HINTS: ReadonlyMap<string, string> = new Map([
   ...names('Write --mca bootcom.ws.interface=ADDRESS.', 'iface'),
   ...names("Write --mca KEY=VALUE; 'stci info' shows the parameters.", 'prtemca omca pmixmca'),
   ...names("Write --session NAME; 'stci start' makes a session, 'stci ps' shows them.", 'dvm dvm-uri jobid'),
-  ...names('Ranks are placed by --host with slots (a:2,b:1) and --map-by.', 'rankfile rf distribution'),
+  ...names('Ranks are placed by --host with slots (a:2,b:1) and --map-by.', 'rankfile rf distribution m r relative'),
   ...names('Write --am FILE, or --mca KEY=VALUE.', 'tune gmca configfile'),
   ...names('Write --mca launcher.ssh.client=PROGRAM.', 'launcher-exec bootstrap-exec'),
   ...names('Write --dry-run, or --display all.', 'display-allocation show-progress test-only do-not-launch'),
   ...names('Write --stdin WHO.', 's input i'),
-  ...names('Write --timeout TIME.', 't time'),
+  ...names("Write --timeout TIME (10 is 10 s) for the job. Slurm's limit is the allocation's: --alloc='--time=MIN', "
+    + 'or an option of sbatch or salloc.', 't time'),
   ...names('stcirun provides no PMI or PMIx yet: programs linked with MPI run as independent ranks (singletons).',
     'mpi pmi pmix pmi-port'),
   ...names('Write --exclude LIST for hosts to leave out.', 'nolocal'),
   ...names('It is not needed here: leave it out.', 'allow-run-as-root unbuffered u merge-stderr-to-stdout no-requeue'),
-  ...names("Write --alloc='-p NAME ...' with it, or start stcirun inside of a job of the batch system.",
-    'p partition A account J job-name qos reservation'),
+  ...names("It belongs to the allocation: write --alloc='-p NAME ...' with it, or, inside of a batch job, give "
+    + 'it to sbatch or salloc.', 'p partition A account J job-name qos reservation exclusive mem mem-per-cpu gres '
+    + 'gpus G gpus-per-node C constraint L licenses begin immediate comment'),
+  ...names('Steps of STCI share the hosts with others: leave it out.', 'overlap'),
+  ...names('Ranks get no terminal. Write --stdin WHO for who reads the input.', 'pty'),
+  ...names("Write the programs with ':' between: stcirun -n 2 A : -n 3 B.", 'multi-prog'),
+  ...names('The job ends with its last rank, or at a failure; --timeout TIME bounds it.', 'W'),
   ...names('STCI_DEBUG=1 shows more.', 'd debug debug-devel'),
 ]);
 

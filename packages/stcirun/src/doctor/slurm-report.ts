@@ -147,7 +147,7 @@ function judgeNode(node: SlurmNode | undefined, { hasAnswer, isLive, isLost, job
   const reason = node.reason === undefined ? '' : ` (${node.reason})`;
   const verdict = nodeVerdict(state);
   const common = {
-    cpus: cpus === undefined ? NONE : good(`${cpus.allocated}/${cpus.idle}`),
+    cpus: cpus === undefined ? NONE : good(`${cpus.allocated} of ${cpus.total} busy`),
     name: good(address),
   };
   // One text for all hosts of a cause, so that they are told together.

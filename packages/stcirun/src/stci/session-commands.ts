@@ -127,6 +127,7 @@ Examples:
 
 interface AllocFlags extends HostOptions {
   readonly alloc: readonly string[];
+  readonly launcher?: string | undefined;
   readonly nodes?: NodesRequest | undefined;
   readonly spares: number;
   readonly quiet: boolean;
@@ -141,6 +142,9 @@ async function startInAllocation(
   const named = HOSTS_OF_SLURM.find(([option]) => flags[option] !== undefined);
   if (named !== undefined) {
     throw new StciError('STCI_USAGE', `--alloc and --${named[0]} cannot be combined: ${named[1]}.`);
+  }
+  if (flags.launcher === 'local') {
+    throw new StciError('STCI_USAGE', '--alloc and --launcher local cannot be combined: all agents would run here.');
   }
   const { inAllocation } = await import('../run/in-allocation.js');
   const { requestAllocation } = await import('../alloc/request-allocation.js');

@@ -143,7 +143,8 @@ async function make(size: string, values: Values): Promise<number> {
   const hosts = await up(Number(size), { set: values.set, traits, kept: true, slurm: slurmOf(values) });
   const last = hosts.names.at(-1) ?? '';
   console.log(`h1 to ${last} are up, ${hosts.address('h1')} to ${hosts.address(last)}`);
-  console.log("try: npm run hosts -- run 'ssh h1 hostname'");
+  const command = values.slurm ? `srun -N${hosts.names.length} hostname` : 'ssh h1 hostname';
+  console.log(`try: npm run hosts -- --set ${values.set} run '${command}'`);
   return 0;
 }
 
