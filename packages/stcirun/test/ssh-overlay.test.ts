@@ -93,7 +93,7 @@ suite('overlays over ssh', (test) => {
     const run = await hosts.run([process.execPath, STCIRUN, ...argv]);
     assert.equal([run.code, run.stdout.trim().split('\n').sort()], [0, names]);
     assert.match(run.stderr, new RegExp(`^stcirun: The overlay lacks links, .*: no listener on ${others}\\. `));
-    assert.match(run.stderr, /On the controller's host: Cannot listen on ws:\S+: .* address not available/);
+    assert.match(run.stderr, /On the controller's host: Cannot listen on wss:\S+: .* address not available/);
     assert.is(run.stderr.split('\n').length, 2, run.stderr);
     await nothingLeft();
   });
