@@ -58,7 +58,7 @@ suite('stci doctor in a Slurm job', (test) => {
     assert.match(left, /^(9|10):\d\d$/u);
     for (const { host, checks } of found) {
       const texts = ['slurm', 'cpus', 'node'].map((name) => checks[name]?.['text']);
-      assert.equal(texts, ['mixed', '1/7', process.version], host);
+      assert.equal(texts, ['mixed', '1 of 8 busy', process.version], host);
       const states = ['login', 'clock', 'cache'].map((name) => checks[name]?.['state']);
       assert.equal(states, ['none', 'good', 'good'], host);
       assert.match(checks['name']?.['text'] ?? '', /^10\.77\./u);
@@ -70,7 +70,7 @@ suite('stci doctor in a Slurm job', (test) => {
     const { code, out } = await inJob('-N3', `${drain}; ${DOCTOR}`);
     await shell('scontrol update nodename=h2 state=resume');
     assert.is(code, 197, out);
-    assert.match(out, /^h2 +draining +1\/0 +10\.77\.\S+ +v\d/mu);
+    assert.match(out, /^h2 +draining +1 of 8 busy +10\.77\.\S+ +v\d/mu);
     assert.match(out, '\nh2: slurm: Slurm drains it (disk: see | ticket 7');
     assert.match(out, /^h3: node: phase node: the host has no node.*\n {2}what to do: Install Node/mu);
     assert.match(out, '2 of 3 hosts are usable: --host h[1-2]\n');
