@@ -114,8 +114,12 @@ suite('notifier compliance finds', (test) => {
 
   for (const [promise, [component, example]] of Object.entries(MISTAKES)) {
     test(`${promise} broken, and nothing else`, async () => {
-      const found = await examplesOf(() => notifierCompliance(component, OPTIONS));
-      assert.equal([...new Set(found)], [JSON.stringify({ promise, ...example })]);
+      const found = [...new Set(await examplesOf(() => notifierCompliance(component, OPTIONS)))];
+      if (promise !== 'uniform') return assert.equal(found, [JSON.stringify({ promise, ...example })]);
+      // Two members that die while they tell may not become fewer in one step: which of two ends it has is the seed's.
+      const { size = 0, failures = [], ...rest } = JSON.parse(found[0] ?? '{}') as NotifierExample;
+      assert.equal([found.length, rest.promise, rest.source, failures.length], [1, promise, 0, 1]);
+      assert.ok(size <= 5, String(size));
     }, LONG);
   }
 

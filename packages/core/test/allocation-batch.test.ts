@@ -32,7 +32,7 @@ function from(variables: Texts, { hosts, exclude, set, files = {} }: Asked = {})
   const found = allocate(selector(registry, set, { variables }), deps, {
     ...named, exclude: exclude === undefined ? [] : [exclude],
   });
-  const origins = [...new Set(found.map(({ origin }) => origin))].join();
+  const origins = [...new Set(found.map(({ origin }) => origin))].join().replace(', ', ',');
   const words = found.map(({ name, slots, slotsBound }) => `${name}${slotsBound ? '=' : '~'}${slots}`);
   return `${words.join(' ')} ${origins}`;
 }
@@ -41,7 +41,7 @@ function from(variables: Texts, { hosts, exclude, set, files = {} }: Asked = {})
 function slurm(own: Texts, asked: Asked = {}): string {
   const all = Object.entries({ JOB_ID: '17', ...own });
   const variables = Object.fromEntries(all.map(([key, text]) => [`SLURM_${key}`, text]));
-  return from(variables, asked).replace(/ SLURM_\w+$/u, '');
+  return from(variables, asked).replace(/ SLURM_[\w,]+$/u, '');
 }
 
 const LIST = { JOB_NODELIST: 'h[1-4]' };

@@ -57,6 +57,7 @@ suite('no-orphan', (test) => {
   test('a process that left its agent is found on its host; a host that refuses is named', withLab(async (lab) => {
     const leave = `touch ${lab.path('far')} ${lab.path('refuse-a')}; ulimit -S -w unlimited; ${AWAY}`;
     experiment(lab, `-n 2 ${over(lab)}`, `[ $STCI_RANK = 0 ] || { ${leave} }`);
+    let ended = 0;
     try {
       const result = await lab.run('finject', 'run', 'e.yaml', '--output', 'run');
       said(result, 204);
@@ -67,8 +68,9 @@ suite('no-orphan', (test) => {
       assert.match(result.out, /2 processes were left: this machine: \d+ sleep 61, b: \d+ sleep 61; not known of 1/u);
       assert.match(end?.unknown?.[0]?.reason ?? '', 'Connection refused');
     } finally {
-      assert.is(endLeft(lab), 1);
+      ended = endLeft(lab);
     }
+    assert.is(ended, 1);
   }), LONG);
 
   test('agents on this machine: it is looked at here; a session that stays says how its agents were started',

@@ -33,7 +33,7 @@ suite('inside of a Slurm job', (test) => {
     const { out } = await run(['--dry-run', '--json', '-N1', '--spares', '2', 'true'], { env: JOB });
     const map = JSON.parse(out.split('\n', 1)[0] as string) as { hosts: Record<string, unknown>[]; spares: string[] };
     assert.equal(map.hosts.map(({ name, slots, slotsBound, origin }) => [name, slots, slotsBound, origin]),
-      [['h1', 2, true, 'SLURM_JOB_NODELIST']]);
+      [['h1', 2, true, 'SLURM_JOB_NODELIST, SLURM_TASKS_PER_NODE']]);
     assert.equal(map.spares, ['h2', 'h3']);
   }, LONG);
 

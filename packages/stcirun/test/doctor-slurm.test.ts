@@ -59,8 +59,9 @@ suite('stci doctor in a Slurm job', (test) => {
     for (const { host, checks } of found) {
       const texts = ['slurm', 'cpus', 'node'].map((name) => checks[name]?.['text']);
       assert.equal(texts, ['mixed', '1 of 8 busy', process.version], host);
-      const states = ['login', 'clock', 'cache'].map((name) => checks[name]?.['state']);
-      assert.equal(states, ['none', 'good', 'good'], host);
+      // On a busy machine the clock may be known too roughly.
+      const states = ['login', 'cache', 'clock'].map((name) => checks[name]?.['state']);
+      assert.match(states.join(' '), /^none good (?:good|warn)$/u, host);
       assert.match(checks['name']?.['text'] ?? '', /^10\.77\./u);
     }
   });

@@ -53,8 +53,8 @@ suite('allocations of a real Slurm', (test) => {
     for (const [options, expected] of [
       ['-N4', 'h1:1 h2:1 h3:1 h4:1'],
       ['-N4 --exclusive', 'h1:8 h2:8 h3:8 h4:8'],
-      ['-N2 -n5', 'h1:4 h2:1'],
-      ['-N2 -c2 --exclusive', 'h1:4 h2:4'],
+      ['-N2 -n5 -w h1,h2', 'h1:4 h2:1'],
+      ['-N2 -c2 --exclusive -w h1,h2', 'h1:4 h2:4'],
       ['-N3 --ntasks-per-node=2 -w h2,h4,h1', 'h1:2 h2:2 h4:2'],
     ] as const) {
       const { stdout, stderr } = await salloc(options);

@@ -69,7 +69,7 @@ export function slurmHosts(variables: Variables): SlurmHosts {
   refuseKind(variables);
   const names = namesOf(variables);
   const { slots, slotsOf } = slotsPerHost(variables, names.length);
-  const bound = { slotsBound: slotsOf !== undefined, origin: slotsOf ?? NODES };
+  const bound = { slotsBound: slotsOf !== undefined, origin: slotsOf === undefined ? NODES : `${NODES}, ${slotsOf}` };
   return { hosts: names.map((name, i) => ({ name, slots: slots[i] ?? 1, ...bound })), slotsOf };
 }
 
