@@ -73,7 +73,9 @@ suite('signals of a batch system', (test) => {
 
   test('elsewhere TERM ends an agent, as it ends any program', async () => {
     const job = await up({});
-    for (const pid of agentsOf(job)) process.kill(pid, 'SIGTERM');
+    const [first = 0] = agentsOf(job);
+    assert.ok(first > 0);
+    process.kill(first, 'SIGTERM');
     assert.is((await job.result).exitCode, 200);
   }, { timeoutMs: 20_000 });
 
