@@ -7,8 +7,17 @@ import { assert, suite } from '@stci/testkit';
 import { LONG, recordsOf, said, withLab, type Lab } from './e2e-finject.js';
 
 const FAKE = fileURLToPath(new URL('../../stcirun/test/fake-ssh.sh', import.meta.url));
-/** Leaves all by which its agent would find it, but not the run's mark; nor the pipes of its rank. */
-const AWAY = 'env -u STCI_TOOL_MARK -u STCI_GUARD setsid sleep 61 </dev/null >/dev/null 2>&1 &';
+
+/**
+ * Leaves all by which its agent would find it, but not the run's mark; nor the pipes of its rank, which goes on when it
+ * has done so.
+ */
+function away(lab: Lab): string {
+  const gone = lab.path('gone');
+  const left = `env -u STCI_TOOL_MARK -u STCI_GUARD setsid sh -c 'touch ${gone}; exec sleep 61'`;
+  return `${left} </dev/null >/dev/null 2>&1 & until [ -e ${gone} ]; do sleep 0.02; done;`;
+}
+
 const QUICK = '--mca bootcom.lease=1s --mca tool.grace=200ms';
 
 /** Refuses hosts for which there is a file `refuse-HOST`; once there is a file `far`, hosts are other machines. */
@@ -55,7 +64,7 @@ suite('no-orphan', (test) => {
   }), LONG);
 
   test('a process that left its agent is found on its host; a host that refuses is named', withLab(async (lab) => {
-    const leave = `touch ${lab.path('far')} ${lab.path('refuse-a')}; ulimit -S -w unlimited; ${AWAY}`;
+    const leave = `touch ${lab.path('far')} ${lab.path('refuse-a')}; ulimit -S -w unlimited; ${away(lab)}`;
     experiment(lab, `-n 2 ${over(lab)}`, `[ $STCI_RANK = 0 ] || { ${leave} }`);
     let ended = 0;
     try {
