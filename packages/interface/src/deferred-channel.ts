@@ -81,9 +81,10 @@ export class DeferredChannel implements Channel {
     else if (this.#inner !== undefined) this.destroy('closed');
   }
 
+  /** Its end is not left to the inner channel, whose owner may report that late: ssh, when it gives up to connect. */
   destroy(reason: string): void {
-    if (this.#inner !== undefined) this.#inner.destroy(reason);
-    else this.#soon(() => this.end(reason));
+    this.#inner?.destroy(reason);
+    this.#soon(() => this.end(reason));
   }
 
   // For the owner of the inner channel.

@@ -94,6 +94,21 @@ suite('deferred channel', (test) => {
     assert.equal([told, destroyed.done], [['closed: enough'], ['destroy: enough']]);
   });
 
+  test('destroyed, it ends at once, though what makes the inner channel may report its end late or never', async () => {
+    for (const isOpen of [false, true]) {
+      const { channel: inner, done } = fakeInner();
+      const channel = new DeferredChannel({ ...init, inner });
+      const { told, events } = user();
+      channel.bind(events);
+      if (isOpen) channel.open(new Uint8Array());
+      channel.destroy('no handshake');
+      assert.equal(told, [], 'in a later turn');
+      await eventually(() => told.length > 0, { what: 'the end' });
+      channel.end('ssh has ended');
+      assert.equal([told, done.at(-1)], [['closed: no handshake'], 'destroy: no handshake']);
+    }
+  });
+
   test('one whose inner channel is known but not open is given up by close', () => {
     const { channel: inner, done } = fakeInner();
     new DeferredChannel({ ...init, inner }).close();

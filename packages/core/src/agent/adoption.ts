@@ -21,9 +21,6 @@ import { keepLine, type Child } from './child.js';
 import type { ListenPlace } from './main.js';
 import type { AgentNode, LinkHooks } from './node.js';
 
-/** Part of the lease that one attempt takes at most, so that there is time for others. */
-export const REACH_FRACTION = 1 / 3;
-
 const LINKED_TO = 'it is linked to ';
 
 export interface AdoptionHooks extends LinkHooks {

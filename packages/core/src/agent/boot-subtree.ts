@@ -30,7 +30,6 @@ import type { ChildSupervisor, SupervisorEvents } from './child-supervisor.js';
 import { afterRunning } from '../event/running-timer.js';
 import type { MessageBody } from '../am/messages.js';
 import type { AdoptionAnswer } from '../membership/mender.js';
-import { REACH_FRACTION } from './adoption.js';
 import type { Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import type { AgentLauncher } from './agent-launcher.js';
@@ -127,7 +126,7 @@ export class BootSubtree {
    * controller that was starved, it waits for the first answer: of two links the agent would close one, which would be
    * taken for its loss.
    */
-  adopt({ login, socket, hosts }: AdoptRequest, done: (answer: AdoptionAnswer) => void): void {
+  adopt({ login, socket, hosts, waitMs }: AdoptRequest, done: (answer: AdoptionAnswer) => void): void {
     const { node, agentLauncher } = this.#init;
     const [host, , , incarnation] = login;
     const onAnswer = (answer: AdoptionAnswer): void => {
@@ -146,7 +145,6 @@ export class BootSubtree {
       if (this.#adoptions.get(key) === all) this.#adoptions.delete(key);
     };
     const spec = this.#specOf(login, [login]);
-    const waitMs = Math.ceil(node.params.int('bootcom.lease') * REACH_FRACTION);
     // Its link has a deadline; what ends without an answer keeps nobody from another attempt.
     const timer = afterRunning(node.platform.clock, 2 * waitMs, forget);
     const connect = (events: AgentProcessEvents): AgentProcess =>

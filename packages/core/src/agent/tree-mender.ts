@@ -14,9 +14,6 @@ import type { BootSubtree } from './boot-subtree.js';
 import type { HostLogin } from '../launcher/host-login.js';
 import type { AgentNode } from './node.js';
 
-/** An answer is awaited for this part of the lease: an attempt takes less. */
-const ANSWER_FRACTION = 1 / 2;
-
 /** How long the end of a session waits for agents that cannot be reached; they end by themselves. */
 const SETTLE_MS = 3000;
 
@@ -61,10 +58,9 @@ export class TreeMender {
   #isOver = false;
 
   constructor(init: TreeMenderInit, events: TreeMenderEvents) {
-    const leaseMs = init.node.params.int('bootcom.lease');
     this.#init = init;
     this.#events = events;
-    this.#mender = new Mender({ table: init.table, leaseMs, attemptMs: leaseMs * ANSWER_FRACTION });
+    this.#mender = new Mender({ table: init.table, leaseMs: init.node.params.int('bootcom.lease') });
     init.node.messages.on('tree.adopted', (answer, { source }) => {
       this.#onAnswer(answer, addressIndex(source));
     });
@@ -145,10 +141,10 @@ export class TreeMender {
     this.#timer = this.#init.node.platform.clock.after(delayMs, () => this.#carryOut(this.#mender.tick(this.#now)));
   }
 
-  #attempt({ id, by, host, subtree }: MendAction & { readonly type: 'attempt' }): void {
+  #attempt({ id, by, host, subtree, waitMs }: MendAction & { readonly type: 'attempt' }): void {
     const { node, below, hosts } = this.#init;
     const socket = hosts.socketOf(host);
-    const request = { login: hosts.loginOf(host), socket: socket ?? '', hosts: [...subtree] };
+    const request = { login: hosts.loginOf(host), socket: socket ?? '', hosts: [...subtree], waitMs };
     // At once: the answer is to be known before anything that comes over the new link.
     const answer = (given: AdoptionAnswer): void => this.#carryOut(this.#mender.answered(id, given, this.#now));
     if (socket === undefined) answer({ result: 'dead' });

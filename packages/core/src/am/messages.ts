@@ -103,11 +103,11 @@ const MESSAGE_TYPES = {
   'agent.leave': { id: 9, from: ['controller'], body: fields({}) },
   /**
    * Controller → root agent: link to the agent of this host, which has lost its parent. `hosts`: those at and below it.
-   * The answer is a message of its own, because it counts however late it is.
+   * The answer is a message of its own, because it counts however late it is. `waitMs`: how long the attempt may take.
    */
   'tree.adopt': {
     id: 60, from: ['controller'],
-    body: fields({ attempt: u32, login: hostLogin, socket: str, hosts: list(u32) }),
+    body: fields({ attempt: u32, login: hostLogin, socket: str, hosts: list(u32), waitMs: u32 }),
   },
   /** Root agent → controller. `parent`: of an agent that is `busy`. */
   'tree.adopted': {

@@ -28,6 +28,18 @@ const SPREAD_FRACTION = 1 / 10;
 /** Leases after which a host is given up that is known to live, or about which nobody could say anything. */
 const LEASES_MAX = 3;
 
+/** The answer to an attempt is awaited for this part of the lease. */
+const ANSWER_FRACTION = 1 / 2;
+
+/**
+ * A host that was silent for a lease is reached, or given up, within this part of another one, shared by all that try.
+ * Its agent waits for half a lease for a new parent (start.ts): the rest is for the way of the news.
+ */
+const SILENT_FRACTION = 2 / 5;
+
+/** The part of the time for an answer that the attempt itself takes at most: the rest is for its way. */
+const REACH_FRACTION = 2 / 3;
+
 export type LossEvidence = 'exited' | 'closed' | 'silent';
 
 /** The agent of `reporter` lost its link to the agent of `host`. */
@@ -54,6 +66,8 @@ export type MendAction =
       readonly host: HostIndex;
       readonly incarnation: number;
       readonly subtree: readonly HostIndex[];
+      /** How long the attempt may take, ms. */
+      readonly waitMs: number;
     }
   /** `by` linked to it, by an attempt that may be an earlier one, and takes `subtree` to be below it since. */
   | {
@@ -108,14 +122,11 @@ interface Case {
 export interface MenderInit {
   readonly table: MembershipTable;
   readonly leaseMs: number;
-  /** How long the answer to an attempt is awaited. A later one counts as well. */
-  readonly attemptMs: number;
 }
 
 export class Mender {
   readonly #table: MembershipTable;
   readonly #leaseMs: number;
-  readonly #attemptMs: number;
   /** Agents end from below: only the controller is sure to be there still. */
   #isFinal = false;
   readonly #cases = new Map<HostIndex, Case>();
@@ -124,10 +135,9 @@ export class Mender {
   #nowMs = 0;
   #actions: MendAction[] = [];
 
-  constructor({ table, leaseMs, attemptMs }: MenderInit) {
+  constructor({ table, leaseMs }: MenderInit) {
     this.#table = table;
     this.#leaseMs = leaseMs;
-    this.#attemptMs = attemptMs;
   }
 
   /** When `tick` is to be called next; undefined: only after another input. */
@@ -282,11 +292,13 @@ export class Mender {
     this.#attempts.set(id, { by, host, incarnation, subtree });
     found.attempts += 1;
     found.pending = id;
-    found.pendingUntilMs = this.#nowMs + this.#attemptMs;
+    const answerMs = this.#leaseMs * (found.silent ? SILENT_FRACTION / above.length : ANSWER_FRACTION);
+    found.pendingUntilMs = this.#nowMs + answerMs;
     const partMs = this.#leaseMs * SPREAD_FRACTION;
     const spreadMs = found.lostBy === undefined ? partMs : Math.min(SPREAD_MS, partMs);
     found.dueMs = Math.min(found.pendingUntilMs, this.#nowMs + spreadMs);
-    this.#actions.push({ type: 'attempt', id, by, host, incarnation, subtree });
+    const waitMs = Math.ceil(answerMs * REACH_FRACTION);
+    this.#actions.push({ type: 'attempt', id, by, host, incarnation, subtree, waitMs });
   }
 
   /** The hosts below `host` have lost their parent, or may have. */
@@ -317,8 +329,9 @@ export class Mender {
     this.#extend(found);
   }
 
-  /** The agent that tried does not answer, which says nothing about the host. */
+  /** The agent that tried does not answer, which says nothing about the host; one that was silent gets no more time. */
   #onUnanswered(found: Case): void {
+    if (found.silent) return this.#onUnreachable(found);
     found.unreached += 1;
     this.#extend(found);
   }
@@ -335,6 +348,7 @@ export class Mender {
     this.#spread(found.host, found.cause);
     const isOver = found.silent && found.unreached >= this.#candidates(found).length;
     if (isOver) this.#giveUp(found, 'fenced', found.evidence);
+    else if (found.silent) this.#attempt(found);
     else this.#retryLater(found);
   }
 

@@ -101,7 +101,7 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
     kind: 'agent-lost', agent: 0x2000_0001, incarnation: 1, evidence: 'closed', error: ERROR, wallMs: 1.5,
     session: { launch: 1, isReplaced: true },
   },
-  'tree.adopt': { attempt: 1, login: [3, 'h3', '', 1], socket: '/a.sock', hosts: [3, 4] },
+  'tree.adopt': { attempt: 1, login: [3, 'h3', '', 1], socket: '/a.sock', hosts: [3, 4], waitMs: 1 },
   'tree.adopted': { attempt: 1, result: 'busy', parent: 0x2000_0001 },
   'tree.mended': {},
   'tree.orphaned': {},

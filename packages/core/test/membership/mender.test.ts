@@ -21,7 +21,7 @@ function setup(): {
 } {
   const table = new MembershipTable(createTree(13, 2), 12);
   for (let host = 0; host < 12; host++) for (const event of ['start', 'up'] as const) table.apply(host, event);
-  const mender = new Mender({ table, leaseMs: LEASE_MS, attemptMs: ATTEMPT_MS });
+  const mender = new Mender({ table, leaseMs: LEASE_MS });
   const name = (by: ParentHost): string => (by === undefined ? 'controller' : String(by));
   const text = (actions: readonly MendAction[]): string[] => actions.filter(isDecision).map((action) => {
     if (action.type === 'attempt') return `${action.id}: ${name(action.by)} tries ${action.host}`;
@@ -167,7 +167,7 @@ suite('mender: decisions', (test) => {
     lost(0, 2, 'closed');
     const unreachable: AdoptionAnswer = { result: 'unreachable' };
     const busy: AdoptionAnswer = { result: 'busy', parent: 0 };
-    let attempts: MendAction[] = [{ type: 'attempt', id: 1, by: 0, host: 2, incarnation: 1, subtree: [] }];
+    let attempts: MendAction[] = [{ type: 'attempt', id: 1, by: 0, host: 2, incarnation: 1, subtree: [], waitMs: 1 }];
     for (let nowMs = 300; nowMs < 2 * LEASE_MS; nowMs = mender.dueMs ?? nowMs) {
       const next = mender.tick(nowMs);
       for (const one of attempts) {
@@ -247,6 +247,27 @@ function violations(model: TreeModel): string[] {
 }
 
 suite('mender: a model of a tree', (test) => {
+  test('a host that falls silent alone is declared within half a lease from when its parent notices', () => {
+    for (let hosts = 1; hosts <= 16; hosts++) {
+      for (let host = 0; host < hosts; host++) {
+        const model = new TreeModel(1 + host, hosts, 2);
+        model.crash(host);
+        model.run();
+        const lateMs = model.declared.get(host) ?? Infinity;
+        assert.ok(lateMs <= (1.25 + 0.4) * LEASE_MS + 100, `host ${host} of ${hosts} was declared after ${lateMs} ms`);
+        assert.equal(violations(model), [], `host ${host} of ${hosts}`);
+      }
+    }
+  });
+
+  test('an agent above that does not answer gives a silent host no more time', () => {
+    const { mender, lost, text } = setup();
+    assert.equal(lost(4, 10, 'silent'), ['1: 4 tries 10']);
+    assert.equal(text(mender.tick(LEASE_MS / 5)), ['2: controller tries 10']);
+    assert.equal(text(mender.tick((2 * LEASE_MS) / 5)), ['10 fenced by 10: link silent']);
+    assert.is(mender.dueMs, undefined);
+  });
+
   // A host that cannot be reached is tried until the lease is over, one that can at once.
   const runs = [[2, 'kills and broken links', 3], [3, 'crashes, too', 10], [6, 'cuts, too', 10]] as const;
   for (const [kinds, title, attemptsMax] of runs) {

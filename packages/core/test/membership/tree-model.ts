@@ -10,7 +10,8 @@ import { MembershipTable, type ParentHost } from '../../dist/membership/table.js
 import { seeded, type Seeded } from '../config/seeded.js';
 
 export const LEASE_MS = 10_000;
-export const ATTEMPT_MS = 4000;
+/** How long an answer is awaited of an agent that does not answer. */
+export const ATTEMPT_MS = LEASE_MS / 2;
 
 /** Position 0 is the controller, as in the boot tree. */
 type At = number;
@@ -59,7 +60,7 @@ export class TreeModel {
     this.random = seeded(seed);
     const tree = createTree(hosts + 1, arity);
     this.table = new MembershipTable(tree, hosts);
-    this.mender = new Mender({ table: this.table, leaseMs: LEASE_MS, attemptMs: ATTEMPT_MS });
+    this.mender = new Mender({ table: this.table, leaseMs: LEASE_MS });
     this.agents = Array.from({ length: hosts + 1 }, (_, at) => ({
       at, runs: true, hostGone: false, parent: undefined, orphanedMs: 0, children: new Map(), outbox: [],
     }));
@@ -216,7 +217,7 @@ export class TreeModel {
       if (action.type === 'lost') this.declared.set(action.host, this.nowMs);
       else if (action.type === 'attempt') {
         this.attempted.push(action.host);
-        this.#request(action.id, this.#agent(atOf(action.by)), this.#agent(atOf(action.host)));
+        this.#request(action, this.#agent(atOf(action.by)), this.#agent(atOf(action.host)));
       } else if (action.type === 'expel') {
         const by = this.#agent(atOf(action.by));
         const link = by.children.get(atOf(action.host));
@@ -227,12 +228,13 @@ export class TreeModel {
   }
 
   /** The request waits for a way to the agent that is to try. */
-  #request(id: number, by: ModelAgent, target: ModelAgent): void {
+  #request(attempt: MendAction & { type: 'attempt' }, by: ModelAgent, target: ModelAgent): void {
+    const { id, waitMs } = attempt;
     this.after(1 + this.random.below(20), () => {
       if (!by.runs) return;
-      if (!this.isConnected(by.at)) return this.#request(id, by, target);
+      if (!this.isConnected(by.at)) return this.#request(attempt, by, target);
       const slow = target.hostGone || this.#cuts.has(this.#pair(by.at, target.at));
-      this.after(slow ? ATTEMPT_MS / 2 : 20 + this.random.below(400), () => {
+      this.after(slow ? waitMs : Math.min(waitMs, 20 + this.random.below(400)), () => {
         if (!by.runs) return;
         const answer = this.#reach(by, target);
         this.#toController(by, () => this.#carryOut(this.mender.answered(id, answer, this.nowMs)));
