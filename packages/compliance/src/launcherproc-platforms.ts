@@ -85,7 +85,8 @@ export function launcherProcSuites(
   for (const { label, params, methods = METHODS, real, simulated } of variants) {
     const make = (platform: LauncherProcDeps['platform']): LauncherProc => {
       const inline = (): never => { throw new Error('this suite starts no objects'); };
-      return component.create({ platform, inline }, Object.freeze(paramsOf(component, params)), { hosts: [] });
+      const deps = { platform, inline, leaseMs: 10_000 };
+      return component.create(deps, Object.freeze(paramsOf(component, params)), { hosts: [] });
     };
     if (real === undefined) {
       const until: LauncherProcSetup['until'] = async (condition, what) => void (await eventually(condition, { what }));

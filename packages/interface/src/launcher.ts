@@ -164,6 +164,8 @@ export interface LauncherProcDeps {
   readonly platform: Platform;
   /** Starts an agent as an object in this process, linked by a memory channel. */
   inline(start: AgentStart, events: AgentProcessEvents): AgentProcess;
+  /** `bootcom.lease`, ms: a connection that is silent for longer is of no use, and need not be kept. */
+  readonly leaseMs: number;
 }
 
 /** The request on which a launcherproc's `query` decides. */

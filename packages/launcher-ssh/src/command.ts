@@ -26,6 +26,8 @@ export interface SshParams {
   readonly connectMs: number;
   /** Key exchanges that the client may use, as in KexAlgorithms; empty: the user's configuration. */
   readonly kex?: string;
+  /** Silence after which a host is lost; absent: the client ends when the system gives up the connection. */
+  readonly silenceMs?: number;
   /** The client reports its steps. */
   readonly steps?: boolean;
 }
@@ -62,6 +64,7 @@ export function sshCommand(host: HostSpec, params: SshParams, start: RemoteStart
     '-e', 'none', // No escape character in a stream of bytes.
     '-o', 'BatchMode=yes', // No questions: fail instead.
     '-o', `ConnectTimeout=${seconds}`,
+    ...aliveOptions(params.silenceMs),
     '-o', 'ClearAllForwardings=yes', // The user's tunnels are for interactive logins; many at once would collide.
     '-o', 'RemoteCommand=none', // A command in the configuration would prevent ours.
     '-o', 'ControlMaster=no', // Use an existing master, but do not become one: others would inherit its options.
@@ -72,6 +75,20 @@ export function sshCommand(host: HostSpec, params: SshParams, start: RemoteStart
     host.name,
     remoteCommand(start),
   ];
+}
+
+/** Part of the silence after which the client asks for a sign of life; it waits as long for the answer. */
+const ALIVE_FRACTION = 3 / 4;
+
+/**
+ * Signs of life between client and server: a client that nobody ends, because what started it was killed, ends when
+ * the host is cut off. That takes longer than the silence, 3/2 of it: a link that is lost by its lease is known to have
+ * been silent, one whose connection has closed is not. Nothing is sent while data comes.
+ */
+function aliveOptions(silenceMs: number | undefined): readonly string[] {
+  if (silenceMs === undefined) return [];
+  const seconds = Math.max(1, Math.ceil((silenceMs * ALIVE_FRACTION) / 1000));
+  return ['-o', `ServerAliveInterval=${seconds}`, '-o', 'ServerAliveCountMax=1'];
 }
 
 /** The command line for the login shell. */

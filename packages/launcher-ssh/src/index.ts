@@ -81,7 +81,7 @@ export const launcherSsh = defineComponent({
     }
     return accept(40, named === true ? 'selected by name' : 'any host with a login');
   },
-  create: (deps, params) => createSsh(deps, sshParams(params)),
+  create: (deps, params) => createSsh(deps, { ...sshParams(params), silenceMs: deps.leaseMs }),
 });
 
 export { findRelativePath } from './relative-paths.js';

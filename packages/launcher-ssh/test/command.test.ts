@@ -17,6 +17,15 @@ suite('ssh: command line', (test) => {
     assert.equal(command.slice(-5, -1), ['-l', 'me', '--', 'fe80::1%eth0']);
   });
 
+  test('signs of life are asked for so that the lease, which knows of the silence, is over before', () => {
+    for (const [silenceMs, seconds] of [[200, 1], [3000, 3], [10_000, 8], [86_400_000, 64_800]] as const) {
+      const command = sshCommand(host, { ...params, silenceMs }, start);
+      assert.ok(2 * seconds * 1000 > silenceMs);
+      assert.ok(command.includes(`ServerAliveInterval=${seconds}`) && command.includes('ServerAliveCountMax=1'));
+    }
+    assert.not.ok(sshCommand(host, params, start).some((word) => word.startsWith('ServerAlive')));
+  });
+
   test('the line for the shell has no character that a shell reads inside quotes', () => {
     const nodes = ['', `it's a $HOME/!bang\\ "quoted"\n`];
     for (const node of nodes) {

@@ -16,6 +16,7 @@ import { makeWorld as makeJobWorld } from '../dist/run-job.js';
 import { installSsh } from '../dist/ssh.js';
 
 const inline = (): never => assert.unreachable('not inline') as never;
+const leaseMs = 10_000;
 let seed = 0;
 
 /** Its agents say one byte. */
@@ -30,7 +31,7 @@ function makeWorld(): World {
 }
 
 const MAKERS: Readonly<Record<string, (platform: Platform) => LauncherProc>> = {
-  remote: (platform) => launcherRemote.create({ platform, inline }, { login: 5, gap: 1 }, { hosts: [] }),
+  remote: (platform) => launcherRemote.create({ platform, inline, leaseMs }, { login: 5, gap: 1 }, { hosts: [] }),
   ssh: (platform) => createSsh({ platform, inline }, { client: 'ssh', options: [], node: '', connectMs: 2000 }),
 };
 
@@ -96,7 +97,7 @@ function startAllSetup(ends: boolean): StartAllSetup {
   const platform = world.platform('login');
   const check = (): void => assert.equal(world.faults.map(({ error }) => String(error)), []);
   return {
-    launcherProc: launcherTogether.create({ platform, inline }, { late: 5, ends }, { hosts: [] }),
+    launcherProc: launcherTogether.create({ platform, inline, leaseMs }, { late: 5, ends }, { hosts: [] }),
     platform,
     params: resolveSettings({}).snapshot,
     hosts: ['n0', 'n1'],

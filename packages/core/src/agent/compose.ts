@@ -144,7 +144,8 @@ function agentScope(registry: Registry, scope: Scope, plugins: PluginHooks): Age
     launchMethod: (hosts) => selector().keyed(launcherprocFramework).best({ hosts }).component.name,
     launcherProc: (hosts: readonly HostSpec[], inline) => {
       const chosen = selector().keyed(launcherprocFramework).best({ hosts });
-      return chosen.create({ platform: scope.get(PLATFORM), inline }, { hosts });
+      const leaseMs = scope.get(PARAMS).int('bootcom.lease');
+      return chosen.create({ platform: scope.get(PLATFORM), inline, leaseMs }, { hosts });
     },
   };
 }

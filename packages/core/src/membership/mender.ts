@@ -12,33 +12,8 @@
  */
 
 import type { HostIndex } from '@stci/interface';
+import { MendTimes, type Silence } from './mend-times.js';
 import type { MembershipTable, ParentHost } from './table.js';
-
-/** Delay before a second attempt; it doubles up to a quarter of the lease. */
-const RETRY_MS = 100;
-
-/**
- * An attempt that takes longer than this does not keep the hosts below from being reached; nor, below a host of which
- * nobody reported a loss, longer than this part of the lease. Several that are cut off, one below the other, are found
- * within the time for which those below them wait.
- */
-const SPREAD_MS = 300;
-const SPREAD_FRACTION = 1 / 10;
-
-/** Leases after which a host is given up that is known to live, or about which nobody could say anything. */
-const LEASES_MAX = 3;
-
-/** The answer to an attempt is awaited for this part of the lease. */
-const ANSWER_FRACTION = 1 / 2;
-
-/**
- * A host that was silent for a lease is reached, or given up, within this part of another one, shared by all that try.
- * Its agent waits for half a lease for a new parent (start.ts): the rest is for the way of the news.
- */
-const SILENT_FRACTION = 2 / 5;
-
-/** The part of the time for an answer that the attempt itself takes at most: the rest is for its way. */
-const REACH_FRACTION = 2 / 3;
 
 export type LossEvidence = 'exited' | 'closed' | 'silent';
 
@@ -109,8 +84,7 @@ interface Case {
   /** Its parent was given up, and its link is lost with it, even where the parent's host has another agent by now. */
   isCut: boolean;
   deadlineMs: number;
-  /** The lease has passed in silence already: few attempts are made. */
-  silent: boolean;
+  silence: Silence;
   attempts: number;
   unreached: number;
   /** The attempt that is awaited, and until when. */
@@ -126,7 +100,7 @@ export interface MenderInit {
 
 export class Mender {
   readonly #table: MembershipTable;
-  readonly #leaseMs: number;
+  readonly #times: MendTimes;
   /** Agents end from below: only the controller is sure to be there still. */
   #isFinal = false;
   readonly #cases = new Map<HostIndex, Case>();
@@ -137,7 +111,7 @@ export class Mender {
 
   constructor({ table, leaseMs }: MenderInit) {
     this.#table = table;
-    this.#leaseMs = leaseMs;
+    this.#times = new MendTimes(leaseMs);
   }
 
   /** When `tick` is to be called next; undefined: only after another input. */
@@ -160,7 +134,7 @@ export class Mender {
       if (found === undefined) return;
       found.evidence = text;
       found.lostBy = [reporter];
-      found.silent ||= evidence === 'silent';
+      if (evidence === 'silent') this.#onSilent(found);
       if (evidence === 'exited') this.#giveUp(found, 'failed', text);
     });
   }
@@ -232,7 +206,10 @@ export class Mender {
     return undefined;
   }
 
-  #open(host: HostIndex, cause: HostIndex, evidence: string): void {
+  /** `above`: the case of its parent. */
+  #open(host: HostIndex, cause: HostIndex, evidence: string, above?: Case): void {
+    const isBelowSilent = above?.silence !== undefined;
+    const leastMs = this.#nowMs + this.#times.belowSilentMs;
     this.#cases.set(host, {
       host,
       incarnation: this.#table.get(host).incarnation,
@@ -241,8 +218,8 @@ export class Mender {
       lostBy: undefined,
       isCut: false,
       sinceMs: this.#nowMs,
-      deadlineMs: this.#nowMs + this.#leaseMs,
-      silent: false,
+      deadlineMs: isBelowSilent ? Math.max(above.deadlineMs, leastMs) : this.#nowMs + this.#times.caseMs,
+      silence: isBelowSilent ? 'above' : undefined,
       attempts: 0,
       unreached: 0,
       pending: undefined,
@@ -251,10 +228,16 @@ export class Mender {
     });
   }
 
+  #onSilent(found: Case): void {
+    found.silence = 'own';
+    found.deadlineMs = this.#nowMs + this.#times.silentMs;
+  }
+
   #advance(found: Case): void {
     if (found.pending !== undefined && !this.#isTrying(found.pending)) {
       found.pending = undefined; // The agent that tries is lost itself; its answer may still come.
       found.dueMs = this.#nowMs;
+      found.deadlineMs = Math.max(found.deadlineMs, this.#nowMs + this.#times.silentMs);
     }
     if (found.pending === undefined && this.#isStillLinked(found)) return this.#keepLink(found);
     if (this.#nowMs < found.dueMs) return;
@@ -267,14 +250,14 @@ export class Mender {
       this.#onUnanswered(found);
     } else {
       found.dueMs = found.pendingUntilMs;
-      this.#spread(found.host, found.cause);
+      this.#spread(found.host, found.cause, found);
     }
   }
 
   /** After a silence of the whole lease, the nearest and the controller try once each. */
-  #candidates({ host, silent }: Case): ParentHost[] {
+  #candidates({ host, silence }: Case): ParentHost[] {
     const above = this.#isFinal ? [undefined] : this.#table.connectedAncestors(host);
-    return silent ? [...above.slice(0, -1).slice(0, 1), undefined] : above;
+    return silence === 'own' ? [...above.slice(0, -1).slice(0, 1), undefined] : above;
   }
 
   #isTrying(id: number): boolean {
@@ -292,28 +275,27 @@ export class Mender {
     this.#attempts.set(id, { by, host, incarnation, subtree });
     found.attempts += 1;
     found.pending = id;
-    const answerMs = this.#leaseMs * (found.silent ? SILENT_FRACTION / above.length : ANSWER_FRACTION);
+    const answerMs = this.#times.answerMs(found.silence, found.deadlineMs - this.#nowMs, above.length);
     found.pendingUntilMs = this.#nowMs + answerMs;
-    const partMs = this.#leaseMs * SPREAD_FRACTION;
-    const spreadMs = found.lostBy === undefined ? partMs : Math.min(SPREAD_MS, partMs);
+    const spreadMs = this.#times.spreadMs(found.lostBy !== undefined);
     found.dueMs = Math.min(found.pendingUntilMs, this.#nowMs + spreadMs);
-    const waitMs = Math.ceil(answerMs * REACH_FRACTION);
+    const waitMs = this.#times.reachMs(answerMs);
     this.#actions.push({ type: 'attempt', id, by, host, incarnation, subtree, waitMs });
   }
 
-  /** The hosts below `host` have lost their parent, or may have. */
-  #spread(host: HostIndex, cause: HostIndex): void {
+  /** The hosts below `host` have lost their parent, or may have. `above`: its case. */
+  #spread(host: HostIndex, cause: HostIndex, above?: Case): void {
     for (const child of this.#table.children(host)) {
       const { state, incarnation } = this.#table.get(child);
       const evidence = 'the agent above it is lost';
       if (state === 'up') {
         this.#table.apply(child, 'orphan', { evidence });
-        this.#open(child, cause, evidence);
+        this.#open(child, cause, evidence, above);
       } else if (state === 'starting') {
         // Only its starter has a way to it, and it ends without a link.
         this.#table.apply(child, 'fail', { evidence });
         this.#actions.push({ type: 'lost', host: child, incarnation, state: 'failed', evidence, cause });
-        this.#spread(child, cause);
+        this.#spread(child, cause, above);
       }
     }
   }
@@ -331,29 +313,29 @@ export class Mender {
 
   /** The agent that tried does not answer, which says nothing about the host; one that was silent gets no more time. */
   #onUnanswered(found: Case): void {
-    if (found.silent) return this.#onUnreachable(found);
+    if (found.silence === 'own') return this.#onUnreachable(found);
     found.unreached += 1;
     this.#extend(found);
   }
 
   #extend(found: Case): void {
-    found.silent = false;
-    found.deadlineMs = Math.min(this.#nowMs + this.#leaseMs, found.sinceMs + LEASES_MAX * this.#leaseMs);
+    found.silence = undefined;
+    found.deadlineMs = Math.min(this.#nowMs + this.#times.caseMs, found.sinceMs + this.#times.allMs);
     this.#retryLater(found);
   }
 
   #onUnreachable(found: Case): void {
     found.unreached += 1;
     if (this.#isStillLinked(found)) return this.#keepLink(found);
-    this.#spread(found.host, found.cause);
-    const isOver = found.silent && found.unreached >= this.#candidates(found).length;
+    this.#spread(found.host, found.cause, found);
+    const isOver = found.silence === 'own' && found.unreached >= this.#candidates(found).length;
     if (isOver) this.#giveUp(found, 'fenced', found.evidence);
-    else if (found.silent) this.#attempt(found);
+    else if (found.silence === 'own') this.#attempt(found);
     else this.#retryLater(found);
   }
 
   #retryLater(found: Case): void {
-    const delayMs = Math.min(RETRY_MS * 2 ** (found.attempts - 1), this.#leaseMs / 4);
+    const delayMs = this.#times.retryMs(found.attempts);
     const untilMs = this.#waitsForParent(found) ? Infinity : Math.max(this.#nowMs, found.deadlineMs);
     found.dueMs = Math.min(this.#nowMs + delayMs, untilMs);
   }
@@ -389,10 +371,12 @@ export class Mender {
     if (this.#table.get(host).isDraining) this.#table.apply(host, 'leave', { evidence: 'it was removed' });
     else this.#table.apply(host, state === 'failed' ? 'fail' : 'fence', { evidence });
     this.#actions.push({ type: 'lost', host, incarnation, state, evidence, cause });
-    this.#spread(host, cause);
+    this.#spread(host, cause, found);
     for (const child of this.#table.children(host)) {
       const below = this.#case(child);
-      if (below !== undefined) below.isCut = true;
+      if (below === undefined) continue;
+      below.isCut = true;
+      below.dueMs = Math.min(below.dueMs, Math.max(this.#nowMs, below.deadlineMs));
     }
     // Nothing more is taken from it.
     for (const [id, { by }] of this.#attempts) if (by === host) this.#attempts.delete(id);

@@ -260,6 +260,24 @@ suite('mender: a model of a tree', (test) => {
     }
   });
 
+  test('of hosts that fall silent together, each one below another takes a tenth of the lease longer at most', () => {
+    for (let hosts = 3; hosts <= 16; hosts++) {
+      for (let top = 0; top < hosts; top++) {
+        const model = new TreeModel(1 + top, hosts, top % 2 === 0 ? 2 : 1);
+        const depth = (host: number): number => model.table.ancestors(host).length;
+        const silent = model.table.hostsBelow(top).map((host) => [host, depth(host) - depth(top)] as const);
+        for (const [host] of silent) model.crash(host);
+        model.run();
+        for (const [host, levels] of silent) {
+          const lateMs = model.declared.get(host) ?? Infinity;
+          const boundMs = (1.25 + 0.4 + levels / 10) * LEASE_MS + 100;
+          assert.ok(lateMs <= boundMs, `host ${host} of ${hosts}, below ${top}, was declared after ${lateMs} ms`);
+        }
+        assert.equal(violations(model), [], `below ${top} of ${hosts}`);
+      }
+    }
+  });
+
   test('an agent above that does not answer gives a silent host no more time', () => {
     const { mender, lost, text } = setup();
     assert.equal(lost(4, 10, 'silent'), ['1: 4 tries 10']);

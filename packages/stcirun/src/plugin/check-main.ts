@@ -22,7 +22,7 @@ const SUITE_MS = 120_000;
 const NEEDS: Readonly<Record<string, (name: string) => { readonly deps?: object; readonly request?: object }>> = {
   topology: (kind) => ({ request: { kind, size: 8 } }),
   launcherproc: () => ({
-    deps: { platform: createNodePlatform(), inline: () => undefined }, request: { hosts: [] },
+    deps: { platform: createNodePlatform(), inline: () => undefined, leaseMs: 10_000 }, request: { hosts: [] },
   }),
   errmgr: () => ({
     deps: { hosts: {
