@@ -10,13 +10,15 @@ import {
   type HostIndex, type JobId,
 } from '@stci/interface';
 import {
-  askStatus, connectToJob, JOB_ARGUMENT, jobArgument, openSessions, parseDuration, parsePair,
-  pluginPairs, printOut, promised, repeated, sessionFlags, StciCommand, type Pair,
+  answered, askStatus, connectToJob, JOB_ARGUMENT, jobArgument, openSessions, parseDuration, parsePair,
+  pluginPairs, printOut, repeated, sessionFlags, StciCommand, type Pair,
 } from '@stci/stcirun/front-end';
 
 const TIMEOUT_MS = 10_000;
 /** How much later than it may take an answer is given up. */
 const SILENCE_MS = 15_000;
+/** Each agent has 5 s for it. */
+const UNDO_MS = 10_000;
 const VICTIMS_MAX = 1000;
 /** As long as a session takes it. */
 const FOR_MAX_MS = 86_400_000;
@@ -235,7 +237,7 @@ class Injection {
       allow: orders.some(({ victim }) => victim.kind === 'agent' && victim.role === 'controller')
         ? ['controller' as const] : [],
     };
-    await promised<void>((done) => experiment.open(terms, done));
+    await answered<void>((done) => experiment.open(terms, done));
     const renewal = setInterval(() => experiment.open(terms, () => undefined), RENEWAL_MS);
     let signal: number | undefined;
     const over = new Promise<void>((resolve) => (this.#onOver = resolve));
@@ -253,7 +255,8 @@ class Injection {
     await over;
     clearInterval(renewal);
     clearTimeout(limit);
-    await promised<readonly string[]>((done) => experiment.undo('', done)).catch(() => undefined);
+    const undone = answered<readonly string[]>((done) => experiment.undo('', done), UNDO_MS);
+    await undone.catch(({ message }: StciError) => this.#tell(`not known to be undone: ${message}`));
     if (this.#printError !== undefined) throw this.#printError;
     return signal ?? (this.#failures > 0 ? ERROR_KINDS.STCI_EXPERIMENT_FAILED.exitCode : 0);
   }

@@ -79,6 +79,26 @@ suite('faults at what carries the experiment', (test) => {
     });
   }), LONG);
 
+  test('by hand, and the session stands still: it ends, and says what is not known', withLab(async (lab) => {
+    await withSession(lab, async () => {
+      const pid = lab.pidOf('lab');
+      const run = lab.start('finject', 'kill', 'lab.1', '--rank', '0', '--for', '500ms');
+      await eventually(() => run.out().includes('injected: '), { deadlineMs: 30_000, what: 'the fault' });
+      process.kill(pid, 'SIGSTOP');
+      try {
+        const { exitCode, out } = await run.result;
+        assert.match(out, /^failed: the session has not answered$/mu);
+        assert.match(out, /^not known to be undone: The session has not answered within 10 s: /mu);
+        assert.is(exitCode, 204);
+        const asked = await lab.run('stci', 'ps', 'lab.1');
+        assert.match(asked.err, /lab/u);
+        assert.ok(asked.exitCode !== 0, asked.out);
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+    });
+  }), LONG);
+
   if (hasPty) test('at a terminal a line at the bottom is drawn over', withLab(async (lab) => {
     const text = experiment('root').replace("'20'", "'2'").replace('[sleep,', "[sh, -c, 'echo hi; sleep 1.5',")
       .replace('agents: root', 'ranks: 0').replace('kind: agent', 'kind: pause, duration: 50ms');

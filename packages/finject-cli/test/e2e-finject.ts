@@ -28,6 +28,7 @@ export interface Said {
 export interface Started {
   readonly child: ChildProcess;
   readonly result: Promise<Said>;
+  out(): string;
   err(): string;
 }
 
@@ -70,7 +71,7 @@ export class Lab {
         resolve({ exitCode, ...text });
       });
     });
-    return { child, result, err: () => text.err };
+    return { child, result, out: () => text.out, err: () => text.err };
   }
 
   run(program: keyof typeof PROGRAMS, ...args: readonly string[]): Promise<Said> {
@@ -102,7 +103,11 @@ export class Lab {
 
   /** The process of a run's last session. */
   sessionPid(run: string): number {
-    const name = recordsOf(this.history(run), 'target').at(-1)?.session ?? '';
+    return this.pidOf(recordsOf(this.history(run), 'target').at(-1)?.session ?? '');
+  }
+
+  /** Process id of the session of this name. */
+  pidOf(name: string): number {
     const text = readFileSync(this.path('sessions', name, 'session.json'), 'utf8');
     return (JSON.parse(text) as { process: { pid: number } }).process.pid;
   }

@@ -19,7 +19,7 @@ export { openSession, ownParams, startOwnSession, type OpenedSession } from './r
 export { identityOf, isRunning, type ProcessIdentity } from './session/process-identity.js';
 export type { SessionFacts } from './session/session-place.js';
 export { parseCount, parseDuration, parsePair, type Pair } from './cli/values.js';
-export { askStatus, promised } from './session/ask.js';
+export { answered, askStatus, promised } from './session/ask.js';
 export {
   connectToJob, JOB_ARGUMENT, jobArgument, openSessions, sessionFlags, type Sessions,
 } from './stci/session-command.js';

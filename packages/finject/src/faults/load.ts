@@ -9,9 +9,15 @@ const MEMORY_MAX = 2 ** 40;
 
 type Spawn = Extract<FaultAction, { readonly type: 'spawn' }>;
 
-const BUSY = 'while :; do :; done';
-/** The last command keeps what it reads until the first one ends, which it does not. */
-const holding = (bytes: number): string => `{ head -c ${bytes} /dev/zero; sleep 1000000; } | tail -c ${bytes}`;
+/**
+ * Each has an end of its own: the agent is its parent, and where that one and its guardian are killed together, nobody
+ * else would end it.
+ */
+const WHILE_AGENT = 'while kill -0 "$PPID" 2>/dev/null; do';
+const BUSY = `${WHILE_AGENT} i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; done`;
+/** The last command keeps what it reads until the first one ends. */
+const holding = (bytes: number): string =>
+  `{ head -c ${bytes} /dev/zero; ${WHILE_AGENT} sleep 1; done; } | tail -c ${bytes}`;
 
 const module: FaultModule = {
   victims: ['host'],

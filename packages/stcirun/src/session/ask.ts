@@ -4,7 +4,7 @@ import type { HostOutcome } from '@stci/core';
 import type {
   HostStatus, RankPage, RankStatus, SessionClient, SessionStatus, TopologyReport,
 } from '@stci/core/session';
-import type { JobId, JobReport, StciError } from '@stci/interface';
+import { StciError, type JobId, type JobReport } from '@stci/interface';
 
 type Done<T> = (error: StciError | undefined, value?: T) => void;
 
@@ -15,12 +15,30 @@ export function promised<T>(call: (done: Done<T>) => void): Promise<T> {
   });
 }
 
+/** How long a session may take to answer: one that is stopped, or whose host stands still, never does. */
+const ANSWER_MS = 15_000;
+
+/** As `promised`, for a call that is answered at once. Throws STCI_SESSION_LOST if it is not. */
+export async function answered<T>(call: (done: Done<T>) => void, answerMs = ANSWER_MS): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_resolve, reject) => {
+    const text = `The session has not answered within ${answerMs / 1000} s: its process is stopped, or its host stands `
+      + "still. If it is lost, 'stci doctor --clean' ends what is left of it.";
+    timer = setTimeout(() => reject(new StciError('STCI_SESSION_LOST', text)), answerMs);
+  });
+  try {
+    return await Promise.race([promised(call), silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 export function ask<T>(
   client: SessionClient,
   name: Parameters<SessionClient['request']>[0],
   body: Parameters<SessionClient['request']>[1] = {},
 ): Promise<T> {
-  return promised<T>((done) => client.request(name, body as never, (error, reply) => done(error, reply as T)));
+  return answered<T>((done) => client.request(name, body as never, (error, reply) => done(error, reply as T)));
 }
 
 export const askStatus = (client: SessionClient): Promise<SessionStatus> => ask(client, 'client.status');
