@@ -1,6 +1,7 @@
 /**
  * What a process does to itself for an injected fault: it is killed, or stopped for a time. A stopped process cannot
- * continue itself: another one does, which ends when the first does. That one notices both by a pipe.
+ * continue itself: two others do, a Node that has the time, and a shell that waits for its end. If either is killed, the
+ * other continues the process at once. The Node ends when the process does, which it notices by a pipe.
  */
 
 import type { Socket } from 'node:net';
@@ -13,10 +14,24 @@ const READY_MS = 15_000;
 const LOOK_MS = 100;
 
 /**
+ * Arguments: process id. Its standard input is a pipe from the first: `over` ends it, and so does the end of file, which
+ * means that the first was killed; then it continues the process.
+ */
+const SECOND = `
+trap '' HUP INT TERM QUIT TSTP
+echo ready
+while read -r line; do
+  case $line in over) exit ;; esac
+done
+kill -s CONT "$1"
+`;
+
+/**
  * Arguments: process id, time. It stops the process when a line comes. Whose parent has ended would not notice while it
  * is stopped that it is to end, too: it is continued.
  */
 const CONTINUER = `
+const { spawn } = require('node:child_process');
 const { readFileSync } = require('node:fs');
 const [pid, forMs] = process.argv.slice(1).map(Number);
 const parent = () => {
@@ -27,21 +42,36 @@ const parent = () => {
   }
 };
 const first = parent();
+const second = spawn('/bin/sh', ['-c', ${JSON.stringify(SECOND)}, 'stci-continuer', String(pid)], {
+  stdio: ['pipe', 'pipe', 'ignore'], detached: true,
+});
+let isOver = false;
+const over = () => {
+  isOver = true;
+  second.stdin.end('over\\n');
+};
 const go = () => {
   try {
     process.kill(pid, 'SIGCONT');
   } catch {}
-  process.exit();
+  over();
 };
-for (const name of ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGQUIT']) process.on(name, () => {});
-process.stdin.on('error', () => process.exit());
-process.stdin.on('close', () => process.exit());
+for (const name of ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGTSTP']) process.on(name, () => {});
+second.stdin.on('error', () => {});
+second.on('error', () => process.exit(1));
+second.on('exit', () => {
+  if (!isOver) go();
+  process.exit();
+});
+process.stdin.on('error', over);
+process.stdin.on('close', over);
 process.stdin.on('data', () => {
+  if (isOver) return;
   process.kill(pid, 'SIGSTOP');
   setTimeout(go, forMs);
   setInterval(() => parent() !== first && go(), ${LOOK_MS});
 });
-process.stdout.write('ready');
+second.stdout.once('data', () => process.stdout.write('ready'));
 `;
 
 export function killSelf(): void {

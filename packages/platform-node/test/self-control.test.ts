@@ -1,7 +1,8 @@
 /** killSelf and stopSelf, of processes of their own. */
 
 import { spawn } from 'node:child_process';
-import { eventually } from '@stci/testkit';
+import { readFileSync, readdirSync } from 'node:fs';
+import { assert, eventually, suite } from '@stci/testkit';
 import { selfControlCompliance } from '@stci/testkit/compliance';
 
 const PLATFORM = new URL('../dist/index.js', import.meta.url).href;
@@ -38,4 +39,60 @@ selfControlCompliance('platform-node', () => {
       };
     },
   };
+});
+
+/** Process ids of the children of `parent`. */
+function childrenOf(parent: number): readonly number[] {
+  return readdirSync('/proc').filter((pid) => /^\d+$/u.test(pid)).map(Number).filter((pid) => {
+    const stat = statOf(pid);
+    return stat !== undefined && Number(stat[1]) === parent && stat[0] !== 'Z';
+  });
+}
+
+/** State, parent and more of a process; undefined: there is none. */
+function statOf(pid: number): readonly string[] | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+suite('platform-node: a process that has stopped itself', (test) => {
+  for (const which of ['first', 'second'] as const) {
+    test(`goes on when the ${which} of those that are to continue it is killed, and none is left`, async () => {
+      const action = 'processes.stopSelf(3_600_000, (_error, go) => go(true))';
+      const args = ['--input-type=module', '-e', program(action)];
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+      const pid = child.pid as number;
+      try {
+        await eventually(() => statOf(pid)?.[0] === 'T', { what: 'the stop' });
+        const [first = 0] = childrenOf(pid);
+        const [second = 0] = childrenOf(first);
+        assert.ok(first > 0 && second > 0, `${first}, ${second}`);
+        process.kill(which === 'first' ? first : second, 'SIGKILL');
+        await eventually(() => statOf(pid)?.[0] !== 'T', { what: 'that it goes on' });
+        const left = (): number[] => [first, second].filter((one) => ![undefined, 'Z'].includes(statOf(one)?.[0]));
+        await eventually(() => left().length === 0, { what: 'the end of both' });
+      } finally {
+        child.kill('SIGKILL');
+      }
+    });
+  }
+
+  test('is ended with those that were to continue it', async () => {
+    const args = ['--input-type=module', '-e', program('processes.stopSelf(3_600_000, (_error, go) => go(true))')];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    const pid = child.pid as number;
+    try {
+      await eventually(() => statOf(pid)?.[0] === 'T', { what: 'the stop' });
+      const those = childrenOf(pid).flatMap((first) => [first, ...childrenOf(first)]);
+      assert.is(those.length, 2);
+      child.kill('SIGKILL');
+      await eventually(() => those.every((one) => statOf(one) === undefined), { what: 'the end of both' });
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
 });
