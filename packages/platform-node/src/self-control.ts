@@ -1,7 +1,7 @@
 /**
  * What a process does to itself for an injected fault: it is killed, or stopped for a time. A stopped process cannot
- * continue itself: two others do, a Node that has the time, and a shell that waits for its end. If either is killed, the
- * other continues the process at once. The Node ends when the process does, which it notices by a pipe.
+ * continue itself: two others do, a Node that has the time, and a shell that waits for its end. If either is killed,
+ * the other continues the process at once. The Node ends when the process does, which it notices by a pipe.
  */
 
 import type { Socket } from 'node:net';
@@ -14,8 +14,8 @@ const READY_MS = 15_000;
 const LOOK_MS = 100;
 
 /**
- * Arguments: process id. Its standard input is a pipe from the first: `over` ends it, and so does the end of file, which
- * means that the first was killed; then it continues the process.
+ * Arguments: process id. Its standard input is a pipe from the first: `over` ends it, and so does the end of file,
+ * which means that the first was killed; then it continues the process.
  */
 const SECOND = `
 trap '' HUP INT TERM QUIT TSTP

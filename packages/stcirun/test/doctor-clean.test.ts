@@ -3,7 +3,7 @@
 // @sameFor node: processes found in /proc and ended, as look-for-marks does.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,6 +77,23 @@ suite('stci doctor --clean', (test) => {
     assert.match(checks.leftovers.problem ?? '', /ended \d of earlier runs:(\n {2}\d+ {2}(sleep|sh) .*)+/);
     assert.equal(running('sleep 60'), []);
     assert.is((await doctor('--clean')).checks.leftovers.text, 'none');
+  });
+
+  check('an agent that is stopped, and that nothing will continue, is told and continued', async () => {
+    const job = new Job('echo up; sleep 611');
+    await job.up();
+    const agents = hosts.processes('h1').filter(({ command }) => /^stci-agent/.test(command)).map(({ pid }) => pid);
+    assert.ok(agents.length > 0);
+    for (const pid of agents) process.kill(pid, 'SIGSTOP');
+    const before = await doctor();
+    assert.match(before.checks.leftovers.problem ?? '', /left of earlier runs, and no agent looks/);
+    const { checks } = await doctor('--clean');
+    assert.match(checks.leftovers.problem ?? '', /continued, as it was stopped: stci-agent/);
+    for (const pid of agents) assert.not.match(readFileSync(`/proc/${pid}/stat`, 'latin1'), /\) T /);
+    assert.is((await doctor('--clean')).checks.leftovers.text.slice(0, 4), 'none');
+    assert.ok(running('sleep 611').length > 0, 'its ranks go on');
+    job.child.kill('SIGTERM');
+    await eventually(() => job.code !== undefined, { deadlineMs: 20_000, what: 'the end of stcirun' });
   });
 
   check('sockets of agents that were killed are removed, those in use are not', async () => {

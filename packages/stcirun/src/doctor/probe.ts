@@ -104,7 +104,9 @@ function named(list) {
  * running job is their ancestor or shares the mark with them; nor does the login itself. Processes of this user only,
  * and none above this program. A front-end is known by the agent or the guardian that it is the parent of, because it
  * may be called by any name; by its name too, where it is the first process of a container. Words of a command line
- * alone make no process an agent that may be ended: the program that it runs has to be Node.
+ * alone make no process an agent that may be ended: the program that it runs has to be Node. An agent that is stopped,
+ * and has no process that is to continue it, is left over as well: it is continued, and ends itself if it has lost its
+ * parent.
  */
 const BODY = `${PROGRAM_OF}
 var facts = { node: me.version, nodePath: real(me.execPath), hostname: require('os').hostname() };
@@ -141,6 +143,8 @@ function processOf(pid) {
     return /[/]stcirun([.]cjs)?$/.test(word);
   });
   one.guardian = command[3] === 'stci-guardian';
+  one.stands = fields[0] === 'T';
+  one.continues = command[3] === 'stci-continuer' ? command[4] : undefined;
   try {
     one.agent = isAgent(pid, one.own, command);
     if (!one.own || one.dead) return one;
@@ -171,17 +175,23 @@ function leftovers() {
     var parent = all[all[pid].parent];
     if (parent && all[pid].guardian && !isReaper(parent.pid)) parent.run = true;
   });
+  Object.keys(all).forEach(function (pid) {
+    var one = all[all[pid].continues];
+    if (one) one.stands = false;
+  });
   atWork[self.mark] = atWork[self.limit] = true;
   Object.keys(all).forEach(function (pid) {
     var one = all[pid];
     one.kept = isKept(pid);
+    if (one.agent && one.own && one.stands) left.push(one);
     if (!one.kept) return;
     if (one.agent && one.own) agents++;
     atWork[one.mark] = atWork[one.limit] = true;
   });
   Object.keys(all).forEach(function (pid) {
     var one = all[pid];
-    if (one.kept || !one.own || one.dead || above[pid] || !(one.agent || one.mark || one.limit)) return;
+    if (one.kept || left.indexOf(one) >= 0 || !one.own || one.dead || above[pid]) return;
+    if (!one.agent && !one.mark && !one.limit) return;
     if (!(one.mark && atWork[one.mark] || one.limit && atWork[one.limit])) left.push(one);
   });
   facts.agents = agents;
@@ -193,7 +203,8 @@ function clean() {
   var ended = {}, pause = new Int32Array(new SharedArrayBuffer(4));
   for (var rounds = 0, left = leftovers(); left.length > 0 && rounds < ${CLEAN_ROUNDS}; left = leftovers(), rounds++) {
     left.forEach(function (one) {
-      try { me.kill(+one.pid, 'SIGKILL'); ended[one.pid] = one; } catch (e) {}
+      if (one.stands) one.command = 'continued, as it was stopped: ' + one.command;
+      try { me.kill(+one.pid, one.stands ? 'SIGCONT' : 'SIGKILL'); ended[one.pid] = one; } catch (e) {}
     });
     Atomics.wait(pause, 0, 0, 20);
   }
