@@ -35,6 +35,9 @@ import type { AgentScope } from './composition.js';
 /** Default time for a connection to the listener of an agent. */
 const REACH_MS = 10_000;
 
+/** Launcherproc of agents on the controller's own machine. */
+export const LOCAL = 'local';
+
 export interface AgentLauncherInit {
   readonly node: AgentNode;
   readonly scope: AgentScope;
@@ -196,6 +199,11 @@ export class AgentLauncher {
     const { node } = this.#init;
     const key = adoptionKey(node.platform.secrets, node.secretOf(address, 0));
     return reachPlace(node.platform, { addresses, key }, reach.waitMs ?? REACH_MS, events);
+  }
+
+  /** The planned hosts are this machine: the connection to their agents ends with the process of either end only. */
+  get isLocal(): boolean {
+    return this.#launcherProc?.name === LOCAL;
   }
 
   /** For the planned hosts, agents of processes: the launcherproc that starts all of them by one call, if it can. */

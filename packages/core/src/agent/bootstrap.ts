@@ -65,7 +65,9 @@ export class Bootstrap {
         position: 0,
         logins: init.hosts.map((host, i) => newLogin(i, host, 1)),
         common: {
-          hosts, tree: tree.part, outlivesParent: stays || hosts > 1, params: encodeParams(snapshot),
+          hosts, tree: tree.part, params: encodeParams(snapshot),
+          // Of one agent on this machine nobody but its parent's death ends the link.
+          outlivesParent: stays || hosts > 1 || !agentLauncher.isLocal,
         },
       },
       {

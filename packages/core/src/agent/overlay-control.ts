@@ -12,11 +12,9 @@ import { overlayTls, pairKey } from '../overlay/keys.js';
 import { LinkedOverlay } from '../overlay/linked-overlay.js';
 import type { Neighbour, OverlayLinkKind } from '../overlay/neighbour.js';
 import { TreeOverlay } from '../overlay/tree-overlay.js';
+import { LOCAL } from './agent-launcher.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
-
-/** Launcherproc of agents on the controller's own machine. */
-const LOCAL = 'local';
 
 /** Hosts that a warning names. */
 const NAMES_MAX = 8;
