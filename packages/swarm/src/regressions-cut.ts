@@ -86,4 +86,15 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
       },
     }),
   },
+  {
+    found: 'an agent below a cut link did not answer, as the tree leads over that link, but the one above it did, over '
+      + 'a link of the overlay: it was given up, though that one hears it',
+    plan: plainFailures({
+      hosts: 7, link: { ...LINK, latencyMs: 1 }, faults: [{ atMs: 660, kind: 'cut', between: [2, 0], lastsMs: 869 }],
+      settings: {
+        ...RING, detector: 'ring,witness', 'bootcom.lease': '1000ms', 'overlay.topology': 'tree:arity=3',
+        'bootcom.ws.interface': 'eth0',
+      },
+    }),
+  },
 ];

@@ -78,7 +78,7 @@ export class ControllerFailures implements JobFailures {
       },
     });
     this.#losses = new LossNotices(() => this.#wallMs);
-    this.#probes = new HostProbes({ node, table: () => this.table, hasOverlay: overlay.topology !== undefined });
+    this.#probes = new HostProbes({ node, table: () => this.table, hasOverlay: () => overlay.topology !== undefined });
     const { messages, platform: { clock } } = init.node;
     this.#beliefs = new Beliefs({
       clock,

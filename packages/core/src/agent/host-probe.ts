@@ -1,9 +1,12 @@
 /**
  * Probes of hosts by the controller: an agent, and those above it in the boot tree, are asked for an answer. Messages
- * may follow the tree: hosts below one that stands still seem silent, too.
+ * may follow the tree: hosts below one that stands still seem silent, too; and those below a link that is cut, while
+ * the agent at its lower end answers by the overlay. That one asks them, too.
  */
 
-import { bootHost, bootPosition, type HostIndex, type MemberId, type Position, type Timer } from '@stci/interface';
+import {
+  bootHost, bootPosition, type Address, type HostIndex, type MemberId, type Position, type Timer,
+} from '@stci/interface';
 import type { MembershipTable } from '../membership/table.js';
 import { addressAt } from '../overlay/members.js';
 import { probeMs } from './failure-watch.js';
@@ -12,8 +15,8 @@ import type { AgentNode } from './node.js';
 export interface HostProbesInit {
   readonly node: AgentNode;
   table(): MembershipTable;
-  /** The overlay leads around those that the tree has lost. */
-  readonly hasOverlay: boolean;
+  /** Agents may answer by another way than the tree. */
+  hasOverlay(): boolean;
 }
 
 /** `first`: on the way from the controller, that did not answer; undefined: all did. `isSilent`: nor did the host. */
@@ -32,15 +35,37 @@ interface Probe {
   doubted?: Position | undefined;
 }
 
+/** Questions for the controller that one agent has open at a time: further ones are dropped. */
+const QUESTIONS_MAX = 1024;
+
+/** At a root agent: asks other agents for the controller, which may be cut off from them. */
+export function answerProbes(node: AgentNode): void {
+  const { messages, params } = node;
+  let open = 0;
+  messages.on('probe.ask', ({ probe, agent }, { source }) => {
+    if (open >= QUESTIONS_MAX) return;
+    open += 1;
+    messages.request(agent, 'agent.echo', 0, (error) => {
+      open -= 1;
+      if (error === undefined) messages.post(source, 'probe.answered', { probe, agent });
+    }, { timeoutMs: probeMs(params) });
+  });
+}
+
 export class HostProbes {
   readonly #init: HostProbesInit;
   /** Incarnations that are being asked. */
   readonly #open = new Map<HostIndex, number>();
   readonly #timers = new Set<Timer>();
+  /** What is done about the answers that agents have got for this one, by probe. */
+  readonly #answers = new Map<number, (agent: Address, from: Address) => void>();
+  #probes = 0;
   #isStopped = false;
 
   constructor(init: HostProbesInit) {
     this.#init = init;
+    init.node.messages.on('probe.answered', ({ probe, agent }, { source }) =>
+      this.#answers.get(probe)?.(agent, source));
   }
 
   /** Nothing is asked any more. */
@@ -66,18 +91,55 @@ export class HostProbes {
     const timeoutMs = probeMs(params);
     const endMs = clock.nowMs() + timeoutMs;
     const silent = new Set(way);
-    let asked = way.length;
+    const awaited = new Set(way);
     let isLate = false;
     const onSettled = (one: MemberId, hasAnswered: boolean): void => {
+      if (!awaited.delete(one)) return;
       if (hasAnswered) silent.delete(one);
-      isLate ||= hasAnswered && clock.nowMs() > endMs - timeoutMs / 2;
-      asked -= 1;
-      if (asked === 0) this.#onSettled({ ...probe, endMs }, way, silent, isLate);
+      if (awaited.size > 0) return;
+      around.cancel();
+      this.#onSettled({ ...probe, endMs }, way, silent, isLate);
     };
+    const around = this.#askAround(way, silent, timeoutMs / 2, (one) => onSettled(one, true));
     for (const one of way) {
-      const onReply = (error: unknown): void => onSettled(one, error === undefined);
+      const onReply = (error: unknown): void => {
+        isLate ||= error === undefined && clock.nowMs() > endMs - timeoutMs / 2;
+        onSettled(one, error === undefined);
+      };
       node.messages.request(addressAt(one.position), 'agent.echo', 0, onReply, { timeoutMs });
     }
+  }
+
+  /**
+   * After a while, the last agent that answers asks those below it that do not: of the tree, which leads to these, a
+   * link above it may be cut, while it answers by the overlay itself.
+   */
+  #askAround(
+    way: readonly MemberId[], silent: ReadonlySet<MemberId>, afterMs: number, onAnswer: (one: MemberId) => void,
+  ): Pick<Timer, 'cancel'> {
+    const { node: { messages, platform: { clock } }, hasOverlay } = this.#init;
+    const probe = ++this.#probes;
+    const timer = clock.after(afterMs, () => {
+      this.#timers.delete(timer);
+      const first = way.findIndex((one) => silent.has(one));
+      const by = way[first - 1];
+      if (by === undefined || !hasOverlay()) return;
+      const asked = addressAt(by.position);
+      const below = new Map(way.slice(first).map((one) => [addressAt(one.position), one]));
+      this.#answers.set(probe, (agent, from) => {
+        const one = from === asked ? below.get(agent) : undefined;
+        if (one !== undefined) onAnswer(one);
+      });
+      for (const agent of below.keys()) messages.post(asked, 'probe.ask', { probe, agent });
+    });
+    this.#timers.add(timer);
+    return {
+      cancel: () => {
+        timer.cancel();
+        this.#timers.delete(timer);
+        this.#answers.delete(probe);
+      },
+    };
   }
 
   #onSettled(probe: Probe, way: readonly MemberId[], silent: ReadonlySet<MemberId>, isLate: boolean): void {
@@ -105,12 +167,9 @@ export class HostProbes {
 
   /** From the one below the controller to this host's. */
   #wayTo(host: HostIndex): MemberId[] {
-    const { hasOverlay } = this.#init;
     const table = this.#init.table();
     const way: HostIndex[] = [host];
-    for (let at = table.get(host).parent; at !== undefined; at = table.get(at).parent) {
-      if (!hasOverlay || table.get(at).state === 'up') way.unshift(at);
-    }
+    for (let at = table.get(host).parent; at !== undefined; at = table.get(at).parent) way.unshift(at);
     return way.map((at) => ({ position: bootPosition(at), incarnation: table.get(at).incarnation }));
   }
 
@@ -125,12 +184,12 @@ export class HostProbes {
    * while the tree leads to it no more.
    */
   #isSteady(way: readonly MemberId[], host: HostIndex): boolean {
-    const { hasOverlay, table } = this.#init;
+    const { table } = this.#init;
     const now = this.#wayTo(host);
     if (way.slice(0, -1).some((above) => this.isOpen(above))) return false;
     return now.length === way.length && way.every(({ position, incarnation }, i) => {
       const isSame = position === now[i]?.position && incarnation === now[i]?.incarnation;
-      return isSame && (hasOverlay || table().get(bootHost(position)).state === 'up');
+      return isSame && table().get(bootHost(position)).state === 'up';
     });
   }
 }

@@ -26,6 +26,7 @@ import type { ChildFailure } from './child.js';
 import { readClock } from './clock-offsets.js';
 import { rootHands } from './fault-hands.js';
 import { openFaultSite } from './fault-site.js';
+import { answerProbes } from './host-probe.js';
 import type { Launch } from './job-launch.js';
 import { answerSurveys } from './link-survey.js';
 import type { AgentScope } from './composition.js';
@@ -113,6 +114,7 @@ export class RootAgent {
     node.messages.on('agent.clock', () => readClock(node));
     const { messages } = node;
     answerSurveys(node, this.#failures.metrics);
+    answerProbes(node);
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     for (const name of FORWARDED) messages.on(name, () => undefined);
     messages.on('job.end', (end, { job }) => this.#sessions.onEnd(end, job));

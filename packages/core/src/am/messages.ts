@@ -156,6 +156,10 @@ const MESSAGE_TYPES = {
     id: 85, from: ['root'], ofOwnHost: true,
     body: fields({ host: u32, survey: u32, links: list(linkReport) }),
   },
+  /** Controller → root agent, by any way: ask this agent for an answer. */
+  'probe.ask': { id: 87, from: ['controller', 'root'], body: fields({ probe: u32, agent: u32 }) },
+  /** Root agent → controller: it has given one. */
+  'probe.answered': { id: 88, from: ['root'], body: fields({ probe: u32, agent: u32 }) },
   /** Any → any, request: replies with the same body. */
   'agent.echo': { id: 4, from: 'any', body: any, reply: any },
   /** Parent → child, neighbour; each agent forwards to a child only the part of the job at and below it. */

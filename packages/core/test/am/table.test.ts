@@ -135,6 +135,8 @@ const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
     links: [{ peer: 'root:1', kind: 'unix', role: 'overlay', state: 'up', inStateMs: 1.5, roundTripMs: 0.5 }],
   },
   'client.topology': { survey: 0 },
+  'probe.ask': { probe: 1, agent: 2 },
+  'probe.answered': { probe: 1, agent: 2 },
   'agent.echo': ['anything'],
   'job.failure': { error: { code: 'STCI_TOOL_STATUS', message: 'no' } },
   'job.host.lost': { host: 3 },

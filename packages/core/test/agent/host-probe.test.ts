@@ -1,0 +1,101 @@
+/** Probes of hosts: whom the controller takes for silent where some of the tree's links are cut. */
+
+import { CONTROLLER, addressName, bootPosition, rootAddress, type Address, type HostIndex } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { HostProbes, answerProbes } from '../../dist/agent/host-probe.js';
+import type { AgentNode } from '../../dist/agent/node.js';
+import type { MembershipTable } from '../../dist/membership/table.js';
+import { testPlace } from '../world.js';
+
+const ROUND_TRIP_MS = 2;
+/** Of one question: ten times the latency. */
+const PROBE_MS = 200;
+
+type Handler = (body: unknown, context: { readonly source: Address }) => unknown;
+
+/** An agent that hears only those that `answers` names; what it posts is in `posted`. */
+function agent(answers: (agent: Address) => boolean) {
+  const place = testPlace();
+  const { clock } = place.platform;
+  const handlers = new Map<string, Handler>();
+  const posted: string[] = [];
+  const node = {
+    platform: place.platform,
+    params: { int: (name: string) => (name === 'bootcom.lease' ? 10_000 : PROBE_MS / 10) },
+    messages: {
+      on: (name: string, handler: Handler) => void handlers.set(name, handler),
+      post: (to: Address, name: string, body: { readonly agent: Address }) =>
+        void posted.push(`${name} ${addressName(body.agent)} to ${addressName(to)}`),
+      request: (to: Address, _name: string, _body: unknown, done: (error?: Error) => void, options: {
+        readonly timeoutMs: number;
+      }) => {
+        if (answers(to)) clock.after(ROUND_TRIP_MS, () => done());
+        else clock.after(options.timeoutMs, () => done(new Error('no reply')));
+      },
+    },
+  } as unknown as AgentNode;
+  const receive = (name: string, body: unknown, source: Address): void => void handlers.get(name)?.(body, { source });
+  return { place, node, posted, receive };
+}
+
+/** The controller asks after host 3 of a chain 0, 1, 2, 3, of which these answer it. */
+function probe(answering: readonly HostIndex[], hasOverlay = true) {
+  const one = agent((to) => answering.some((host) => to === rootAddress(host)));
+  const table = {
+    get: (host: HostIndex) => ({ state: 'up', incarnation: 1, parent: host === 0 ? undefined : host - 1 }),
+    isGone: () => false,
+  } as unknown as MembershipTable;
+  const probes = new HostProbes({ node: one.node, table: () => table, hasOverlay: () => hasOverlay });
+  const told: (HostIndex | string)[] = [];
+  probes.probe({ position: bootPosition(3), incarnation: 1 }, (silent, isSilent) => {
+    told.push(silent === undefined ? 'all answer' : silent.position - 1, ...(isSilent ? ['so is the host'] : []));
+  });
+  return { ...one, told };
+}
+
+suite('probes of hosts', (test) => {
+  test('those that are silent are asked by the last above them that answers, and are not given up if they do', () => {
+    const { place, posted, receive, told } = probe([0, 1]);
+    place.run(PROBE_MS / 2 + 1);
+    assert.equal([posted, told], [['probe.ask root:2 to root:1', 'probe.ask root:3 to root:1'], []]);
+    for (const host of [2, 3]) receive('probe.answered', { probe: 1, agent: rootAddress(host) }, rootAddress(1));
+    assert.equal(told, ['all answer']);
+    receive('probe.answered', { probe: 1, agent: rootAddress(3) }, rootAddress(1));
+    place.run(10 * PROBE_MS);
+    assert.equal(told.length, 1, 'an answer that comes late changes nothing');
+  });
+
+  test('others cannot answer for them', () => {
+    const { place, receive, told } = probe([0, 1, 2]);
+    place.run(PROBE_MS / 2 + 1);
+    for (const from of [0, 1, 3]) receive('probe.answered', { probe: 1, agent: rootAddress(3) }, rootAddress(from));
+    receive('probe.answered', { probe: 2, agent: rootAddress(3) }, rootAddress(2));
+    receive('probe.answered', { probe: 1, agent: rootAddress(7) }, rootAddress(2));
+    place.run(PROBE_MS);
+    assert.equal(told, [3, 'so is the host']);
+  });
+
+  test('nobody is asked where all answer, none above does, or there is no way but the tree', () => {
+    for (const [answering, hasOverlay] of [[[0, 1, 2, 3], true], [[], true], [[0, 1, 2], false]] as const) {
+      const { place, posted, told } = probe(answering, hasOverlay);
+      place.run(PROBE_MS + 1);
+      assert.equal(posted, []);
+      assert.ok(told.length > 0, 'it is decided');
+    }
+  });
+
+  test('an agent tells who asked it of those that answer, and asks a bounded number at a time', () => {
+    const { place, node, posted, receive } = agent((to) => to !== rootAddress(9));
+    answerProbes(node);
+    for (const host of [5, 9]) receive('probe.ask', { probe: 1, agent: rootAddress(host) }, CONTROLLER);
+    place.run(PROBE_MS + 1);
+    assert.equal(posted, ['probe.answered root:5 to controller']);
+    posted.length = 0;
+    for (let i = 0; i < 2000; i++) receive('probe.ask', { probe: i, agent: rootAddress(5) }, CONTROLLER);
+    place.run(PROBE_MS);
+    assert.equal(posted.length, 1024);
+    receive('probe.ask', { probe: 1, agent: rootAddress(5) }, CONTROLLER);
+    place.run(PROBE_MS);
+    assert.equal(posted.length, 1025, 'those that are over count no more');
+  });
+});
