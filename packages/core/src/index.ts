@@ -9,7 +9,7 @@ export { bootPlanOf, checkBootPlan, shortestCycle } from './launcher/boot-plan.j
 export { ParentTree, wholePart, type BootTreePart } from './launcher/parent-tree.js';
 export { agentsPerLevel, childrenMax, criticalPathSteps, planLaunch, starterOf } from './launcher/plan.js';
 export { foldRanks, mapJson, planJson, renderMap, renderPlan } from './launcher/render.js';
-export { startMsMax } from './launcher/start-pace.js';
+export { hostWaitMs, startMsMax } from './launcher/start-pace.js';
 export { bootcomComponents } from './bootcom/kinds.js';
 export { createFrontEnd, ResidentSession, type FrontEndInit } from './agent/local-session.js';
 export type { HostOutcome, HostsChanged, RemoveOptions } from './agent/host-changes.js';

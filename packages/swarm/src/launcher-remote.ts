@@ -47,7 +47,7 @@ export const launcherRemote = defineComponent({
         start.method === 'inline'
           ? inline(start, events)
           : platform.processes.spawnAgent('process',
-            ['login', start.host.name, String(delay()), ...platform.processes.agentCommand],
+            ['login', start.host.name, String(delay()), ...platform.processes.agentCommand, String(start.waitMs)],
             { ...events, onExit: (end) => events.onExit({ ...end, evidence: evidenceOf(end) }) }),
       reach: ({ host, path, waitMs }, events) =>
         reachRemote(platform, ['login', host.name, String(delay()), JOIN, path], waitMs ?? REACH_MS, events),
@@ -69,6 +69,12 @@ function createDelay(clock: Clock, loginMs: number, gapMs: number): () => number
 /** A login that knows how its program ended has another status than its own. */
 function evidenceOf({ status }: ProcessEnd): AgentProcessEnd['evidence'] {
   return status === undefined || status === LOGIN_FAILED ? 'connection' : 'process';
+}
+
+/** How long an agent that such a login has started waits for its boot record; undefined for any other. */
+export function bootWaitMs({ args }: AgentContext): number | undefined {
+  const waitMs = Number(args[0]);
+  return waitMs > 0 ? waitMs : undefined;
 }
 
 /** Lines of `stci-join` are `join: joined` or `join: REACH MESSAGE`. */

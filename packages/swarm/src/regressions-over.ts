@@ -78,4 +78,26 @@ export const OVER_REGRESSIONS: readonly Regression[] = [
       pipeBytes: 4096,
     },
   },
+  {
+    found: 'The connection to the only host of a job ended, and the job with it: its agent was not linked again.',
+    options: {
+      ...PLAIN,
+      remote: true,
+      apps: [{ program: 'sleep', args: ['1'], count: 1 }],
+      settings: REMOTE,
+      faults: [{ atMs: 386, kind: 'kill-agent', pick: 0, signal: 'SIGTERM' }],
+    },
+  },
+  {
+    found: 'The checker: a host that was cut off before its agent had its boot record knows no lease, and waits longer.',
+    options: {
+      ...PLAIN,
+      remote: true,
+      apps: [{ program: 'sleep', args: ['2'], count: 1 }],
+      settings: { ...REMOTE, 'bootcom.lease': '4s' },
+      launchTimeoutMs: 57,
+      faults: [{ atMs: 3, kind: 'cut-host', pick: 0 }],
+      link: { ...PLAIN.link, latencyMs: 1, jitterMs: 5 },
+    },
+  },
 ];

@@ -3,7 +3,7 @@
  * or report, and at last an inspection of what is left. The same options give the same run.
  */
 
-import { roleFactory, runAgent, startMsMax, type Composition } from '@stci/core';
+import { hostWaitMs, roleFactory, runAgent, startMsMax, type AgentNode, type Composition } from '@stci/core';
 import {
   CODE, createWorld, type AgentContext, type AgentMain, type SimEvent, type SimProcess, type World,
 } from '@stci/platform-sim';
@@ -13,7 +13,7 @@ import { LOGIN_HOST, describe, isTool, lastFaultMs, scheduleFaults } from './fau
 import type { Run } from './run.js';
 import { startSimulatedRun } from './front-end.js';
 import { hostName } from './job-spec.js';
-import { joinMain, loginMain } from './launcher-remote.js';
+import { bootWaitMs, joinMain, loginMain } from './launcher-remote.js';
 import { installStep, waitingAgent } from './launcher-together.js';
 import type { MemoryPeaks } from './memory-peaks.js';
 import { installSsh } from './ssh.js';
@@ -115,7 +115,7 @@ function badLogin(nextStart: NextStart): AgentMain {
 const agentProgram = (agents: Composition): AgentMain => (context) => {
   runAgent({
     platform: context.platform,
-    ...(waitingAgent(context) ?? { channel: context.channel }),
+    ...(waitingAgent(context) ?? { channel: context.channel, waitMs: bootWaitMs(context) }),
     load: (done) => context.platform.clock.soon(() => done(roleFactory(agents))),
     exit: (end) => {
       if (end.failed) context.diagnostic(end.reason);
@@ -141,6 +141,25 @@ function orphanMs({ settings, faults, hosts }: SwarmOptions): number {
   return ORPHAN_MS + SILENT_ORPHAN_MS + waitMs + params.int('bootcom.lease') + params.int('tool.grace');
 }
 
+/** Root and session agents of a run that have got their boot record. */
+class BootedAgents {
+  readonly #keys = new Set<string>();
+  readonly #waitMs: number;
+
+  constructor({ settings }: SwarmOptions) {
+    this.#waitMs = hostWaitMs(resolveSettings(settings).params.int('launcher.handshake'));
+  }
+
+  add({ platform: { env: { hostname, pid } } }: AgentNode): void {
+    this.#keys.add(`${hostname}/${pid}`);
+  }
+
+  /** One that was cut off before knows nothing of any lease: it waits for its boot record, longer than its starter. */
+  isAwaited({ host, pid, command, startMs }: SimProcess, nowMs: number): boolean {
+    return command[0] === 'stci-agent' && !this.#keys.has(`${host}/${pid}`) && nowMs - startMs <= this.#waitMs;
+  }
+}
+
 /**
  * What the ranks of a host have written, twice what their pipes hold at most, comes over a slow link, one share of the
  * window each round trip.
@@ -153,7 +172,11 @@ function drainMs({ settings, faults, hosts, slots, pipeBytes }: SwarmOptions): n
 
 function simulate(options: SwarmOptions, hooks: RunHooks): Run {
   const { peaks } = hooks;
-  const world = makeWorld(options, peaks?.onNode);
+  const booted = new BootedAgents(options);
+  const world = makeWorld(options, (node) => {
+    booted.add(node);
+    peaks?.onNode(node);
+  });
   world.scheduler.onTrace = hooks.onTrace;
   const wire = new Wire();
   world.onFlow = (flow) => wire.watch(flow);
@@ -184,7 +207,7 @@ function simulate(options: SwarmOptions, hooks: RunHooks): Run {
   const isOver = !frontEnd.isAlive;
   const restMs = Math.max(world.nowMs, lastFaultMs(options));
   world.run({ untilMs: restMs + orphanMs(options), maxEvents: EVENTS_MAX });
-  const orphans = world.livingProcesses();
+  const orphans = world.livingProcesses().filter((process) => !booted.isAwaited(process, world.nowMs));
   const isQuiet = world.run({ untilMs: world.nowMs + AFTER_MS, maxEvents: EVENTS_MAX }) === 'idle';
   return { options, world, record, frontEnd, faults, isOver, orphans, toolsAtReport, leftEvents, wire, isQuiet };
 }

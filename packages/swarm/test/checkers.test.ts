@@ -126,6 +126,12 @@ suite('swarm checkers', (test) => {
       world.start('login', ['stray'], (context) => context.platform.clock.after(1e6, () => context.exit(0)));
     });
     red(problems({}, hooks), /^processes: alive after the end: login\/\d+ stray/);
+    const cutOff = { remote: true, settings: { launcherproc: 'remote' }, launchTimeoutMs: 60 };
+    const deaf = onWorld((world) => world.program('stci-agent', ({ platform: { clock }, exit }) => {
+      clock.after(100_000, () => exit(1)); // An agent that waits for its boot record waits for 40 s.
+    }));
+    red(problems({ ...cutOff, faults: [{ atMs: 2000, kind: 'cut-host', pick: 0, lastsMs: 40_000 }] }, deaf),
+      /^processes: alive after the end: n\d\/\d+ stci-agent/);
     const { run } = runJob(job());
     const tool = run.world.processes().find((process) => process.command[0] === 'lines');
     assert.ok(tool);
