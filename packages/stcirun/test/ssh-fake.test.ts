@@ -133,6 +133,16 @@ suite('launcherproc ssh with a client of our own', (test) => {
     }
   }, { timeoutMs: 30_000 });
 
+  test('the connection to the only host of a job ends: its agent is linked again, and goes on', async () => {
+    // The agent is not of the client's group, as if it were on another machine.
+    const script = `echo $$ > '${root}/client'\n${LOGIN.split(';')[0]}\ncat | setsid sh -c "$COMMAND" | cat`;
+    const mca = ['--mca', `launcher.ssh.client=${client('cuttable', script)}`];
+    const cut = `read -r client < '${root}/client'; set -- $(cat /proc/$client/task/$client/children)
+      kill -9 $client $1 $3; sleep 0.5; echo here`;
+    const result = await run([...mca, '--host', 'h1', '-n', '1', '--', 'sh', '-c', cut]);
+    assert.equal([result.exitCode, result.out], [0, 'here\n'], result.err);
+  }, { timeoutMs: 30_000 });
+
   test('localhost among other hosts is refused with the way out', () => {
     const host = (name: string) => ({ name, slots: 1, slotsBound: false, origin: '--host' });
     const ask = (...names: string[]) =>

@@ -89,7 +89,7 @@ export const OVER_REGRESSIONS: readonly Regression[] = [
     },
   },
   {
-    found: 'The checker: a host that was cut off before its agent had its boot record knows no lease, and waits longer.',
+    found: 'The checker: an agent that was cut off before it had its boot record knows no lease, and waits longer.',
     options: {
       ...PLAIN,
       remote: true,
