@@ -97,4 +97,18 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
       },
     }),
   },
+  {
+    found: 'the simulation judged a run whose agents had been started again, while their detectors still waited for '
+      + 'overlay links to hosts that are cut off: the witnesses there had sent nothing yet',
+    plan: plainFailures({
+      hosts: 6, isPatient: false, link: { ...LINK, latencyMs: 1 },
+      faults: [
+        { atMs: 1601, kind: 'part', hosts: [0, 1, 2], lastsMs: 2727 }, { atMs: 1314, kind: 'part', hosts: [5, 6] },
+      ],
+      settings: {
+        detector: 'mesh,witness', 'detector.mesh.period': '200ms', 'detector.mesh.timeout': '1000ms',
+        'overlay.topology': 'bmg', 'errmgr.loss': 'start-again', 'bootcom.ws.interface': 'eth0',
+      },
+    }),
+  },
 ];
