@@ -1,6 +1,6 @@
 /** An agent that waits for the one above it at a listener, and that one's connection: once, with the key, in time. */
 
-import type { AgentPlace, AgentProcess, Channel } from '@stci/interface';
+import { DeferredChannel, type AgentPlace, type AgentProcess, type Channel } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { awaitParent, type AwaitedParent } from '../dist/agent/await-parent.js';
 import { failedAgent, reachPlace } from '../dist/launcher/reach-here.js';
@@ -39,13 +39,13 @@ interface Connected {
   readonly heard: string[];
 }
 
-function connect({ platform }: TestPlace, place: AgentPlace, waitMs = 1000): Connected {
+function connect({ platform }: TestPlace, place: AgentPlace, start?: () => AgentProcess): Connected {
   const events: string[] = [];
-  const process = reachPlace(platform, place, waitMs, {
+  const process = reachPlace(platform, place, 1000, {
     onError: ({ message, data }) => events.push(`${String(data?.['reach'])}: ${message}`),
     onDiagnostic: () => undefined,
     onExit: ({ evidence }) => events.push(`exit ${evidence}`),
-  });
+  }, start);
   return { process, events, heard: heard(process.channel) };
 }
 
@@ -117,6 +117,31 @@ suite('an agent that waits for the one above it', (test) => {
     const unknown = connect(place, { addresses: ['tls://h:1', 'tls://nowhere:2'], key: KEY });
     place.until(() => unknown.events.length > 0, 'the failure');
     assert.match(unknown.events[0] ?? '', /^unreachable: /);
+  });
+
+  test('where nobody waits any more an agent is started, if wished; not where one waits, or when killed', () => {
+    const one = waiting();
+    const starts: string[] = [];
+    const startOther = (): AgentProcess => {
+      starts.push('start');
+      const channel = new DeferredChannel({ kind: 'stdio', label: 'started', soon: one.platform.clock.soon });
+      return { pid: 7, phase: 'in the login shell', channel, kill: () => channel.end('killed') };
+    };
+    const addresses = ['tls://h:1'];
+    const killed = connect(one, { addresses, key: KEY }, startOther);
+    killed.process.kill();
+    const reached = connect(one, { addresses: one.addresses, key: KEY }, startOther);
+    send(reached.process.channel, 'here');
+    one.until(() => one.heard.length > 0, 'the one that waits');
+    one.run(2000);
+    assert.equal([starts, killed.events, reached.process.isConnection], [[], ['exit connection'], true]);
+    const started = connect(one, { addresses, key: KEY }, startOther);
+    assert.equal([started.process.pid, started.process.phase], [0, 'connecting to tls://h:1']);
+    one.until(() => starts.length > 0, 'a start');
+    const { pid, phase, isConnection } = started.process;
+    assert.equal([pid, phase, isConnection, started.events], [7, 'in the login shell', false, []]);
+    started.process.kill();
+    assert.equal(started.heard, ['closed: killed']);
   });
 
   test('a place without addresses is one failure', () => {

@@ -47,12 +47,14 @@ suite('numbers that an agent starts by', (test) => {
     const passed = (start: object): object => decodeBootDetails(encodeBootDetails(of(start))).subtree[1]?.[4] ?? {};
     const got = passed(place) as AgentPlace;
     assert.equal({ ...got, key: Uint8Array.from(got.key) }, place);
+    assert.is((passed({ ...place, orStart: true }) as { orStart?: boolean }).orStart, true);
     assert.equal(passed({ reason: 'it is drained' }), { reason: 'it is drained' });
     const bad: readonly (readonly [object, string])[] = [
       [{ ...place, key: key.slice(1) }, 'a key of 32 bytes, got 31, at boot details.subtree[1][4]'],
       [{ ...place, addresses: [] }, '1 to 64 addresses, got 0'],
       [{ ...place, addresses: Array.from({ length: 65 }, () => 'tls://a:1') }, '1 to 64 addresses'],
       [{ ...place, addresses: [3] }, 'a string at boot details.subtree[1][4].addresses[0], got 3'],
+      [{ ...place, orStart: 1 }, 'a boolean at boot details.subtree[1][4].orStart, got 1'],
       [{ reason: 3 }, 'a string at boot details.subtree[1][4].reason, got 3'],
       [{}, 'an array at boot details.subtree[1][4].addresses, got undefined'],
     ];

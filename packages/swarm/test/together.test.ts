@@ -2,7 +2,8 @@
 
 import { assert, suite } from '@stci/testkit';
 import {
-  PLAIN, runJob, type BadHost, type FaultPlan, type RunHooks, type RunOutcome, type SwarmOptions,
+  PLAIN, plainFailures, runFailures, runJob, type BadHost, type FaultPlan, type RunHooks, type RunOutcome,
+  type SwarmOptions,
 } from '@stci/swarm';
 import { range, share } from './first-seed.js';
 
@@ -99,6 +100,19 @@ suite('jobs whose agents are started together', (test) => {
         for (const ends of ['true', 'false']) {
           job({ hosts: 5, faults: [fault], settings: { ...settings, 'launcherproc.together.ends': ends } });
         }
+      }
+    }
+  }, { timeoutMs: 60_000 });
+
+  test('wherever an agent that is linked dies, those below it that wait stay the only ones of their hosts', () => {
+    for (const policy of ['retry', 'shrink']) {
+      for (const atMs of share(range(20, 32), 2)) {
+        const { run, problems } = runFailures(plainFailures({
+          hosts: 5, faults: [], edges: [{ when: 'launch', host: 0, atMs }], isPatient: false,
+          link: { ...PLAIN.link, latencyMs: 3 },
+          settings: { 'errmgr.launch': policy, launcherproc: 'together', 'launcherproc.together.ends': 'false' },
+        }));
+        assert.equal([problems, run.quiet?.hosts.length], [[], 5], `${policy}, ${atMs} ms`);
       }
     }
   }, { timeoutMs: 60_000 });

@@ -238,12 +238,11 @@ export class AgentLauncher {
   #startRoot(start: AgentStart, started: HostStart | undefined, events: AgentProcessEvents): AgentProcess {
     const { platform, params } = this.#init.node;
     const handshakeMs = params.int('launcher.handshake');
-    if (started !== undefined) {
-      if ('reason' in started) return failedAgent(platform, started.reason, events);
-      return reachPlace(platform, started, handshakeMs, events);
-    }
-    const waitMs = hostWaitMs(handshakeMs);
-    return this.#launcherProcFor(start.host).start({ ...start, waitMs }, events);
+    if (started !== undefined && 'reason' in started) return failedAgent(platform, started.reason, events);
+    if (started !== undefined && started.orStart !== true) return reachPlace(platform, started, handshakeMs, events);
+    const launcherProc = this.#launcherProcFor(start.host);
+    const startOne = (): AgentProcess => launcherProc.start({ ...start, waitMs: hostWaitMs(handshakeMs) }, events);
+    return started === undefined ? startOne() : reachPlace(platform, started, handshakeMs, events, startOne);
   }
 
   /** The planned hosts. Throws StciError if no launcherproc accepts them. */

@@ -207,12 +207,12 @@ export class Bootstrap {
     this.#dropSubtree(host);
     this.together.spend(host);
     const hadLink = state === 'up' || error.code !== 'STCI_LAUNCH_FAILED';
-    // The agents that it started have lost their parent and end: all of them must be started again.
+    // The agents that it linked to have lost their parent and end: all of them must be started again.
     for (const below of this.#below.hostsBelow(host)) {
       if (below === host) continue;
       const { state: stateBelow, parent } = this.table.get(below);
       // Where nobody was linked to that host, those below it still wait.
-      if (hadLink) this.together.spend(below);
+      if (hadLink) this.together.doubt(below);
       if (stateBelow !== 'failed') this.#renew(below, parent);
     }
     const found = numbered();

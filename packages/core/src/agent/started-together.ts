@@ -142,6 +142,16 @@ export class StartedTogether {
     this.spend(host);
   }
 
+  /**
+   * The agent above it was linked, and is lost: it has ended if that one had connected to it. Else it waits, and must
+   * not be left beside one that is started anew.
+   */
+  doubt(host: HostIndex): void {
+    const member = this.#members[host];
+    if (member?.start === undefined || 'reason' in member.start) this.spend(host);
+    else member.start = { ...member.start, orStart: true };
+  }
+
   /** The next start of this host's agent is one of its own. */
   spend(host: HostIndex): void {
     const member = this.#members[host];
@@ -262,7 +272,10 @@ export class StartedTogether {
     this.#killIfLost();
     if (end.evidence === 'connection') return;
     member.end = end;
-    if (member.start !== undefined) member.start = { reason: `its process ${describeEnd(end)} while it waited` };
+    if (member.start !== undefined && 'key' in member.start && member.start.orStart === true) this.spend(index);
+    else if (member.start !== undefined) {
+      member.start = { reason: `its process ${describeEnd(end)} while it waited` };
+    }
     this.#events.onExited(index);
   }
 

@@ -1,7 +1,7 @@
 /** A host as boot details and orders to start it name it. */
 
 import { StciError, type AgentPlace, type HostIndex, type HostSpec } from '@stci/interface';
-import { bytes, fields, list, str, u32, tuple, type Shape } from '../codec/shape.js';
+import { bool, bytes, fields, list, optional, str, u32, tuple, type Shape } from '../codec/shape.js';
 
 /** Bytes of AgentPlace.key. */
 const KEY_BYTES = 32;
@@ -14,21 +14,22 @@ const ADDRESS_CHARS_MAX = 300;
 
 /**
  * What came of the start of a host's agent with all others: where it waits, or why it does not. Only for the hosts with
- * which a session begins, and once: what is started again has none.
+ * which a session begins, and once: what is started again has none. `orStart`: an agent that is lost may have connected
+ * there, and it has ended with that one; where nobody waits any more, it is started.
  */
-export type HostStart = AgentPlace | { readonly reason: string };
+export type HostStart = (AgentPlace & { readonly orStart?: boolean }) | { readonly reason: string };
 
 /** A host and its name, user (empty: none), incarnation of its agent, start together with others. */
 export type HostLogin = readonly [HostIndex, string, string, number, HostStart?];
 
-const place = fields({ addresses: list(str), key: bytes });
+const place = fields({ addresses: list(str), key: bytes, orStart: optional(bool) });
 const failure = fields({ reason: str });
 
 const hostStart: Shape<HostStart> = (value, path) => {
   if (typeof value === 'object' && value !== null && 'reason' in value) return failure(value, path);
-  const { addresses, key } = place(value, path);
+  const { addresses, key, orStart } = place(value, path);
   const fault = placeFault({ addresses, key });
-  if (fault === undefined) return { addresses, key };
+  if (fault === undefined) return { addresses, key, ...(orStart !== undefined && { orStart }) };
   throw new StciError('STCI_MESSAGE_INVALID', `${fault}, at ${path}`);
 };
 

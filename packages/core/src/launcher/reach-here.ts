@@ -26,22 +26,23 @@ export function reachHere(
   events: AgentProcessEvents,
 ): AgentProcess {
   const way: Way = { label: path, connect: (done) => network.connectPrivate(path, waitMs, done) };
-  return connectAgent(clock, 'unix', [way], events);
+  return new AgentConnection({ clock, kind: 'unix', ways: [way] }, events);
 }
 
-/** Connects to an agent at its listener. Each address has its share of the time. */
+/** Connects to an agent at its listener. Each address has its share of the time. `start`: where it is not any more. */
 export function reachPlace(
   { clock, network }: Pick<Platform, 'clock' | 'network'>,
   { addresses, key }: AgentPlace,
   waitMs: number,
   events: AgentProcessEvents,
+  start?: () => AgentProcess,
 ): AgentProcess {
   if (addresses.length === 0) return failedAgent({ clock }, 'it is not known where the agent waits', events);
   const shareMs = Math.max(1, Math.floor(waitMs / addresses.length));
   const ways = addresses.map((label) => ({
     label, connect: (done: Done) => network.connect(label, shareMs, key, done),
   }));
-  return connectAgent(clock, 'tls', ways as [Way, ...Way[]], events);
+  return new AgentConnection({ clock, kind: 'tls', ways: ways as [Way, ...Way[]], start }, events);
 }
 
 /** An agent that cannot be started or reached, for this reason. */
@@ -57,59 +58,103 @@ export function failedAgent(
       return new DeferredChannel({ kind: 'none', label: 'no agent', soon: clock.soon });
     },
   };
-  return connectAgent(clock, 'none', [way], events);
+  return new AgentConnection({ clock, kind: 'none', ways: [way] }, events);
+}
+
+interface ConnectionInit {
+  readonly clock: Platform['clock'];
+  readonly kind: string;
+  readonly ways: readonly [Way, ...Way[]];
+  /** If all fail, and one was refused, the agent is started. */
+  readonly start?: (() => AgentProcess) | undefined;
 }
 
 /** Tries the ways in turn. */
-function connectAgent(
-  clock: Platform['clock'],
-  kind: string,
-  ways: readonly [Way, ...Way[]],
-  events: AgentProcessEvents,
-): AgentProcess {
-  const channel = new DeferredChannel({ kind, label: ways[0].label, soon: clock.soon });
-  const failures: ErrorRecord[] = [];
-  let isConnected = false;
-  let isOver = false;
-  const end = (report: () => void): void => {
-    if (isOver) return;
-    isOver = true;
-    report();
-    const last = failures.at(-1);
-    if (!isConnected) channel.end(String(last?.data?.['reason'] ?? last?.message ?? 'closed'));
-  };
-  const exit = (): void => end(() => events.onExit({ status: 0, evidence: 'connection' }));
-  const connect = ([way, ...others]: readonly [Way, ...Way[]]): Channel => way.connect((error) => {
-    if (isOver) return;
-    if (error === undefined) {
-      isConnected = true;
-      return channel.become(inner, exit);
+class AgentConnection implements AgentProcess {
+  readonly channel: DeferredChannel;
+  readonly #init: ConnectionInit;
+  readonly #events: AgentProcessEvents;
+  readonly #failures: ErrorRecord[] = [];
+  #inner: Channel;
+  #started: AgentProcess | undefined;
+  #isConnected = false;
+  #isKilled = false;
+  #isOver = false;
+
+  constructor(init: ConnectionInit, events: AgentProcessEvents) {
+    const { clock, kind, ways } = init;
+    this.#init = init;
+    this.#events = events;
+    this.channel = new DeferredChannel({ kind, label: ways[0].label, soon: clock.soon });
+    this.#inner = this.#connect(ways);
+  }
+
+  get pid(): number {
+    return this.#started?.pid ?? 0;
+  }
+
+  get isConnection(): boolean {
+    return this.#started === undefined;
+  }
+
+  get phase(): string | undefined {
+    if (this.#started !== undefined) return this.#started.phase;
+    return this.#isConnected ? undefined : `connecting to ${this.#inner.label}`;
+  }
+
+  kill(): void {
+    if (this.#started !== undefined) return this.#started.kill();
+    this.#isKilled = true;
+    this.#inner.destroy('killed');
+    if (!this.#isConnected) this.#init.clock.soon(() => this.#exit());
+  }
+
+  #connect([way, ...others]: readonly [Way, ...Way[]]): Channel {
+    return way.connect((error) => {
+      if (this.#isOver) return;
+      if (error === undefined) {
+        this.#isConnected = true;
+        return this.channel.become(this.#inner, () => this.#exit());
+      }
+      this.#failures.push(error);
+      const [next, ...rest] = others;
+      if (next === undefined) this.#failed();
+      else this.#inner = this.#connect([next, ...rest]);
+    });
+  }
+
+  #failed(): void {
+    const { start } = this.#init;
+    const failures = this.#failures;
+    if (start === undefined || this.#isKilled || !failures.some(isRefusal)) {
+      return this.#end(() => this.#events.onError(failureOf(failures)));
     }
-    failures.push(error);
-    const [next, ...rest] = others;
-    if (next === undefined) end(() => events.onError(failureOf(failures)));
-    else inner = connect([next, ...rest]);
-  });
-  let inner = connect(ways);
-  return {
-    pid: 0,
-    channel,
-    isConnection: true,
-    get phase() {
-      return isConnected ? undefined : `connecting to ${inner.label}`;
-    },
-    kill: () => {
-      inner.destroy('killed');
-      if (!isConnected) clock.soon(exit);
-    },
-  };
+    this.#started = start();
+    this.channel.become(this.#started.channel);
+  }
+
+  #exit(): void {
+    this.#end(() => this.#events.onExit({ status: 0, evidence: 'connection' }));
+  }
+
+  #end(report: () => void): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    report();
+    const last = this.#failures.at(-1);
+    if (!this.#isConnected) this.channel.end(String(last?.data?.['reason'] ?? last?.message ?? 'closed'));
+  }
+}
+
+function isRefusal({ data }: ErrorRecord): boolean {
+  return data?.['reach'] === 'dead';
 }
 
 /** It is known to have ended only if that was found everywhere. */
 function failureOf(failures: readonly ErrorRecord[]): ErrorRecord {
   const [first, ...others] = failures as [ErrorRecord, ...ErrorRecord[]];
   if (others.length === 0) return first;
-  const reach: ReachFailure = failures.every(({ data }) => data?.['reach'] === 'dead') ? 'dead' : 'unreachable';
+  const reach: ReachFailure = failures.every(isRefusal) ? 'dead' : 'unreachable';
   const message = failures.map((error) => error.message).join(' ');
   return { ...first, message, data: { reach } };
 }

@@ -148,6 +148,19 @@ suite('agents that are started together, at the controller', (test) => {
     assert.is(fake.together.hasEnded(2, 1), false);
   });
 
+  test('below an agent that is lost, one that waits is reached where it waits; what has no place starts anew', () => {
+    const fake = begin(4);
+    fake.events.onFailed(0, { code: 'STCI_LAUNCH_FAILED', message: 'drained' });
+    for (const host of [1, 2, 3]) fake.events.onPlace(host, place(host));
+    fake.together.onUp(3);
+    for (const host of [0, 1, 2, 3]) fake.together.doubt(host);
+    assert.equal([0, 1, 2, 3].map((host) => fake.together.startOf(host)), [
+      undefined, { ...place(1), orStart: true }, { ...place(2), orStart: true }, undefined,
+    ]);
+    fake.events.onExit(1, { status: 1 });
+    assert.equal([fake.together.startOf(1), fake.together.failures()], [undefined, []], 'it ended with that one');
+  });
+
   test('an error gets what its agent printed, and a plugin that ended it', () => {
     const fake = begin();
     const error = new StciError('STCI_AGENT_LOST', 'Agent root:1 on host n1 is lost', { host: 'n1', agent: 'root:1' });

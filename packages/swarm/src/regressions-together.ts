@@ -1,0 +1,27 @@
+/** Runs with failures while agents are started together, and what each found. */
+
+import { PLAIN } from './plain.js';
+import { plainFailures, type FailureRegression } from './regressions-failures.js';
+
+const TOGETHER = { launcherproc: 'together' };
+const IN_LAUNCH = 'agents that waited below one that was linked and died in the launch were given up with it, and went '
+  + 'on waiting beside those that were started in their place';
+
+export const TOGETHER_REGRESSIONS: readonly FailureRegression[] = [
+  {
+    found: `${IN_LAUNCH}: the dead one is started again (seed 73002506)`,
+    plan: plainFailures({
+      hosts: 4, faults: [], link: { ...PLAIN.link, latencyMs: 1 },
+      edges: [{ when: 'launch', host: 3, atMs: 10 }],
+      settings: { ...TOGETHER, 'errmgr.launch': 'retry', launcher: 'random', 'launcher.random.seed': '81' },
+    }),
+  },
+  {
+    found: `${IN_LAUNCH}: the dead one is left out (seed 73002586)`,
+    plan: plainFailures({
+      hosts: 3, faults: [], link: { ...PLAIN.link, latencyMs: 3 },
+      edges: [{ when: 'launch', host: 0, atMs: 24 }],
+      settings: { ...TOGETHER, 'errmgr.launch': 'shrink' },
+    }),
+  },
+];
