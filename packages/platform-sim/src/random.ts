@@ -1,6 +1,7 @@
 /**
  * Seeded random numbers: the generator sfc32, seeded with a text. A fork depends only on the seed and the label, not on
- * earlier draws, so that a change in one part of a run does not change the others' numbers.
+ * earlier draws, so that a change in one part of a run does not change the others' numbers. A run can be renewed at any
+ * moment: from then on all its generators give other numbers.
  */
 
 import type { Random } from '@stci/interface';
@@ -21,21 +22,45 @@ function words(text: string): [number, number, number, number] {
   return [a ^ b ^ c ^ d, b ^ a, c ^ a, d ^ a];
 }
 
+/** Part of the seed of a generator and of all its forks. */
+interface Salt {
+  text: string;
+}
+
 export class SimRandom implements Random {
   readonly #label: string;
-  #a: number;
-  #b: number;
-  #c: number;
-  #d: number;
+  readonly #salt: Salt;
+  /** The salt of the numbers that it gives. */
+  #salted = '';
+  #a = 0;
+  #b = 0;
+  #c = 0;
+  #d = 0;
 
-  constructor(label: string) {
+  constructor(label: string, salt: Salt = { text: '' }) {
     this.#label = label;
-    [this.#a, this.#b, this.#c, this.#d] = words(label);
-    for (let round = 0; round < 12; round++) this.word();
+    this.#salt = salt;
+    this.#seed();
+  }
+
+  #seed(): void {
+    this.#salted = this.#salt.text;
+    [this.#a, this.#b, this.#c, this.#d] = words(`${this.#label}${this.#salted}`);
+    for (let round = 0; round < 12; round++) this.#next();
+  }
+
+  /** From now on this generator, what it was forked from, and all forks of that give other numbers, by this label. */
+  renew(label: string): void {
+    this.#salt.text = ` renewed ${label}`;
   }
 
   /** Uniform in 0..2^32-1. */
   word(): number {
+    if (this.#salted !== this.#salt.text) this.#seed();
+    return this.#next();
+  }
+
+  #next(): number {
     const sum = (((this.#a + this.#b) | 0) + this.#d) | 0;
     this.#d = (this.#d + 1) | 0;
     this.#a = this.#b ^ (this.#b >>> 9);
@@ -77,6 +102,6 @@ export class SimRandom implements Random {
   }
 
   fork(label: string): SimRandom {
-    return new SimRandom(`${this.#label}/${label}`);
+    return new SimRandom(`${this.#label}/${label}`, this.#salt);
   }
 }

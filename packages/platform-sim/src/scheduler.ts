@@ -69,6 +69,8 @@ export class Scheduler {
   fired = 0;
   /** Called for each event if set, to print a trace. Does not change the run. */
   onTrace: ((line: string) => void) | undefined;
+  /** Called once before the event with that number fires, the first is 1. */
+  before: { readonly event: number; readonly call: () => void } | undefined;
   /** Called when a callback of `owner` threw an error. */
   onFault: ((fault: Fault) => void) | undefined;
   #hashA = 0x811c9dc5;
@@ -127,6 +129,7 @@ export class Scheduler {
       return false;
     }
     this.fired++;
+    if (this.before?.event === this.fired) this.before.call();
     this.note(event.code, owner === undefined ? 0 : owner.id);
     if (this.onTrace !== undefined) this.#trace(event);
     try {

@@ -57,7 +57,7 @@ export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePl
     bytesPerMs: random.pick([Infinity, Infinity, 20_000]),
     timeoutMs: random.pick([60_000, 5000]),
   };
-  settings['detector.latency'] = `${latencyMs(plannedParents(hosts, settings), link)}ms`;
+  settings['detector.latency'] = latencySetting(hosts, settings, link);
   return {
     seed,
     hosts,
@@ -74,10 +74,11 @@ export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePl
   };
 }
 
-/** Of a message between two agents, by the boot tree. */
-function latencyMs(parents: readonly (number | undefined)[], link: FailurePlan['link']): number {
+/** For parameter detector.latency: of a message between two agents, by the boot tree. */
+export function latencySetting(hosts: number, settings: FailurePlan['settings'], link: FailurePlan['link']): string {
+  const parents = plannedParents(hosts, settings);
   const depth = Math.max(...parents.map((_, host) => hostsAbove(parents, host).length)) + 1;
-  return Math.max(20, Math.ceil(2 * depth * (link.latencyMs + link.jitterMs)));
+  return `${Math.max(20, Math.ceil(2 * depth * (link.latencyMs + link.jitterMs)))}ms`;
 }
 
 /** Of a fork: the other draws do not depend on it. It goes on while agents fail. */

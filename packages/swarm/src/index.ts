@@ -9,6 +9,7 @@ export { agreementProblems } from './check-agreement.js';
 export { FAILURE_CHECKERS, checkFailures } from './check-failures.js';
 export { CUT_REGRESSIONS } from './regressions-cut.js';
 export { END_REGRESSIONS } from './regressions-ends.js';
+export { TOGETHER_REGRESSIONS } from './regressions-together.js';
 export { FAILURE_REGRESSIONS, plainFailures } from './regressions-failures.js';
 export { drawTree, plannedParents } from './launcher-random.js';
 export { drawFailures } from './draw-failures.js';
@@ -33,6 +34,10 @@ export { type AppPlan } from './programs.js';
 export { InjectionRun, TERMS, type Experimenter, type InjectionOptions } from './injection.js';
 export { PLAIN, type Regression } from './plain.js';
 export { REGRESSIONS } from './regressions.js';
-export {
-  USAGE, commitSeed, explore, parseArguments, type Exploration, type ExploreIo, type ExplorePlan,
-} from './explore.js';
+export { blame } from './explore/blame.js';
+export { USAGE, parseArguments, type BlamePlan, type ExplorePlan } from './explore/command-line.js';
+export { commitSeed, explore, type Exploration, type ExploreIo } from './explore/explore.js';
+export { classOf, regressionText } from './explore/finding.js';
+export { KINDS, type Kind, type KindHooks, type SeededPlan } from './explore/kind.js';
+export { decode, different, encode, literal } from './explore/literal.js';
+export { shrink, type Shrunk, type ShrinkInit } from './explore/shrink.js';

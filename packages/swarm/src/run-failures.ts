@@ -24,6 +24,8 @@ export interface FailureOutcome {
 
 export interface FailureHooks {
   readonly onTrace?: ((line: string) => void) | undefined;
+  /** Before anything happens. */
+  readonly onWorld?: ((world: World) => void) | undefined;
 }
 
 export function runFailures(plan: FailurePlan, hooks: FailureHooks = {}): FailureOutcome {
@@ -34,7 +36,7 @@ export function runFailures(plan: FailurePlan, hooks: FailureHooks = {}): Failur
 /** Of a run that goes on. */
 type Record = { -readonly [Key in keyof FailureRun]: FailureRun[Key] };
 
-function simulate(plan: FailurePlan, { onTrace }: FailureHooks): FailureRun {
+function simulate(plan: FailurePlan, hooks: FailureHooks): FailureRun {
   const { seed, hosts, settings, link, edges } = plan;
   let world: World | undefined;
   const witness = new WitnessRecord(() => world?.nowMs ?? 0);
@@ -44,7 +46,8 @@ function simulate(plan: FailurePlan, { onTrace }: FailureHooks): FailureRun {
   };
   const onWorld = (made: World): void => {
     world = made;
-    made.scheduler.onTrace = onTrace;
+    made.scheduler.onTrace = hooks.onTrace;
+    hooks.onWorld?.(made);
     for (const { when, host, atMs } of edges) if (when === 'launch') made.at(atMs, () => kill(made, host));
   };
   run.problems = withWitness(witness, () =>

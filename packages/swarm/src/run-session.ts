@@ -25,10 +25,16 @@ const EVENTS_MAX = 20_000_000;
 /** Then all agents have been told that the launch is over: before, those below one that dies end with it. */
 const TOLD_MS = 20;
 
-export function runSession(options: SessionOptions, onTrace?: (line: string) => void): SessionRun & {
+export interface SessionHooks {
+  readonly onTrace?: ((line: string) => void) | undefined;
+  /** Before anything happens. */
+  readonly onWorld?: ((world: World) => void) | undefined;
+}
+
+export function runSession(options: SessionOptions, hooks: SessionHooks = {}): SessionRun & {
   readonly problems: readonly string[];
 } {
-  const run = new Simulation(options, onTrace).run();
+  const run = new Simulation(options, hooks).run();
   return { ...run, problems: checkSession(run) };
 }
 
@@ -42,7 +48,7 @@ class Simulation {
   readonly #wire = new Wire();
   readonly #peaks = new MemoryPeaks();
 
-  constructor(options: SessionOptions, onTrace: ((line: string) => void) | undefined) {
+  constructor(options: SessionOptions, { onTrace, onWorld }: SessionHooks) {
     this.#options = options;
     const session = newSession(options);
     this.#session = session;
@@ -50,6 +56,7 @@ class Simulation {
     this.#world = makeWorld({ ...PLAIN, seed: options.seed, hosts: options.hosts, remote: true }, onNode);
     this.#world.scheduler.onTrace = onTrace;
     this.#world.onFlow = (flow) => this.#wire.watch(flow);
+    onWorld?.(this.#world);
     this.#process = this.#world.start(LOGIN_HOST, ['stci-session'], sessionMain(session, onNode), { PATH: '/bin' });
   }
 

@@ -14,7 +14,7 @@ const DEADLINE_MS = 240_000;
 
 function run(args: readonly string[]): string[] {
   const lines: string[] = [];
-  const plan: ExplorePlan = parseArguments(args);
+  const plan: ExplorePlan = { ...parseArguments(args), shrinkMs: 20_000 };
   const { failedSeeds } = explore(plan, { print: (line) => lines.push(line), nowMs: () => performance.now() });
   assert.equal(failedSeeds, [], lines.join('\n'));
   return lines;
@@ -54,6 +54,13 @@ suite('swarm', (test) => {
     assert.throws(() => parseArguments(['--seed', 'x']), /--seed takes a whole number above 0, got 'x'/);
     assert.throws(() => parseArguments(['--seed']), /got ''/);
     assert.throws(() => parseArguments(['--hosts', '1001']), /at most 1000/);
+    assert.throws(() => parseArguments(['--plan', '{']), /--plan takes the JSON object .* prints, got '\{'/);
+    assert.throws(() => parseArguments(['--small']), /No kind of runs is chosen by --small/);
+    assert.throws(() => parseArguments(['--shrink', '-1']), /--shrink takes a number above 0, got '-1'/);
     assert.equal(parseArguments(['--minutes', '0.5']).seeds, Infinity);
+    const kinds = (...args: string[]): string[] => parseArguments(args).kinds.map(({ name }) => name);
+    assert.equal([kinds(), kinds('--sessions'), kinds('--small', '--failures')],
+      [['jobs'], ['sessions'], ['small sessions with failures']]);
+    assert.equal(kinds('--all').length, 4);
   });
 });

@@ -6,8 +6,8 @@
 
 import { assert, suite, swarmSeeds } from '@stci/testkit';
 import {
-  CUT_REGRESSIONS, END_REGRESSIONS, FAILURE_REGRESSIONS, agreementProblems, checkFailures, explore, parseArguments,
-  plainFailures, runFailures, type FailureRun,
+  CUT_REGRESSIONS, END_REGRESSIONS, FAILURE_REGRESSIONS, TOGETHER_REGRESSIONS, agreementProblems, checkFailures,
+  explore, parseArguments, plainFailures, runFailures, type FailureRun,
 } from '@stci/swarm';
 import { firstSeed } from './first-seed.js';
 
@@ -24,7 +24,7 @@ function red(pattern: RegExp, change: (run: FailureRun) => Partial<FailureRun>):
 }
 
 suite('failures', (test) => {
-  const regressions = [...FAILURE_REGRESSIONS, ...END_REGRESSIONS, ...CUT_REGRESSIONS];
+  const regressions = [...FAILURE_REGRESSIONS, ...END_REGRESSIONS, ...CUT_REGRESSIONS, ...TOGETHER_REGRESSIONS];
   for (const [index, { found, plan, incarnationMax = Infinity, linksMax = Infinity }] of regressions.entries()) {
     test(`regression ${index + 1}: ${found}`, () => {
       const { run, problems } = runFailures(plan);
@@ -44,7 +44,7 @@ suite('failures', (test) => {
       const lines: string[] = [];
       const args = ['--failures', ...(size === 'small' ? ['--small'] : []), '--from', `${from}`, '--seeds', `${seeds}`];
       const io = { print: (line: string) => void lines.push(line), nowMs: () => performance.now() };
-      assert.equal(explore(parseArguments(args), io).failedSeeds, [], lines.join('\n'));
+      assert.equal(explore({ ...parseArguments(args), shrinkMs: 20_000 }, io).failedSeeds, [], lines.join('\n'));
     }, { timeoutMs: 590_000 });
   }
 

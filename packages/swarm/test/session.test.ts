@@ -1,11 +1,13 @@
 // @timeoutMs 300000
 /**
  * Sessions in simulation: front-ends that come and go, jobs beside each other, agents that are killed meanwhile. The
- * seeds are new with each commit.
+ * seeds are new with each commit; npm run swarm -- --sessions --seed N replays one.
  */
 
 import { assert, suite, swarmSeeds } from '@stci/testkit';
-import { SESSION_REGRESSIONS, drawSession, plainSession, runSession, type SessionOptions } from '@stci/swarm';
+import {
+  SESSION_REGRESSIONS, explore, parseArguments, plainSession, runSession, type SessionOptions,
+} from '@stci/swarm';
 import { firstSeed, share } from './first-seed.js';
 
 const SEEDS = swarmSeeds('sessions with front-ends');
@@ -21,12 +23,10 @@ suite('sessions', (test) => {
 
   const from = firstSeed();
   test(`${SEEDS} seeds from ${from}, this commit's`, () => {
-    const failed: string[] = [];
-    for (let seed = from; seed < from + SEEDS; seed++) {
-      const { problems } = runSession(drawSession(seed));
-      if (problems.length > 0) failed.push(`seed ${seed}: ${problems.slice(0, 3).join('; ')}`);
-    }
-    assert.equal(failed, []);
+    const lines: string[] = [];
+    const plan = parseArguments(['--sessions', '--from', `${from}`, '--seeds', `${SEEDS}`]);
+    const io = { print: (line: string) => void lines.push(line), nowMs: () => performance.now() };
+    assert.equal(explore({ ...plan, shrinkMs: 20_000 }, io).failedSeeds, [], lines.join('\n'));
   }, { timeoutMs: 240_000 });
 
   test('a spool that is too small: what was dropped is told, to the byte', () => {

@@ -1,29 +1,12 @@
 /**
- * Explores seeds, or replays one: what `npm run swarm` does, without its process. Returns the seeds that failed.
+ * Explores seeds, replays one, or looks for the moment at which one was lost: what `npm run swarm` does, without its
+ * process.
  */
 
-import { StciError } from '@stci/interface';
-import { drawFailures } from './draw-failures.js';
-import { drawOptions } from './options.js';
-import { runFailures } from './run-failures.js';
-import { runJob, type RunOutcome } from './run-job.js';
-
-export interface ExplorePlan {
-  readonly from: number;
-  /** Seeds to run; Infinity: until the time is over. */
-  readonly seeds: number;
-  readonly minutes: number;
-  /** Instead of the drawn number of hosts. */
-  readonly hosts: number | undefined;
-  /** In every run, not only in some, programs agree. */
-  readonly agree: boolean;
-  /** Sessions whose agents fail, with detectors, instead of jobs. */
-  readonly failures: boolean;
-  /** Of these, few hosts and short times. */
-  readonly small: boolean;
-  /** Every event as a line. */
-  readonly isTraced: boolean;
-}
+import type { BlamePlan, ExplorePlan } from './command-line.js';
+import { blame } from './blame.js';
+import { classOf, planCommand, regressionText, shrinkFinding, type FindingClass } from './finding.js';
+import type { Kind, KindRun, SeededPlan } from './kind.js';
 
 export interface ExploreIo {
   print(line: string): void;
@@ -34,59 +17,21 @@ export interface ExploreIo {
 export interface Exploration {
   readonly runs: number;
   readonly failedSeeds: readonly number[];
+  readonly kinds: readonly KindReport[];
 }
 
-export const USAGE = `Usage: npm run swarm -- [options]
-  --seed N       run this seed alone: a replay
-  --from N       first seed (default 1)
-  --seeds N      number of seeds (default 1000)
-  --minutes M    run seeds until M minutes are over
-  --hosts N      this many hosts in every run (1..1000)
-  --agree        in every run programs agree with each other, not only in some
-  --failures     sessions with detectors and overlays, whose agents fail, instead of jobs
-  --small        with --failures: few hosts and short times, a fifth of the cost
-  --trace        print every event`;
-
-const FLAGS = ['--trace', '--agree', '--failures', '--small'];
-const NUMBER_OPTIONS = ['--seed', '--from', '--seeds', '--minutes', '--hosts'];
-const HOSTS_MAX = 1000;
-const SEEDS_DEFAULT = 1000;
-const FAILURES_MAX = 10;
-
-function usageError(what: string): StciError {
-  return new StciError('STCI_USAGE', `${what}\n${USAGE}`);
+export interface KindReport {
+  readonly kind: Kind;
+  readonly runs: number;
+  readonly minutes: number;
+  readonly failedSeeds: readonly number[];
+  readonly classes: readonly FindingClass[];
 }
 
-/** Throws STCI_USAGE. */
-export function parseArguments(args: readonly string[]): ExplorePlan {
-  const values = new Map<string, number>();
-  const given = new Set<string>();
-  for (let index = 0; index < args.length; index++) {
-    const name = args[index] as string;
-    if (FLAGS.includes(name)) {
-      given.add(name);
-      continue;
-    }
-    if (!NUMBER_OPTIONS.includes(name)) throw usageError(`Unknown option ${name}`);
-    const text = args[++index] ?? '';
-    const value = Number(text);
-    const isWhole = name === '--minutes' || Number.isInteger(value);
-    if (text === '' || !isWhole || !(value > 0) || !Number.isSafeInteger(Math.ceil(value))) {
-      throw usageError(`${name} takes a ${name === '--minutes' ? '' : 'whole '}number above 0, got '${text}'`);
-    }
-    values.set(name, value);
-  }
-  const hosts = values.get('--hosts');
-  if (hosts !== undefined && hosts > HOSTS_MAX) throw usageError(`--hosts is at most ${HOSTS_MAX}, got ${hosts}`);
-  const seed = values.get('--seed');
-  const minutes = values.get('--minutes') ?? Infinity;
-  const seeds = values.get('--seeds') ?? (minutes === Infinity ? SEEDS_DEFAULT : Infinity);
-  return {
-    from: seed ?? values.get('--from') ?? 1, seeds: seed === undefined ? seeds : 1, minutes, hosts,
-    agree: given.has('--agree'), failures: given.has('--failures'),
-    small: given.has('--small'), isTraced: given.has('--trace'),
-  };
-}
+/** No more classes are made simpler: so many are one cause, or a broken build. */
+const SHRUNK_MAX = 20;
+/** Seeds of one class that are named. */
+const NAMED_MAX = 20;
 
 /** The first seed that is explored for a commit, by its hash: each commit sees others. */
 export function commitSeed(hash: string): number {
@@ -94,63 +39,91 @@ export function commitSeed(hash: string): number {
 }
 
 export function explore(plan: ExplorePlan, io: ExploreIo): Exploration {
-  const startMs = io.nowMs();
-  const failedSeeds: number[] = [];
   const isReplay = plan.seeds === 1;
   io.print(isReplay ? `seed ${plan.from}` : `seeds from ${plan.from}`);
+  if (plan.blame !== undefined) return blameSeed(plan, plan.blame, io);
+  const kinds = plan.kinds.map((kind) => exploreKind(plan, kind, io));
+  const failedSeeds = kinds.flatMap((each) => each.failedSeeds);
+  if (isReplay) io.print(`seed ${plan.from}: ${failedSeeds.length === 0 ? 'ok' : 'FAILED'}`);
+  else for (const line of table(plan, kinds)) io.print(line);
+  return { runs: kinds.reduce((sum, { runs }) => sum + runs, 0), failedSeeds, kinds };
+}
+
+function planOf({ given, wishes, from }: ExplorePlan, kind: Kind, seed = from): SeededPlan {
+  return given === undefined ? kind.draw(seed, wishes) : { ...kind.plain, ...given };
+}
+
+/** Goes on after a seed that fails. */
+function exploreKind(plan: ExplorePlan, kind: Kind, io: ExploreIo): KindReport {
+  const startMs = io.nowMs();
+  const failedSeeds: number[] = [];
+  const classes = new Map<string, FindingClass>();
   let runs = 0;
   for (let seed = plan.from; seed < plan.from + plan.seeds; seed++) {
     if (io.nowMs() - startMs >= plan.minutes * 60_000) break;
     runs++;
-    const outcome = runSeed(plan, seed, io);
-    if (isReplay) io.print(outcome.summary());
-    if (outcome.problems.length === 0) continue;
+    const drawn = planOf(plan, kind, seed);
+    const outcome = kind.run(drawn, plan.isTraced ? { onTrace: io.print } : {});
+    if (plan.seeds === 1) outcome.summary().forEach(io.print);
+    const [first] = outcome.problems;
+    if (first === undefined) continue;
     failedSeeds.push(seed);
-    printFailure(plan, seed, outcome, io);
-    if (failedSeeds.length >= FAILURES_MAX) break;
+    const name = classOf(first);
+    const known = classes.get(name);
+    known?.seeds.push(seed);
+    if (known !== undefined) {
+      io.print(`FAILED seed ${seed}, as seed ${known.seeds[0]}: ${first.split('\n')[0]}`);
+      continue;
+    }
+    classes.set(name, { name, seeds: [seed] });
+    printFailure(plan, kind, seed, outcome, io);
+    if (plan.shrinkMs > 0 && classes.size <= SHRUNK_MAX) printSmallest(plan, kind, drawn, name, io);
   }
-  const seconds = ((io.nowMs() - startMs) / 1000).toFixed(1);
-  if (isReplay) io.print(`seed ${plan.from}: ${failedSeeds.length === 0 ? 'ok' : 'FAILED'}`);
-  else {
-    const last = plan.from + runs - 1;
-    io.print(`seeds ${plan.from} to ${last}: ${runs} runs, ${failedSeeds.length} failed, ${seconds} s`);
-  }
-  return { runs, failedSeeds };
+  const minutes = (io.nowMs() - startMs) / 60_000;
+  return { kind, runs, minutes, failedSeeds, classes: [...classes.values()] };
 }
 
-interface Explored extends Pick<RunOutcome, 'problems' | 'traceHash'> {
-  summary(): string;
-}
-
-function runSeed({ hosts, agree, failures, small, isTraced }: ExplorePlan, seed: number, io: ExploreIo): Explored {
-  const hooks = isTraced ? { onTrace: io.print } : {};
-  if (failures) {
-    const { run, problems } = runFailures(drawFailures(seed, small ? 'small' : 'any'), hooks);
-    const { plan, traceHash } = run;
-    return { problems, traceHash, summary: () => `plan ${JSON.stringify(plan)}\ntrace ${traceHash}` };
-  }
-  const outcome = runJob(drawOptions(seed, { hosts, ...(agree && { agree: true }) }), hooks);
-  return { ...outcome, summary: () => summary(outcome) };
-}
-
-function printFailure(plan: ExplorePlan, seed: number, { problems, traceHash }: Explored, io: ExploreIo): void {
+function printFailure(
+  { wishes, given }: ExplorePlan, kind: Kind, seed: number, { problems, traceHash }: KindRun, { print }: ExploreIo,
+): void {
+  print(`FAILED seed ${seed}, trace ${traceHash}:`);
+  for (const problem of problems) print(`  ${problem.replaceAll('\n', '\n    ')}`);
+  if (given !== undefined) return;
   const options = [
-    ...(['agree', 'failures', 'small'] as const).flatMap((name) => (plan[name] ? [`--${name}`] : [])),
-    ...(plan.hosts === undefined ? [] : [`--hosts ${plan.hosts}`]), `--seed ${seed}`,
+    ...(wishes.agree === true ? ['--agree'] : []), ...(kind.flags === '' ? [] : [kind.flags]),
+    ...(wishes.hosts === undefined ? [] : [`--hosts ${wishes.hosts}`]), `--seed ${seed}`,
   ];
-  io.print(`FAILED seed ${seed}, trace ${traceHash}:`);
-  for (const problem of problems) io.print(`  ${problem.replaceAll('\n', '\n    ')}`);
-  io.print(`  replay: npm run swarm -- ${options.join(' ')} --trace`);
+  print(`  replay: npm run swarm -- ${options.join(' ')} --trace`);
 }
 
-function summary({ run, traceHash }: RunOutcome): string {
-  const { report } = run.record;
-  const { options, world, faults } = run;
-  const rows = [
-    `options ${JSON.stringify(options)}`,
-    ...faults.map(({ plan, timeMs, target }) => `fault at ${timeMs.toFixed(3)} ms: ${plan.kind} ${target}`),
-    `exit code ${report?.exitCode ?? 'none'}${report?.cause === undefined ? '' : `: ${report.cause.message}`}`,
-    `${world.scheduler.fired} events in ${world.nowMs.toFixed(1)} ms of virtual time, trace ${traceHash}`,
-  ];
-  return rows.join('\n');
+function printSmallest({ shrinkMs }: ExplorePlan, kind: Kind, plan: SeededPlan, name: string, io: ExploreIo): void {
+  const { print, nowMs } = io;
+  const startMs = nowMs();
+  const shrunk = shrinkFinding(kind, plan, name, { boundMs: shrinkMs, nowMs });
+  const seconds = ((nowMs() - startMs) / 1000).toFixed(0);
+  const how = shrunk.isSmallest ? 'nothing simpler shows it' : 'the time was over; --shrink S gives more';
+  print(`  smallest plan, ${shrunk.tries} tries in ${seconds} s (${how}):`);
+  print(regressionText(kind, shrunk.plan, name));
+  print(`  replay: ${planCommand(kind, shrunk.plan)}`);
+}
+
+function table({ from }: ExplorePlan, reports: readonly KindReport[]): string[] {
+  const rows = reports.map(({ kind, runs, minutes, failedSeeds, classes }) => [
+    kind.name, `${from} to ${from + runs - 1}`, `${runs}`, minutes.toFixed(1), `${failedSeeds.length}`,
+    `${classes.length}`,
+  ]);
+  const all = [['kind', 'seeds', 'runs', 'minutes', 'red', 'classes'], ...rows];
+  const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? [];
+  const lines = all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
+  const classLines = reports.flatMap(({ kind, classes }) => classes.map(({ name, seeds }) => {
+    const more = seeds.length > NAMED_MAX ? `, and ${seeds.length - NAMED_MAX} more` : '';
+    return `${kind.name}: ${name}\n  ${seeds.length} red: ${seeds.slice(0, NAMED_MAX).join(', ')}${more}`;
+  }));
+  return [...lines, ...classLines];
+}
+
+function blameSeed(plan: ExplorePlan, how: BlamePlan, io: ExploreIo): Exploration {
+  const [kind] = plan.kinds as [Kind];
+  const isRed = blame(kind, planOf(plan, kind), how, io.print);
+  return { runs: 1, failedSeeds: isRed ? [plan.from] : [], kinds: [] };
 }

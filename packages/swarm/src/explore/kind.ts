@@ -1,0 +1,180 @@
+/** Kinds of runs that are explored: what a seed draws, how it is run, and which simpler plans there are. */
+
+import type { World } from '@stci/platform-sim';
+import { drawFailures, latencySetting, type FailureSize } from '../draw-failures.js';
+import type { FailureFault, FailurePlan, Place } from '../failure-plan.js';
+import { drawOptions, type SwarmOptions, type Wishes } from '../options.js';
+import { PLAIN } from '../plain.js';
+import { plainFailures } from '../regressions-failures.js';
+import { plainSession } from '../regressions-sessions.js';
+import { runFailures } from '../run-failures.js';
+import { runJob, type RunOutcome } from '../run-job.js';
+import { runSession } from '../run-session.js';
+import { drawSession, type SessionOptions } from '../session-plan.js';
+import { literal } from './literal.js';
+
+export interface KindHooks {
+  readonly onTrace?: ((line: string) => void) | undefined;
+  /** Before anything happens. */
+  readonly onWorld?: ((world: World) => void) | undefined;
+}
+
+export interface KindRun {
+  readonly problems: readonly string[];
+  readonly traceHash: string;
+  /** For a replay: what happened. */
+  summary(): readonly string[];
+}
+
+export interface SeededPlan {
+  readonly seed: number;
+}
+
+export interface Kind<Plan extends SeededPlan = SeededPlan> {
+  readonly name: string;
+  /** Options of the command by which it is chosen. */
+  readonly flags: string;
+  /** The simplest plan; others are told by what is different in them. */
+  readonly plain: Plan;
+  draw(seed: number, wishes: Wishes): Plan;
+  run(plan: Plan, hooks?: KindHooks): KindRun;
+  /** Plans with fewer hosts or jobs, which are more than one value of the plan. */
+  fewer(plan: Plan): Iterable<Plan>;
+  /** The plan, with what follows from its other values; undefined: none like it is drawn. */
+  fit(plan: Plan): Plan | undefined;
+  /** As the regressions of this kind have it, from the values that are not plain. */
+  literal(different: Partial<Plan>): string;
+}
+
+const JOBS: Kind<SwarmOptions> = {
+  name: 'jobs',
+  flags: '',
+  plain: { ...PLAIN, settings: { launcherproc: 'local' } },
+  draw: (seed, wishes) => drawOptions(seed, wishes),
+  run: (plan, hooks = {}) => {
+    const outcome = runJob(plan, hooks);
+    return { ...outcome, summary: () => jobSummary(outcome) };
+  },
+  *fewer(plan) {
+    yield* fewerHosts(plan, 1);
+    const settings = { ...plan.settings, launcherproc: 'local' };
+    if (plan.remote) yield { ...plan, remote: false, badHosts: [], settings };
+  },
+  fit: (plan) => {
+    const { hosts, remote, apps, stdin, settings } = plan;
+    const ranks = apps.reduce((sum, { count }) => sum + count, 0);
+    const isRemote = settings['launcherproc'] !== 'local';
+    const hasReader = stdin.to !== 'rank' || stdin.rank < ranks;
+    if (hosts < 1 || remote !== isRemote || !hasReader || apps.some(({ count }) => count < 1)) return undefined;
+    const badHosts = plan.badHosts.filter(({ host }) => host < hosts);
+    return { ...plan, badHosts, slots: Math.max(1, Math.ceil(ranks / hosts)) };
+  },
+  literal: ({ settings = JOBS.plain.settings, ...rest }) =>
+    `options: { ...PLAIN,${literal({ ...rest, settings }).slice(1)},`,
+};
+
+function failures(size: FailureSize): Kind<FailurePlan> {
+  return {
+    name: size === 'any' ? 'sessions with failures' : 'small sessions with failures',
+    flags: size === 'any' ? '--failures' : '--failures --small',
+    plain: plainFailures({ hosts: 2, faults: [], settings: { 'detector.latency': '20ms' } }),
+    draw: (seed) => drawFailures(seed, size),
+    run: (plan, hooks = {}) => {
+      const { run: { traceHash }, problems } = runFailures(plan, hooks);
+      return { problems, traceHash, summary: () => [`plan ${literal(plan)}`, `trace ${traceHash}`] };
+    },
+    fewer: fewerFailing,
+    fit: (plan) => {
+      const { hosts, isTimed, settings, link } = plan;
+      const isLost = (place: Place): boolean => place !== 'login' && place >= hosts;
+      if (hosts < 2 || placesOf(plan).some(isLost)) return undefined;
+      // What is promised in time is so for the parameters that are drawn for it.
+      if (isTimed === true) return settings['detector.ring.timeout'] === undefined ? undefined : plan;
+      return { ...plan, settings: { ...settings, 'detector.latency': latencySetting(hosts, settings, link) } };
+    },
+    literal: ({ hosts = 2, faults = [], ...rest }) => `plan: plainFailures(${literal({ hosts, faults, ...rest })}),`,
+  };
+}
+
+const SESSIONS: Kind<SessionOptions> = {
+  name: 'sessions',
+  flags: '--sessions',
+  plain: plainSession({ program: 'true', args: [], count: 1 }),
+  draw: (seed) => drawSession(seed),
+  run: (plan, hooks = {}) => {
+    const { problems, world: { traceHash } } = runSession(plan, hooks);
+    return { problems, traceHash, summary: () => [`options ${literal(plan)}`, `trace ${traceHash}`] };
+  },
+  *fewer(plan) {
+    yield* fewerHosts(plan, 2);
+    for (const gone of plan.jobs.keys()) {
+      const frontEnds = plan.frontEnds.filter(({ job }) => job !== gone)
+        .map((each) => ({ ...each, job: each.job > gone ? each.job - 1 : each.job }));
+      yield { ...plan, jobs: plan.jobs.filter((_, job) => job !== gone), frontEnds };
+    }
+    for (const [index, each] of plan.frontEnds.entries()) {
+      if (each.leave === undefined) continue;
+      yield { ...plan, frontEnds: plan.frontEnds.with(index, { ...each, leave: undefined }) };
+    }
+  },
+  fit: (plan) => {
+    const { jobs, frontEnds, hosts } = plan;
+    // Each job is submitted, once, and nobody asks for one that is not there.
+    const submits = frontEnds.filter(({ kind }) => kind === 'submit' || kind === 'detached').map(({ job }) => job);
+    const isSubmitted = submits.length === jobs.length && new Set(submits).size === submits.length;
+    const isThere = frontEnds.every(({ job }) => job < jobs.length);
+    return hosts >= 2 && isSubmitted && isThere && jobs.every(({ app }) => app.count >= 1) ? plan : undefined;
+  },
+  literal: ({ jobs = SESSIONS.plain.jobs, ...rest }) =>
+    `options: { ...plainSession(${literal(jobs[0]?.app)}),${literal({ jobs, ...rest }).slice(1)},`,
+};
+
+export const KINDS: readonly Kind[] = [JOBS, SESSIONS, failures('any'), failures('small')];
+
+/** A half, then one less. */
+function* fewerHosts<Plan extends { readonly hosts: number }>(plan: Plan, least: number): Iterable<Plan> {
+  for (const hosts of new Set([Math.ceil(plan.hosts / 2), plan.hosts - 1])) {
+    if (hosts >= least && hosts < plan.hosts) yield { ...plan, hosts };
+  }
+}
+
+/** Without the second half, then without each; those behind it get its place. */
+function* fewerFailing(plan: FailurePlan): Iterable<FailurePlan> {
+  const half = Math.ceil(plan.hosts / 2);
+  if (half < plan.hosts - 1) yield withoutHosts(plan, half, plan.hosts - half);
+  for (let host = plan.hosts - 1; host >= 0; host--) yield withoutHosts(plan, host, 1);
+}
+
+function withoutHosts(plan: FailurePlan, first: number, count: number): FailurePlan {
+  const isGone = (place: Place): boolean => place !== 'login' && place >= first && place < first + count;
+  const movedHost = (host: number): number => (host >= first ? host - count : host);
+  const moved = (place: Place): Place => (place === 'login' ? place : movedHost(place));
+  const faults = plan.faults.filter((fault) => !placesOf({ faults: [fault], edges: [] }).some(isGone));
+  const edges = plan.edges.filter(({ host }) => !isGone(host));
+  return {
+    ...plan, hosts: plan.hosts - count,
+    faults: faults.map((fault): FailureFault => {
+      if ('hosts' in fault) return { ...fault, hosts: fault.hosts.map(movedHost) };
+      if ('between' in fault) return { ...fault, between: [moved(fault.between[0]), moved(fault.between[1])] };
+      return { ...fault, host: moved(fault.host) } as FailureFault;
+    }),
+    edges: edges.map((edge) => ({ ...edge, host: movedHost(edge.host) })),
+  };
+}
+
+function placesOf({ faults, edges }: Pick<FailurePlan, 'faults' | 'edges'>): Place[] {
+  const ofFault = (fault: FailureFault): readonly Place[] =>
+    ('hosts' in fault ? fault.hosts : 'between' in fault ? fault.between : [fault.host]);
+  return [...faults.flatMap(ofFault), ...edges.map(({ host }) => host)];
+}
+
+function jobSummary({ run, traceHash }: RunOutcome): string[] {
+  const { report } = run.record;
+  const { options, world, faults } = run;
+  return [
+    `options ${literal(options)}`,
+    ...faults.map(({ plan, timeMs, target }) => `fault at ${timeMs.toFixed(3)} ms: ${plan.kind} ${target}`),
+    `exit code ${report?.exitCode ?? 'none'}${report?.cause === undefined ? '' : `: ${report.cause.message}`}`,
+    `${world.scheduler.fired} events in ${world.nowMs.toFixed(1)} ms of virtual time, trace ${traceHash}`,
+  ];
+}
