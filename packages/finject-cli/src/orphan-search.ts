@@ -11,6 +11,8 @@ import { commandOf, isOfOwnSpace, markedProcesses, RUN_VARIABLE } from './marked
 /** How often this machine is looked at. */
 const LOOK_MS = 20;
 const NAMED_MAX = 20;
+/** So long after an agent's end its guardian has ended what it leaves; less than what a look gets (host-search.ts). */
+const SETTLE_MS = 2000;
 /** Name of this machine in the record. */
 const HERE = 'this machine';
 const LOCAL = 'local';
@@ -51,7 +53,8 @@ function searchAll(init: OrphanSearchInit, here: readonly number[], waitMs: numb
   const hosts = new Map(init.hosts.map((host) => [host.name, host]));
   const mark = `${RUN_VARIABLE}=${init.mark}`;
   const { sinceMs = 0, session } = init.own ?? {};
-  const own = session === undefined ? undefined : { session, ageMs: () => clock.nowMs() - sinceMs };
+  const ageMs = (): number => clock.nowMs() - sinceMs;
+  const own = session === undefined ? undefined : { session, settleMs: SETTLE_MS, ageMs };
   return new Promise((resolve) => searchHosts({
     clock, waitMs, hosts: isHere ? [HERE] : [...hosts.keys()],
     look: (name, stillMs, deadlineMs, done) => {

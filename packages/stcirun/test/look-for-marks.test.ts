@@ -1,6 +1,6 @@
 /** Processes that are left of a run, found by a login (a client in place of ssh) and here: by mark and by limit. */
 
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,21 +29,29 @@ const host = (name: string) => ({ name, slots: 1, slotsBound: false, origin: 'te
 /** Agents' ids that are not in use: the largest that Linux gives is one less. */
 const GONE = 2 ** 22 - 1;
 const limitOf = (agent: string | number): string => `$((${MARK_TAG} << ${TAG_SHIFT} | 0x1234 << 22 | ${agent}))`;
+const limited = (agent: string | number, words: string): string =>
+  `ulimit -S -w ${limitOf(agent)}; exec env -i ${words}`;
+const OWN = { session: 's1', settleMs: 500, ageMs: () => 600_000 };
+/** As in a container of this machine. */
+const IN_SPACE = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
+const noSpace = spawnSync(IN_SPACE[0] as string, [...IN_SPACE.slice(1), 'true']).status === 0 ? '' :
+  'needs user namespaces';
 
 suite('search for processes of a run', (test) => {
   const children: ChildProcess[] = [];
   let directory = '';
   test.before(() => void (directory = mkdtempSync(join(tmpdir(), 'stci-marks-'))));
-  test.after(() => {
-    for (const { pid } of children) {
+  // At once: experiments of other test files count those without a mark that stay.
+  test.afterEach(() => {
+    for (const { pid } of children.splice(0)) {
       try {
         process.kill(-(pid as number), 'SIGKILL');
       } catch {
         // It has ended.
       }
     }
-    rmSync(directory, { recursive: true });
   });
+  test.after(() => rmSync(directory, { recursive: true }));
 
   /** Runs when this resolves; its id. */
   async function start(line: string, env: NodeJS.ProcessEnv): Promise<number> {
@@ -87,21 +95,40 @@ suite('search for processes of a run', (test) => {
   }, LONG);
 
   test('without the mark by the limit: of an agent that is gone, begun since, and of no other run', async () => {
-    const limited = (agent: string | number): string => `ulimit -S -w ${limitOf(agent)}; exec env -i sleep 64`;
-    const mine = await start(limited(GONE), {});
-    const ofLiving = await start(limited('$$'), {});
+    const mine = await start(limited(GONE, 'sleep 64'), {});
+    const ofLiving = await start(limited('$$', 'sleep 64'), {});
     const kept = `ulimit -S -w ${limitOf(GONE)}; exec sleep 65`;
     const ofSession = await start(kept, { STCI_TOOL_MARK: 's1-1-0.' });
     const others =
       [{ [NAME]: 'other-1.1' }, { STCI_TOOL_MARK: 's11-1-0.' }, { [NAME]: '', STCI_TOOL_MARK: 's1-1-0.' }];
     const ofOthers = await Promise.all(others.map((env) => start(kept, env)));
     const mark = `${NAME}=${VALUE}.none`;
-    const found = pidsOf(await look('a', { mark, own: { session: 's1', ageMs: () => 600_000 } }));
+    const found = pidsOf(await look('a', { mark, own: OWN }));
     assert.ok(found.includes(mine) && found.includes(ofSession), 'they are found');
     for (const pid of [ofLiving, ...ofOthers]) assert.ok(!found.includes(pid), `${pid} is not`);
-    const young = await look('a', { mark, own: { session: 's1', ageMs: () => -1000 } });
+    const young = await look('a', { mark, own: { ...OWN, ageMs: () => -1000 } });
     assert.ok(!pidsOf(young).includes(mine), 'it is older');
     assert.equal(pidsOf(await look('a', { mark })), [], 'limits do not count');
+  }, LONG);
+
+  test('what the guardian of another agent is about to end is not left, however late the search begins', async () => {
+    const ends = await start(limited(GONE, 'sleep 1'), {});
+    const stays = await start(limited(GONE, 'sleep 66'), {});
+    const found = pidsOf(await look('a', { mark: `${NAME}=${VALUE}.none`, own: { ...OWN, settleMs: 4000 } }));
+    assert.equal([found.includes(stays), found.includes(ends)], [true, false]);
+  }, LONG);
+
+  test.skipIf(noSpace !== '', noSpace, 'the id of an agent in another PID namespace means none here', async () => {
+    const [file = '', ...words] = IN_SPACE;
+    const line = `ulimit -S -w ${limitOf('$$')}; sleep 67`;
+    const child = spawn(file, [...words, 'env', '-i', 'sh', '-c', line], { detached: true, stdio: 'ignore' });
+    children.push(child);
+    const childrenOf = (pid: number): number[] =>
+      readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+    const below = (): number[] => childrenOf(child.pid as number).flatMap((agent) => [agent, ...childrenOf(agent)]);
+    await eventually(() => below().length === 2, { what: 'the agent and its tool' });
+    const found = pidsOf(await look('a', { mark: `${NAME}=${VALUE}.none`, own: OWN }));
+    assert.equal(below().map((pid) => found.includes(pid)), [false, false]);
   }, LONG);
 
   test('a host that cannot be looked at has a reason', async () => {
@@ -114,7 +141,7 @@ suite('search for processes of a run', (test) => {
     assert.match(await why('slow1', 1000), /no answer within 1000 ms/u);
     assert.match(await why('-oProxyCommand=x'), 'is no host name');
     const liar = join(directory, 'liar.sh');
-    writeFileSync(liar, `#!/bin/sh\n${CLIENT} "$@" | sed -u 's/"count":/"count":-/'\n`);
+    writeFileSync(liar, `#!/bin/sh\n${CLIENT} "$@" | sed -u 's/"count":/"count":-1/'\n`);
     chmodSync(liar, 0o755);
     assert.match(await why('a', DEADLINE_MS, paramsOf(liar)), /an answer that cannot be used: .*facts\.count/u);
     writeFileSync(liar, '#!/bin/sh\nexec yes\n');
