@@ -1,12 +1,15 @@
 /** Each check of tidy on a bad sample, in a tree of a few lines, and on the good one from which it differs. */
 
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { assert, suite } from '@stci/testkit';
 import { checkCycles, checkDirections } from '../dist/tidy/imports.js';
-import { findings, placesOf } from '../dist/tidy/main.js';
+import { findings } from '../dist/tidy/main.js';
 import { checkLockfile, checkManifests, checkReferences } from '../dist/tidy/manifests.js';
 import { checkMarkdown } from '../dist/tidy/markdown.js';
 import { checkHeads, checkLines, checkPlaces } from '../dist/tidy/text.js';
-import { show } from '../dist/tidy/tree.js';
+import { readTree, show } from '../dist/tidy/tree.js';
 import type { Finding, Tree } from '../dist/tidy/tree.js';
 
 type Files = Readonly<Record<string, string>>;
@@ -14,6 +17,9 @@ type Files = Readonly<Record<string, string>>;
 function tree(files: Files): Tree {
   return new Map(Object.entries(files));
 }
+
+/** In pieces, since tidy reads this file, too. */
+const place = (...parts: string[]): string => ['', ...parts].join('/');
 
 /** Findings as lines of text. */
 function of(check: (tree: Tree) => Finding[], files: Files): string[] {
@@ -189,32 +195,48 @@ suite('tidy: text', (test) => {
     assert.equal(of(checkHeads, { 'packages/a/src/a.ts': '/** What it is. */\n' }), []);
   });
 
-  test('no place of this machine, no registry', () => {
-    const places = placesOf('/data/kim/stci', '/home/kim');
-    assert.equal(places, ['/data/kim/stci/', '/data/kim/', '/home/kim/', '/data/']);
-    const found = (line: string): string[] => checkPlaces(tree({ 'a.md': line }), places).map(show);
-    only(found('see /home/kim/notes'), 'names a place');
-    only(found('see /data/x'), 'names a place');
+  const found = (line: string): string[] => of(checkPlaces, { 'a.md': line });
+
+  test('no place of a machine, no registry', () => {
+    for (const parts of [['home', 'ann', 'x'], ['work', 'stci'], ['root', '.npmrc'], ['data', 'x']]) {
+      const named = place(...parts);
+      only(found(`see ${named}`), 'names a place');
+      only(found(`file://${named}`), 'names a place');
+    }
     only(found(['https:', '', 'registry.example.org', 'x'].join('/')), 'names a registry');
-    assert.equal(found('see /tmp/x and https://example.org/'), []);
+    assert.equal(found('see /tmp/x, /home/kim/x, ~/work/x, ${root}/data/x, ../data/x, https://example.org/data/x'), []);
   });
 
-  test('places that all machines have are fine', () => {
-    assert.equal(placesOf('/tmp/clone', '/home/kim'), ['/tmp/clone/', '/home/kim/']);
+  test('a clone has the same findings wherever it is, whoever reads it', () => {
+    const above = mkdtempSync('/var/tmp/stci-tidy-');
+    const files = { 'a.ts': "const paths = ['/w/p1', '/a/stci/b', '/x', '/home/u/stci/c'];\n" };
+    try {
+      for (const below of ['a/stci', 'x', 'tmp/t/stci', 'home/u/stci', 'with blank/stci']) {
+        const root = join(above, below);
+        mkdirSync(root, { recursive: true });
+        execFileSync('git', ['init', '-q', root]);
+        for (const [path, text] of Object.entries({ ...files, 'b.ts': `// ${root}/ is no finding\n` })) {
+          writeFileSync(join(root, path), text);
+        }
+        assert.equal(checkPlaces(readTree(root)), [], below);
+      }
+    } finally {
+      rmSync(above, { recursive: true });
+    }
   });
 });
 
 suite('tidy: all', (test) => {
   test('every check is called', () => {
     const found = findings(tree({
-      'packages/core/src/a.ts': `import 'ws';\nimport './b.js'; // /place/${'x'.repeat(120)}\n`,
+      'packages/core/src/a.ts': `import 'ws';\nimport './b.js'; // ${place('data', 'x').padEnd(120)}|\n`,
       'packages/core/src/b.ts': "/** B. */\nimport './a.js';\n",
       'packages/core/package.json': '{"dependencies":{"ws":"^8"}}\n',
       'packages/core/tsconfig.json': '{}\n',
       'tsconfig.json': '{"references":[]}\n',
       'pnpm-lock.yaml': 'tarball: x\n',
       'README.md': '[x](nowhere.md)\n',
-    }), ['/place/']).map(show).join('\n');
+    })).map(show).join('\n');
     const says = ['platform-node', 'cycle of files', 'exact version', 'not allowed', 'no row', 'lack packages/core',
       'names a registry', 'has 0 lines', 'leads nowhere', 'at most 120', 'must begin', 'names a place'];
     for (const text of says) assert.match(found, text);

@@ -107,6 +107,14 @@ export const BANNED_GLOBALS: Readonly<Record<string, string>> = {
   WebSocket: 'use Platform.network',
 };
 
+/** Directories below the root in which machines keep what users or projects own. */
+export const PERSONAL_DIRECTORIES: readonly string[] = [
+  'home', 'Users', 'root', 'work', 'workspace', 'workspaces', 'data', 'scratch', 'project', 'projects', 'builds',
+  'mnt', 'media', 'srv', 'nfs', 'lustre', 'gpfs', 'export', 'Volumes',
+];
+/** Their owners in examples. */
+export const EXAMPLE_OWNERS: readonly string[] = ['kim', 'me', 'u', 'user'];
+
 export function ruleOf(packageName: string): PackageRule | undefined {
   const exact = PACKAGE_RULES[packageName];
   if (exact !== undefined) return exact;

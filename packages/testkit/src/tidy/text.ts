@@ -3,6 +3,7 @@
  * machine on which a file was written.
  */
 
+import { EXAMPLE_OWNERS, PERSONAL_DIRECTORIES } from './house.js';
 import type { Finding, Tree } from './tree.js';
 
 const LINE_CHARS_MAX = 120;
@@ -40,12 +41,17 @@ export function checkHeads(tree: Tree): Finding[] {
     .map(([path]) => ({ path, line: 1, text: 'must begin with a comment /** … */ that says what the file is' }));
 }
 
-/** `places`: directories of this machine that no committed file may name. */
-export function checkPlaces(tree: Tree, places: readonly string[]): Finding[] {
+/** `/home/kim` in `see /home/kim/notes`; no continuation of `~`, `$HOME`, `${root}`, `..` or the address of a page. */
+const PERSONAL = new RegExp(`(?<![\\w.~$})*@-])/(?:${PERSONAL_DIRECTORIES.join('|')})/([\\w.-]*)`, 'g');
+
+/** Directories of a user or a project, as they are on the machine on which a file was written; registries. */
+export function checkPlaces(tree: Tree): Finding[] {
   return [...tree].flatMap(([path, text]) =>
     text.split('\n').flatMap((line, index) => {
-      const place = places.find((each) => line.includes(each));
-      if (place !== undefined) return [{ path, line: index + 1, text: `names a place of this machine: ${place}` }];
+      const place = [...line.matchAll(PERSONAL)].find(([, owner = '']) => !EXAMPLE_OWNERS.includes(owner))?.[0];
+      const examples = EXAMPLE_OWNERS.join(', ');
+      const wrong = `names a place of some machine: ${place}; in examples the owner is one of ${examples}`;
+      if (place !== undefined) return [{ path, line: index + 1, text: wrong }];
       const registry = /https?:\/\/[^/\s]*(registry|npmjs|artifact|mirror)/i.exec(line);
       return registry === null ? [] : [{ path, line: index + 1, text: `names a registry: ${registry[0]}` }];
     }));
