@@ -2,7 +2,8 @@
 
 import { hostname } from 'node:os';
 import {
-  PROGRAM_KEYS_BYTES_MAX, PROGRAM_KEYS_MAX, type Form, type ProgramErrorCode, type ProgramEvent, type ProgramRequest,
+  PROGRAM_KEYS_BYTES_MAX, PROGRAM_KEYS_MAX, programKeyBytes, type Form, type ProgramErrorCode, type ProgramEvent,
+  type ProgramRequest,
 } from '@stci/interface';
 import type { AgentLink, AgentLinkEvents } from './agent-socket.js';
 import { faultAlone } from './topology-alone.js';
@@ -122,10 +123,10 @@ export class LocalAgent implements AgentLink {
   #exchange(): string {
     const all = new Map([...this.#keys, ...this.#put]);
     this.#put.clear();
-    const bytes = [...all].reduce((sum, [key, value]) => sum + key.length + value.bytes.length, 0);
+    const bytes = [...all].reduce((sum, [key, value]) => sum + programKeyBytes(key, value.bytes), 0);
     if (all.size > PROGRAM_KEYS_MAX) return `the job has ${all.size} keys, at most ${PROGRAM_KEYS_MAX} are allowed`;
     if (bytes > PROGRAM_KEYS_BYTES_MAX) {
-      return `the job's keys have ${bytes} bytes, at most ${PROGRAM_KEYS_BYTES_MAX} are allowed`;
+      return `the job's keys count for ${bytes} bytes, at most ${PROGRAM_KEYS_BYTES_MAX} are allowed`;
     }
     for (const [key, value] of all) this.#keys.set(key, value);
     return '';

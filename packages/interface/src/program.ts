@@ -4,6 +4,7 @@
  * is `hello`, the agent's `welcome` or `refused`.
  */
 
+import { assert } from './errors.js';
 import type { JobId, Rank } from './ids.js';
 
 /** Of this form of the protocol; the two ends must have the same. */
@@ -24,10 +25,20 @@ export const PROGRAM_MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 export const PROGRAM_PART_BYTES_MAX = 1024 * 1024;
 export const PROGRAM_PARTS_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Most keys of a job, and bytes of them and of their values together; longest key, in characters. */
+/** Most keys of a job, and bytes that they and their values count for together; longest key, in characters. */
 export const PROGRAM_KEYS_MAX = 65_536;
 export const PROGRAM_KEYS_BYTES_MAX = 8 * 1024 * 1024;
 export const PROGRAM_KEY_CHARS_MAX = 256;
+
+/** Bytes that a key counts for besides its characters and its value: the overhead of keeping it. */
+const PROGRAM_KEY_CHARGE = 64;
+assert(PROGRAM_PARTS_BYTES_MAX / PROGRAM_KEY_CHARGE <= PROGRAM_KEYS_MAX, 'an exchange brings no more keys than may be');
+assert(PROGRAM_KEYS_MAX * PROGRAM_KEY_CHARGE < PROGRAM_KEYS_BYTES_MAX, 'as many keys as may be have room for values');
+
+/** Bytes that a key and its value count for. */
+export function programKeyBytes(key: string, value: Uint8Array): number {
+  return key.length + value.length + PROGRAM_KEY_CHARGE;
+}
 
 /** Most sends, and their bytes, that a program and its library may have unanswered; receives that may wait. */
 export const PROGRAM_SENDS_MAX = 1024;

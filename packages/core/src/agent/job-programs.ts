@@ -16,6 +16,7 @@ import type { Ledger } from '../job/ledger.js';
 import { ranksOf } from '../job/placement.js';
 import type { AgentNode } from './node.js';
 import { collectiveLimits } from './program-credit.js';
+import { pairBytes } from './program.js';
 import { WaitSurvey } from './program-waits.js';
 import { checkRanks } from './rank-checks.js';
 
@@ -267,7 +268,7 @@ export class JobPrograms {
     }
     if (count > PROGRAM_KEYS_MAX) return `the job has ${count} keys, at most ${PROGRAM_KEYS_MAX} are allowed`;
     if (bytes <= this.#keysBytesMax) return '';
-    return `the job's keys have ${bytes} bytes, at most ${this.#keysBytesMax} are allowed`;
+    return `the job's keys count for ${bytes} bytes, at most ${this.#keysBytesMax} are allowed`;
   }
 
   /** Ranks that take part again are not lost. */
@@ -279,10 +280,6 @@ export class JobPrograms {
     });
     this.#told = this.#lost.length;
   }
-}
-
-function pairBytes(pair: Pair | undefined): number {
-  return pair === undefined ? 0 : pair[0].length + pair[2].length;
 }
 
 function wirePairs(pairs: Iterable<Pair>): (readonly [string, number, Uint8Array])[] {

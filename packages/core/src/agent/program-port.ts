@@ -17,7 +17,7 @@ import { ProgramConnection } from './program-connection.js';
 import { ProgramMail } from './program-mail.js';
 import { ProgramNews } from './program-news.js';
 import { ProgramQueries } from './program-queries.js';
-import { Program } from './program.js';
+import { Program, type UntoldKeys } from './program.js';
 import { ProgramVotes } from './program-votes.js';
 import { waitsOf } from './program-waits.js';
 
@@ -40,6 +40,7 @@ export interface ProgramPortInit {
 export class ProgramPort {
   readonly #init: ProgramPortInit;
   readonly #programs = new Map<Rank, Program>();
+  readonly #untold: UntoldKeys = { bytes: 0 };
   readonly #connections = new Set<ProgramConnection>();
   /** Of these, those that have not said which rank they are. */
   readonly #strangers = new Set<ProgramConnection>();
@@ -107,7 +108,7 @@ export class ProgramPort {
   add(rank: Rank, attempt: number): Record<string, string> {
     const bytes = this.#init.node.platform.secrets.bytes(TOKEN_BYTES);
     const token = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-    this.#programs.set(rank, new Program(rank, attempt, token));
+    this.#programs.set(rank, new Program(rank, attempt, token, this.#untold));
     return { [PROGRAM_SOCKET_VARIABLE]: this.#listener?.path ?? '', [PROGRAM_TOKEN_VARIABLE]: token };
   }
 
@@ -116,6 +117,7 @@ export class ProgramPort {
     const program = this.#programs.get(rank);
     if (program === undefined) return;
     program.connection?.close();
+    program.takePairs();
     this.#programs.delete(rank);
     this.#mail.onEnded(program);
   }

@@ -10,6 +10,9 @@ import type { Program } from './program.js';
 /** Topologies that are kept. */
 const TOPOLOGIES_MAX = 16;
 
+/** Questions of one rank where ranks are that wait until that is known. */
+const EARLY_MAX = 64;
+
 /** Positions of a topology that is built while all of the agent waits: a tenth of a second, for the slowest kinds. */
 export const PROGRAM_TOPOLOGY_SIZE_MAX = 0x10_0000;
 
@@ -31,7 +34,7 @@ export class ProgramQueries {
   readonly #pairs = new Map<string, readonly [form: number, value: Uint8Array]>();
   readonly #topologies = new Map<string, Known>();
   /** Until it is known where ranks are. */
-  #early: (() => void)[] = [];
+  readonly #early = new Map<Program, (() => void)[]>();
 
   constructor(init: ProgramQueriesInit) {
     this.#init = init;
@@ -42,7 +45,8 @@ export class ProgramQueries {
   }
 
   onPlaces(): void {
-    for (const answer of this.#early.splice(0)) answer();
+    for (const answers of this.#early.values()) for (const answer of answers) answer();
+    this.#early.clear();
   }
 
   get(program: Program, { id, key }: Of<'get'>): void {
@@ -55,8 +59,10 @@ export class ProgramQueries {
     const { news } = this.#init;
     const { connection } = program;
     const answer = (): void => connection?.send({ type: 'hosts', id, hosts: news.places() });
-    if (news.isKnown) answer();
-    else this.#early.push(answer);
+    if (news.isKnown) return answer();
+    const early = this.#early.get(program) ?? [];
+    if (early.length >= EARLY_MAX) return connection?.close(`more than ${EARLY_MAX} of its calls hosts() wait`);
+    this.#early.set(program, [...early, answer]);
   }
 
   topology(program: Program, request: Of<'topology'>): void {

@@ -1,7 +1,7 @@
 /** A rank of this host, while its process runs: what it has at its session agent belongs to it, not to a connection. */
 
 import {
-  PROGRAM_PARTS_BYTES_MAX, type Form, type ProgramErrorCode, type ProgramRequest, type Rank,
+  PROGRAM_PARTS_BYTES_MAX, programKeyBytes, type Form, type ProgramErrorCode, type ProgramRequest, type Rank,
 } from '@stci/interface';
 import type { Pair } from '../job/agreement.js';
 import { MarkBudget } from '../job/mark-budget.js';
@@ -19,6 +19,11 @@ export interface ProgramVote extends Pick<Extract<ProgramRequest, { type: 'vote'
   readonly length: number;
   readonly part: Uint8Array;
   readonly pairs: readonly Pair[];
+}
+
+/** What the ranks of one host have put, and not told to the others yet. */
+export interface UntoldKeys {
+  bytes: number;
 }
 
 export class Program {
@@ -40,8 +45,10 @@ export class Program {
   /** Put, and not told to the others yet. */
   readonly #pairs = new Map<string, Pair>();
   #pairsBytes = 0;
+  readonly #untold: UntoldKeys;
 
-  constructor(rank: Rank, attempt: number, token: string) {
+  constructor(rank: Rank, attempt: number, token: string, untold: UntoldKeys = { bytes: 0 }) {
+    this.#untold = untold;
     this.rank = rank;
     this.attempt = attempt;
     this.token = token;
@@ -57,14 +64,15 @@ export class Program {
   }
 
   put(id: number, pair: Pair): void {
-    const bytes = this.#pairsBytes + pairBytes(pair) - pairBytes(this.#pairs.get(pair[0]));
-    if (bytes > PROGRAM_PARTS_BYTES_MAX) {
-      const reason = `this rank has put ${bytes} bytes since its last exchange, at most ${PROGRAM_PARTS_BYTES_MAX} `
-        + 'are allowed';
+    const more = pairBytes(pair) - pairBytes(this.#pairs.get(pair[0]));
+    const bytes = this.#untold.bytes + more;
+    // What all ranks bring to one exchange has the same bound.
+    if (more > 0 && bytes > PROGRAM_PARTS_BYTES_MAX) {
+      const reason = `the keys that the ranks of this host have put since their last exchange count for ${bytes} bytes, `
+        + `at most ${PROGRAM_PARTS_BYTES_MAX} are allowed: call exchange() sooner`;
       return this.fail(id, { code: 'STCI_CLIENT_LIMIT', reason });
     }
-    this.#pairsBytes = bytes;
-    this.#pairs.set(pair[0], pair);
+    this.#keep(pair);
     this.done(id);
   }
 
@@ -72,20 +80,25 @@ export class Program {
   takePairs(): readonly [readonly Pair[], number] {
     const taken = [[...this.#pairs.values()], this.#pairsBytes] as const;
     this.#pairs.clear();
+    this.#untold.bytes -= this.#pairsBytes;
     this.#pairsBytes = 0;
     return taken;
   }
 
   /** An exchange did not take place: the next one takes what it would have taken. */
   restorePairs(pairs: readonly Pair[]): void {
-    for (const pair of pairs) {
-      if (this.#pairs.has(pair[0])) continue;
-      this.#pairs.set(pair[0], pair);
-      this.#pairsBytes += pairBytes(pair);
-    }
+    for (const pair of pairs) if (!this.#pairs.has(pair[0])) this.#keep(pair);
+  }
+
+  #keep(pair: Pair): void {
+    const more = pairBytes(pair) - pairBytes(this.#pairs.get(pair[0]));
+    this.#pairs.set(pair[0], pair);
+    this.#pairsBytes += more;
+    this.#untold.bytes += more;
   }
 }
 
-function pairBytes(pair: Pair | undefined): number {
-  return pair === undefined ? 0 : pair[0].length + pair[2].length;
+/** What a pair counts for; nothing where there is none. */
+export function pairBytes(pair: Pair | undefined): number {
+  return pair === undefined ? 0 : programKeyBytes(pair[0], pair[2]);
 }

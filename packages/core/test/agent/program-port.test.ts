@@ -1,6 +1,8 @@
 /** The socket of programs at their session agent: who is taken, what each is told, and what breaks the protocol. */
 
-import { RecordReader, StciError, programRecord, type Channel, type ProgramEvent, type Rank } from '@stci/interface';
+import {
+  PROGRAM_KEYS_MAX, RecordReader, StciError, programRecord, type Channel, type ProgramEvent, type Rank,
+} from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { ProgramPort } from '../../dist/agent/program-port.js';
 import type { AgentNode } from '../../dist/agent/node.js';
@@ -131,6 +133,40 @@ suite('programs at their session agent', (test) => {
     for (const [rank, attempt] of [[5, 1], [5, 2], [6, 1], [6, 2]] as const) port.onRankFailed(rank, attempt, 'again');
     run();
     assert.equal(two.told.slice(2), [{ type: 'failed', lost: [[6, 6, 'again', 'a']] }]);
+  });
+
+  test('keys count for what it costs to keep them, those of all ranks of a host together', () => {
+    const { connect, hello, deliver } = play();
+    const [two, three] = [connect(), connect()];
+    two.send(hello(2));
+    three.send(hello(3));
+    deliver('program.state', state(0, []));
+    const put = (id: number, key = `k${id}`): object => ({ type: 'put', id, key, form: 'bytes' });
+    const many = Array.from({ length: 70_000 }, (_, i) => put(i + 1));
+    two.send(...many);
+    const answers = two.told.slice(1);
+    const done = answers.filter(({ type }) => type === 'done').length;
+    assert.is(answers.length, many.length);
+    assert.ok(done < PROGRAM_KEYS_MAX && done > 50_000, `${done} keys were taken`);
+    const failed = answers.at(-1);
+    assert.is(failed?.type === 'failed-call' && failed.code, 'STCI_CLIENT_LIMIT');
+    assert.match(failed?.type === 'failed-call' ? failed.reason : '', /ranks of this host .*call exchange\(\) sooner/);
+    three.send(put(1, 'other'));
+    assert.is(three.told.at(-1)?.type, 'failed-call', 'there is no room for those of another rank either');
+    two.send(put(70_001, 'k1'));
+    assert.equal(two.told.at(-1), { type: 'done', id: 70_001 }, 'one that is there may change');
+    two.send({ type: 'vote', kind: 'exchange' });
+    three.send(put(2, 'other'));
+    assert.equal(three.told.at(-1), { type: 'done', id: 2 });
+  });
+
+  test('questions that wait until it is known where ranks are have a bound', () => {
+    const { connect, hello } = play();
+    const [two, three] = [connect(), connect()];
+    three.send(hello(3), { type: 'hosts', id: 1 });
+    two.send(hello(2), ...Array.from({ length: 65 }, (_, i) => ({ type: 'hosts', id: i + 1 })));
+    assert.match(refusal(two), /more than 64 of its calls hosts\(\) wait/);
+    assert.not.ok(three.isClosed);
   });
 
   test('signs of life are passed on; a promise ends with its connection', () => {
