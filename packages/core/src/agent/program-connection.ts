@@ -8,6 +8,7 @@ import {
   PROGRAM_PARTS_BYTES_MAX, PROGRAM_PART_BYTES_MAX, PROGRAM_PROTOCOL, PROGRAM_TAG_CHARS_MAX, RecordReader, StciError,
   WATCHDOG_MS_MAX, programRecord, type Channel, type ProgramEvent, type ProgramRequest, type RecordHead,
 } from '@stci/interface';
+import type { TurnTaker } from './program-turns.js';
 import { bool, integer, object, oneOf, optional, shortStr, u32, variant, type Shape } from '../codec/shape.js';
 
 /** From so much unread on, answers wait, and what a program asks is not read. */
@@ -66,6 +67,10 @@ const BYTES_MAX: ReadonlyMap<unknown, number> = new Map([
 ]);
 
 export interface ProgramConnectionEvents {
+  /** There is a request to be taken, by `takeNext`. */
+  onWaiting(connection: ProgramConnection): void;
+  /** What a request costs, in microseconds. */
+  costUsOf(request: ProgramRequest, bytes: Uint8Array): number;
   /** A checked request, with its bytes; the first is `hello`, of this version, and the only one. */
   onRequest(request: ProgramRequest, bytes: Uint8Array): void;
   /** There is room for answers again. */
@@ -74,15 +79,18 @@ export interface ProgramConnectionEvents {
   onClosed(): void;
 }
 
-export class ProgramConnection {
+export class ProgramConnection implements TurnTaker {
   readonly #channel: Channel;
   readonly #events: ProgramConnectionEvents;
   readonly #reader = new RecordReader(
     { lineBytesMax: PROGRAM_LINE_BYTES_MAX, bytesMax: (head) => this.#bytesMax(head) },
     (head, body) => this.#onRecord(head, body),
   );
-  /** Records that wait for room; no more than of one chunk. */
+  /** Records that wait for their turn, or for room; no more than of one chunk. */
   readonly #waiting: (readonly [RecordHead, Uint8Array])[] = [];
+  /** The first of them, checked. */
+  #next: ProgramRequest | undefined;
+  #isPaused = false;
   #isKnown = false;
   #isOpen = true;
 
@@ -123,6 +131,7 @@ export class ProgramConnection {
     if (!this.#isOpen) return;
     if (reason !== undefined) this.send({ type: 'refused', reason });
     this.#isOpen = false;
+    this.#waiting.length = 0;
     this.#channel.close();
   }
 
@@ -136,27 +145,46 @@ export class ProgramConnection {
     return this.#isKnown && this.#isOpen ? BYTES_MAX.get(type) ?? 0 : 0;
   }
 
+  nextCostUs(): number | undefined {
+    const [next] = this.#waiting;
+    if (next === undefined || !this.#isOpen || !this.hasRoom) return undefined;
+    this.#next ??= this.#checked(next[0]);
+    return this.#next && this.#events.costUsOf(this.#next, next[1]);
+  }
+
+  takeNext(): void {
+    const [found, record] = [this.#next, this.#waiting.shift()];
+    this.#next = undefined;
+    if (found !== undefined && record !== undefined) this.#take(found, record[1]);
+    if (this.#waiting.length === 0 && this.#isPaused && this.#isOpen) this.#pause(false);
+  }
+
   #onRecord(head: RecordHead, body: Uint8Array): void {
-    if (this.hasRoom && this.#waiting.length === 0) return this.#check(head, body);
-    if (this.#waiting.push([head, body]) === 1) this.#channel.readable(false);
+    if (!this.#isOpen) return;
+    this.#waiting.push([head, body]);
+    this.#events.onWaiting(this);
+    if (this.#waiting.length > 0 && this.#isOpen && !this.#isPaused) this.#pause(true);
+  }
+
+  #pause(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    this.#channel.readable(!isPaused);
   }
 
   #onDrain(): void {
-    const isWaiting = this.#waiting.length > 0;
-    for (let one = this.#waiting.shift(); one !== undefined; one = this.hasRoom ? this.#waiting.shift() : undefined) {
-      this.#check(...one);
-    }
-    if (isWaiting && this.#waiting.length === 0 && this.#isOpen) this.#channel.readable(true);
-    if (this.#isOpen && this.hasRoom) this.#events.onRoom();
+    if (!this.#isOpen || !this.hasRoom) return;
+    if (this.#waiting.length > 0) this.#events.onWaiting(this);
+    this.#events.onRoom();
   }
 
-  #check(head: RecordHead, body: Uint8Array): void {
-    if (!this.#isOpen) return;
+  /** Closes the connection of a program that breaks the protocol. */
+  #checked(head: RecordHead): ProgramRequest | undefined {
     try {
-      this.#take(request(head, 'request'), body);
+      return request(head, 'request');
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
       this.close(fault.message);
+      return undefined;
     }
   }
 

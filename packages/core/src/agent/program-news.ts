@@ -67,6 +67,10 @@ export class ProgramNews {
     return this.#places ??= this.#findPlaces();
   }
 
+  get placesCount(): number {
+    return this.#names.size;
+  }
+
   #findPlaces(): Places {
     const ranks = new Map<HostIndex, Rank[]>();
     for (const [rank, host] of this.#hosts.entries()) {

@@ -17,6 +17,7 @@ import { ProgramConnection } from './program-connection.js';
 import { ProgramMail } from './program-mail.js';
 import { ProgramNews } from './program-news.js';
 import { ProgramQueries } from './program-queries.js';
+import { BYTE_COST_US, POSITION_COST_US, ProgramTurns, REQUEST_COST_US } from './program-turns.js';
 import { Program, type UntoldKeys } from './program.js';
 import { ProgramVotes } from './program-votes.js';
 import { waitsOf } from './program-waits.js';
@@ -48,6 +49,7 @@ export class ProgramPort {
   readonly #votes: ProgramVotes;
   readonly #mail: ProgramMail;
   readonly #queries: ProgramQueries;
+  readonly #turns: ProgramTurns;
   #listener: PrivateListener | undefined;
   #closed = false;
   #hasOpened = false;
@@ -60,6 +62,7 @@ export class ProgramPort {
     const programs = this.#programs;
     this.#news = news;
     this.#queries = new ProgramQueries({ news, topologyOf });
+    this.#turns = new ProgramTurns(node.platform.clock);
     this.#votes = new ProgramVotes({ node, host, size, programs, onPairs: (pairs) => this.#queries.onPairs(pairs) });
     this.#mail = new ProgramMail({
       node, host, hosts, size, news, programs, decided: () => this.#votes.decided, open: () => this.#open(node),
@@ -130,6 +133,8 @@ export class ProgramPort {
   #accept(channel: Channel): void {
     let program: Program | undefined;
     const connection = new ProgramConnection(channel, {
+      onWaiting: (waiting) => this.#turns.enter(waiting),
+      costUsOf: (request, bytes) => this.#costUsOf(program, request, bytes),
       onRequest: (request, bytes) => {
         this.#strangers.delete(connection);
         if (program !== undefined) this.#onRequest(program, request, bytes);
@@ -182,6 +187,14 @@ export class ProgramPort {
     this.#mail.onDisconnected(program);
     if (program.hasPromised) this.#init.onAlive(program.rank, 0);
     program.hasPromised = false;
+  }
+
+  /** What is named by a request, and not its length alone, costs time. */
+  #costUsOf(program: Program | undefined, request: ProgramRequest, bytes: Uint8Array): number {
+    const places = request.type === 'hosts' ? this.#news.placesCount : 0;
+    const positions = request.type === 'topology' ? this.#queries.positionsOf(request) : 0;
+    const receives = request.type === 'receive' || request.type === 'cancel' ? program?.mailbox.receivesCount ?? 0 : 0;
+    return REQUEST_COST_US + (places + positions + receives) * POSITION_COST_US + bytes.length * BYTE_COST_US;
   }
 
   #onRequest(program: Program, request: ProgramRequest, bytes: Uint8Array): void {

@@ -5,16 +5,14 @@ import {
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
 import type { ProgramNews } from './program-news.js';
+import { PROGRAM_TOPOLOGY_SIZE_MAX } from './program-turns.js';
 import type { Program } from './program.js';
 
-/** Topologies that are kept. */
+/** Topologies that are kept, if they have not more positions together than the largest one may. */
 const TOPOLOGIES_MAX = 16;
 
 /** Questions of one rank where ranks are that wait until that is known. */
 const EARLY_MAX = 64;
-
-/** Positions of a topology that is built while all of the agent waits: a tenth of a second, for the slowest kinds. */
-export const PROGRAM_TOPOLOGY_SIZE_MAX = 0x10_0000;
 
 export interface ProgramQueriesInit {
   readonly news: ProgramNews;
@@ -47,6 +45,12 @@ export class ProgramQueries {
   onPlaces(): void {
     for (const answers of this.#early.values()) for (const answer of answers) answer();
     this.#early.clear();
+  }
+
+  /** Positions of a topology and a tree that are to be built for the answer. */
+  positionsOf({ spec, size, root = 0 }: Of<'topology'>): number {
+    const isKnown = this.#topologies.get(keyOf(spec, size))?.trees.has(root) === true;
+    return isKnown || size > PROGRAM_TOPOLOGY_SIZE_MAX ? 0 : size;
   }
 
   get(program: Program, { id, key }: Of<'get'>): void {
@@ -95,12 +99,27 @@ export class ProgramQueries {
   }
 
   #topology(spec: string, size: number): Known {
-    const key = `${size} ${spec}`;
+    const key = keyOf(spec, size);
     const known = this.#topologies.get(key) ?? { topology: this.#init.topologyOf(spec, size), trees: new Map() };
     this.#topologies.delete(key);
     this.#topologies.set(key, known);
-    const [oldest = ''] = this.#topologies.keys();
-    if (this.#topologies.size > TOPOLOGIES_MAX) this.#topologies.delete(oldest);
+    this.#forget();
     return known;
   }
+
+  /** The last one stays. */
+  #forget(): void {
+    let positions = 0;
+    for (const { topology } of this.#topologies.values()) positions += topology.size;
+    for (const [key, { topology }] of this.#topologies) {
+      const isOver = this.#topologies.size > TOPOLOGIES_MAX || positions > PROGRAM_TOPOLOGY_SIZE_MAX;
+      if (!isOver || this.#topologies.size === 1) return;
+      positions -= topology.size;
+      this.#topologies.delete(key);
+    }
+  }
+}
+
+function keyOf(spec: string, size: number): string {
+  return `${size} ${spec}`;
 }

@@ -68,8 +68,8 @@ export class Program {
     const bytes = this.#untold.bytes + more;
     // What all ranks bring to one exchange has the same bound.
     if (more > 0 && bytes > PROGRAM_PARTS_BYTES_MAX) {
-      const reason = `the keys that the ranks of this host have put since their last exchange count for ${bytes} bytes, `
-        + `at most ${PROGRAM_PARTS_BYTES_MAX} are allowed: call exchange() sooner`;
+      const reason = `the keys that the ranks of this host have put since their last exchange count for ${bytes} `
+        + `bytes, at most ${PROGRAM_PARTS_BYTES_MAX} are allowed: call exchange() sooner`;
       return this.fail(id, { code: 'STCI_CLIENT_LIMIT', reason });
     }
     this.#keep(pair);

@@ -1,11 +1,13 @@
 /** The socket of programs at their session agent: who is taken, what each is told, and what breaks the protocol. */
 
 import {
-  PROGRAM_KEYS_MAX, RecordReader, StciError, programRecord, type Channel, type ProgramEvent, type Rank,
+  PROGRAM_KEYS_MAX, RecordReader, StciError, programRecord, type Channel, type ProgramEvent, type Rank, type Topology,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { createTree } from '@stci/topology-tree';
 import { ProgramPort } from '../../dist/agent/program-port.js';
 import type { AgentNode } from '../../dist/agent/node.js';
+import { POSITION_COST_US } from '../../dist/agent/program-turns.js';
 import { testPlace } from '../world.js';
 
 const SIZE = 8;
@@ -31,7 +33,11 @@ function play() {
   const params = { int: (name: string) => (name.endsWith('.max') && name !== 'bootcom.pending.max' ? 1 << 26 : 64) };
   const parts = { platform: place.platform, params, messages, router: { parentLink: {} } };
   const node = parts as unknown as AgentNode;
-  const topologyOf = (): never => {
+  /** When topologies were built, and of how many positions. */
+  const built: [number, number][] = [];
+  const topologyOf = (text: string, size: number): Topology => {
+    built.push([place.platform.clock.nowMs(), size]);
+    if (text === 'bmg') return createTree(size, 2);
     throw new StciError('STCI_TOPOLOGY_INVALID', 'no such topology');
   };
   const onAlive = (rank: Rank, withinMs: number): void => void alive.push([rank, withinMs]);
@@ -64,7 +70,7 @@ function play() {
     handlers.get(name)?.(body);
     place.run();
   };
-  return { ...place, port, sent, alive, connect, hello, deliver };
+  return { ...place, port, sent, alive, built, connect, hello, deliver };
 }
 
 const state = (decided: number, lost: unknown[]) => ({
@@ -269,13 +275,45 @@ suite('programs at their session agent', (test) => {
   test('a topology of more positions than are built in time is refused, and no other', () => {
     const { connect, hello } = play();
     const two = connect();
-    const ask = (id: number, size: number): object => ({ type: 'topology', id, spec: 'bmg', size, position: 0 });
+    const ask = (id: number, size: number): object => ({ type: 'topology', id, spec: 'none', size, position: 0 });
     two.send(hello(2), ask(1, 2 ** 20), ask(2, 2 ** 20 + 1));
     const code = 'STCI_CLIENT_TOPOLOGY';
     assert.equal(two.told.slice(1), [
       { type: 'failed-call', id: 1, code, reason: 'no such topology' },
-      { type: 'failed-call', id: 2, code, reason: 'topology bmg: size 1048577 is more than 1048576' },
+      { type: 'failed-call', id: 2, code, reason: 'topology none: size 1048577 is more than 1048576' },
     ]);
+  });
+
+  test('requests that cost much, by what they name, hold up neither the agent nor other ranks', () => {
+    const { connect, hello, built, run, world } = play();
+    const [two, three] = [connect(), connect()];
+    two.send(hello(2));
+    three.send(hello(3));
+    const size = 2 ** 20;
+    const asked = { type: 'topology', spec: 'bmg', position: 0 };
+    const ask = (id: number): object => ({ ...asked, id, size: size - id % 4 });
+    const many = Array.from({ length: 500 }, (_, i) => programRecord(ask(i + 1)));
+    const bytes = many.reduce((sum, { length }) => sum + length, 0);
+    assert.ok(bytes < 48_000, `one chunk, ${bytes} bytes`);
+    const sinceMs = world.nowMs;
+    two.channel.send(many);
+    for (let id = 1; id <= 100; id++) {
+      run(10);
+      three.channel.send([programRecord({ type: 'get', id, key: 'k' })]);
+      const before = three.told.length;
+      run(1);
+      assert.is(three.told.length, before + 1, 'it is answered at once');
+    }
+    const spentMs = built.reduce((sum, [, positions]) => sum + positions * POSITION_COST_US / 1000, 0);
+    const longestMs = size * POSITION_COST_US / 1000;
+    assert.ok(built.length > 2, 'they are answered in time');
+    assert.ok(spentMs <= (world.nowMs - sinceMs) + longestMs, `${spentMs} ms of ${world.nowMs - sinceMs}`);
+    for (const [i, [atMs]] of built.entries()) {
+      const before = built[i - 1];
+      if (before !== undefined) assert.ok(atMs >= before[0] + before[1] * POSITION_COST_US / 1000, 'a rest between two');
+    }
+    run(100_000);
+    assert.is(two.told.length, 1 + many.length, 'all are answered in the end');
   });
 
   test('a rank whose process has ended is refused; one that does not read loses its connection', () => {
