@@ -7,6 +7,7 @@ import {
   StciError,
   addressKind,
   addressName,
+  assert,
   type Address,
   type Channel,
   type JobId,
@@ -76,6 +77,10 @@ const DISTANT_FRACTION = 0.125;
 /** Fraction of bootcom.queue.max; iof.window is at most as much. */
 const QUEUE_FRACTION = 0.5;
 
+/** Fraction of bootcom.queue.max that what is sent again takes at once. */
+const RESEND_FRACTION = 0.25;
+assert(QUEUE_FRACTION + RESEND_FRACTION < 1, 'a link has room for output, what is sent again, and new messages');
+
 export class AgentNode {
   readonly platform: Platform;
   readonly identity: Identity;
@@ -119,6 +124,7 @@ export class AgentNode {
       messageBytesMax: params.int('message.bytes.max'),
       requestTimeoutMs: params.int('request.timeout'),
       windowBytes: params.int('bootcom.queue.max') + OUTPUT_KEPT_MAX,
+      resendBytes: params.int('bootcom.queue.max') * RESEND_FRACTION,
     };
     // Links stop being read at half of event.queue.max. Messages of a chunk that was read before, and those of this
     // agent to itself, are still queued: a bound that throws would lose them.
@@ -214,7 +220,10 @@ export class AgentNode {
         this.linkObserver?.onUp(link);
       },
       onFrame: (link, frame) => this.onFrame(link, frame),
-      onDrain: (link) => link === this.router.parentLink && this.#block(false),
+      onDrain: (link) => {
+        if (link === this.router.parentLink) this.#block(false);
+        this.messages.onDrain(link);
+      },
       onClosed: (link, reason, text) => {
         if (link === this.router.parentLink) this.#block(false);
         this.router.removeLink(link);

@@ -21,6 +21,15 @@ interface JobBroadcasts {
   readonly last: Map<Address, number>;
   kept: Frame[];
   bytes: number;
+  /** How many were kept before these. */
+  dropped: number;
+}
+
+/** What a child has missed, each frame as a header of its own and a body: forwarders in this process write to it. */
+export interface MissedBroadcasts {
+  /** Frames of this job are left: later ones come after them. */
+  has(job: JobId): boolean;
+  next(): readonly Uint8Array[] | undefined;
 }
 
 export class Broadcasts {
@@ -58,12 +67,28 @@ export class Broadcasts {
     const job = this.#job(frameJob(frame));
     job.kept.push(frame.slice()); // Not the whole chunk it arrived in.
     job.bytes += frame.length;
-    while (job.bytes > KEPT_BYTES_MAX) job.bytes -= job.kept.shift()?.length ?? 0;
+    while (job.bytes > KEPT_BYTES_MAX) {
+      job.bytes -= job.kept.shift()?.length ?? 0;
+      job.dropped += 1;
+    }
   }
 
-  /** The frames kept of all jobs, each as a header of its own and a body: forwarders in this process write to it. */
-  *kept(): Generator<readonly Uint8Array[]> {
-    for (const { kept } of this.#jobs.values()) for (const frame of kept) yield withOwnHeader(frame);
+  /** The frames kept of all jobs, those included that are kept before the others of their job have been taken. */
+  missed(): MissedBroadcasts {
+    /** How many of a job have been taken or dropped. */
+    const taken = new Map([...this.#jobs.keys()].map((job) => [job, 0]));
+    const next = (): readonly Uint8Array[] | undefined => {
+      for (const [job, count] of taken) {
+        const { kept, dropped } = this.#jobs.get(job) ?? { kept: [], dropped: 0 };
+        const at = Math.max(0, count - dropped);
+        const frame = kept[at];
+        taken.set(job, dropped + at + 1);
+        if (frame !== undefined) return withOwnHeader(frame);
+        taken.delete(job);
+      }
+      return undefined;
+    };
+    return { has: (job) => taken.has(job), next };
   }
 
   closeJob(job: JobId): void {
@@ -71,7 +96,7 @@ export class Broadcasts {
   }
 
   #job(job: JobId): JobBroadcasts {
-    const known = this.#jobs.get(job) ?? { last: new Map<Address, number>(), kept: [], bytes: 0 };
+    const known = this.#jobs.get(job) ?? { last: new Map<Address, number>(), kept: [], bytes: 0, dropped: 0 };
     this.#jobs.set(job, known);
     return known;
   }

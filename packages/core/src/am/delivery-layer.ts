@@ -40,6 +40,8 @@ export interface DeliveryInit {
   readonly incarnation: number;
   /** Bytes kept for one destination. */
   readonly windowBytes: number;
+  /** As SenderInit.resendBytes. */
+  readonly resendBytes?: number | undefined;
   readonly waits?: Waits | undefined;
   /** The controller says that a destination is gone for good: it is to be dropped. */
   onUndeliverable(destination: Address, job: JobId, body: Uint8Array): void;
@@ -76,15 +78,23 @@ export class DeliveryLayer {
   /** Sends a frame, or keeps it until there is a route. Throws STCI_MESSAGE_WINDOW. */
   send({ destination, job }: FrameHeader, pieces: readonly Uint8Array[]): void {
     const { router, clock } = this.#init;
-    this.#sender.keep(destination, job, pieces, clock.nowMs());
-    router.forward(destination, job, pieces);
+    if (this.#sender.keep(destination, job, pieces, clock.nowMs())) router.forward(destination, job, pieces);
     this.#probeTimer ??= clock.after(PROBE_TICK_MS, () => this.#probe());
   }
 
   /** Sends what is not acknowledged again, over the routes as they are now. */
   resend(isFor: AgentTest): void {
-    for (const [{ destination, job }, pieces] of this.#sender.kept(isFor)) {
-      this.#init.router.forward(destination, job, pieces);
+    this.#sender.resend(isFor);
+    this.#sendAgain();
+  }
+
+  /** What may be sent again now. A link that closes at that may have more resent, or have destinations dropped. */
+  #sendAgain(): void {
+    const { router } = this.#init;
+    for (const pair of this.#sender.resending) {
+      for (let next = this.#sender.nextAgain(pair); next !== undefined; next = this.#sender.nextAgain(pair)) {
+        if (!router.forward(pair.destination, pair.job, next)) break;
+      }
     }
   }
 
@@ -144,8 +154,10 @@ export class DeliveryLayer {
     } else {
       const nowMs = this.#init.clock.nowMs();
       const pair = this.#sender.acknowledge(source, job, mark, nowMs);
-      if (pair === undefined || type !== DELIVERY_FRAME.missing || !this.#sender.mayResend(pair, nowMs)) return;
-      this.resend((...to) => to[0] === pair.destination && to[1] === pair.job);
+      if (pair !== undefined && type === DELIVERY_FRAME.missing && this.#sender.mayResend(pair, nowMs)) {
+        this.#sender.resend((...to) => to[0] === pair.destination && to[1] === pair.job);
+      }
+      this.#sendAgain();
     }
   }
 
@@ -170,9 +182,12 @@ export class DeliveryLayer {
   #probe(): void {
     const { clock, incarnation } = this.#init;
     this.#probeTimer = undefined;
-    for (const { destination, job, last, generation } of this.#sender.overdue(clock.nowMs())) {
-      this.#emit(destination, job, DELIVERY_FRAME.probe, { number: last, incarnation, generation });
+    for (const pair of this.#sender.overdue(clock.nowMs())) {
+      const { destination, job, generation } = pair;
+      const number = this.#sender.lastSent(pair);
+      this.#emit(destination, job, DELIVERY_FRAME.probe, { number, incarnation, generation });
     }
+    this.#sendAgain();
     if (this.#sender.isOpen) this.#probeTimer = clock.after(PROBE_TICK_MS, () => this.#probe());
   }
 

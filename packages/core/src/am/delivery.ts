@@ -4,8 +4,8 @@
  *
  * The sender numbers the frames of each pair of agents 1, 2, … and keeps them until they are acknowledged. The receiver
  * takes only the next number: a smaller one is a duplicate, a greater one follows frames that were lost, or that it
- * overtook on another route. The sender sends those again, with all after them. A pair that is given up begins again
- * with the next generation.
+ * overtook on another route. The sender sends those again, with all after them: only so much at once as a queue on the
+ * way takes, the rest as acknowledgements come. A pair that is given up begins again with the next generation.
  */
 
 import {
@@ -13,6 +13,7 @@ import {
 } from '@stci/interface';
 import { readDelivery, setHops, writeDelivery, type DeliveryMark, type Frame } from '../codec/frame.js';
 import { CHUNK_COST_BYTES, CREDIT_BYTES_MAX } from './credit.js';
+import { ResendPace, type Resent } from './resend.js';
 import type { Waits } from './waits.js';
 
 /** Least charge of a kept frame: the overhead of keeping it. */
@@ -50,7 +51,7 @@ interface Kept {
 }
 
 /** What one agent sends to another. */
-export interface Outgoing {
+export interface Outgoing extends Resent {
   readonly destination: Address;
   readonly job: JobId;
   readonly generation: number;
@@ -63,12 +64,16 @@ export interface Outgoing {
   probeAtMs: number;
   /** When the receiver was last sent all of it again. */
   resentAtMs: number;
+  /** Number of the last frame that was acknowledged. */
+  acknowledged: number;
 }
 
 export interface SenderInit {
   readonly incarnation: number;
   /** Bytes kept for one destination. */
   readonly windowBytes: number;
+  /** Bytes sent again to all destinations, and not acknowledged; default: no bound. */
+  readonly resendBytes?: number | undefined;
   /** Hops that a frame has when it is sent. */
   readonly ttl: number;
   readonly waits?: Waits | undefined;
@@ -79,10 +84,12 @@ export class Sender {
   readonly #pairs = new Map<number, Outgoing>();
   /** Those with kept frames. */
   readonly #open = new Set<Outgoing>();
+  readonly #resends: ResendPace<Outgoing>;
   #generation = 0;
 
   constructor(init: SenderInit) {
     this.#init = init;
+    this.#resends = new ResendPace(init.resendBytes ?? Infinity);
   }
 
   /** Bytes kept for all destinations. */
@@ -102,8 +109,11 @@ export class Sender {
     return this.#open.size > 0;
   }
 
-  /** Numbers a frame and keeps it. Throws STCI_MESSAGE_WINDOW if too much is kept for its destination. */
-  keep(destination: Address, job: JobId, pieces: readonly Uint8Array[], nowMs: number): void {
+  /**
+   * Numbers a frame and keeps it. Returns whether it is to be sent now: it waits behind what is sent again. Throws
+   * STCI_MESSAGE_WINDOW if too much is kept for its destination.
+   */
+  keep(destination: Address, job: JobId, pieces: readonly Uint8Array[], nowMs: number): boolean {
     const pair = this.#pair(destination, job);
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
     const charge = Math.max(bytes, FRAME_CHARGE_MIN);
@@ -118,8 +128,11 @@ export class Sender {
       pair.probeAtMs = nowMs + PROBE_MS;
     }
     for (const piece of pieces) holdBuffer(piece);
+    const isNext = pair.sent === pair.kept.length;
     pair.kept.push({ number: pair.last, pieces, charge });
     pair.charge += charge;
+    if (isNext) pair.sent += 1;
+    return isNext;
   }
 
   /** Whether the receiver may have all of it again: each time costs the whole window. */
@@ -133,6 +146,7 @@ export class Sender {
   acknowledge(source: Address, job: JobId, { number, generation }: DeliveryMark, nowMs: number): Outgoing | undefined {
     const pair = this.#pairs.get(agentKey(source, job));
     if (pair === undefined || pair.generation !== generation || isBefore(pair.last, number)) return undefined;
+    pair.isAsked = false;
     let count = 0;
     for (const kept of pair.kept) {
       if (isBefore(number, kept.number)) break;
@@ -140,6 +154,8 @@ export class Sender {
       count += 1;
     }
     if (count === 0) return pair;
+    pair.acknowledged = number;
+    this.#resends.onAcknowledged(pair, count);
     release(pair.kept.splice(0, count));
     pair.probeMs = PROBE_MS;
     pair.probeAtMs = nowMs + PROBE_MS;
@@ -147,19 +163,26 @@ export class Sender {
     return pair;
   }
 
+  /** What is kept for the destinations that `isFor` accepts is to be sent again, in order: see `nextAgain`. */
+  resend(isFor: AgentTest): void {
+    for (const pair of this.#open) if (isFor(pair.destination, pair.job)) this.#resends.begin(pair);
+  }
+
+  /** Those that may get something again, who waits longest first. */
+  get resending(): Outgoing[] {
+    return this.#resends.pairs;
+  }
+
   /**
-   * Copies of the frames kept for the destinations that `isFor` accepts, each as when it was sent, in order. Their own
-   * buffers are read into again as soon as they are acknowledged, and a copy may still wait to be written then.
+   * A copy of the frame that is sent again next, as when it was sent. Its own buffers are read into again as soon as it
+   * is acknowledged, and a copy may still wait to be written then. Undefined: none is to be sent now.
    */
-  *kept(isFor: AgentTest): Generator<readonly [Outgoing, readonly Uint8Array[]]> {
-    for (const pair of this.#open) {
-      if (!isFor(pair.destination, pair.job)) continue;
-      for (const { pieces } of pair.kept) {
-        const copies = pieces.map((piece) => new Uint8Array(piece));
-        setHops(copies[0] as Frame, this.#init.ttl); // Forwarders in this process have spent them.
-        yield [pair, copies];
-      }
-    }
+  nextAgain(pair: Outgoing): readonly Uint8Array[] | undefined {
+    const next = pair.kept[pair.sent];
+    if (!this.#resends.take(pair) || next === undefined) return undefined;
+    const copies = next.pieces.map((piece) => new Uint8Array(piece));
+    setHops(copies[0] as Frame, this.#init.ttl); // Forwarders in this process have spent them.
+    return copies;
   }
 
   /** The pairs whose receivers are to be asked now what they have got. */
@@ -168,8 +191,14 @@ export class Sender {
     for (const pair of due) {
       pair.probeMs = Math.min(PROBE_MS_MAX, pair.probeMs * 2);
       pair.probeAtMs = nowMs + pair.probeMs;
+      this.#resends.onAsked(pair);
     }
     return due;
+  }
+
+  /** Number of the last frame that was sent, which a probe asks for. */
+  lastSent(pair: Outgoing): number {
+    return pair.sent === 0 ? pair.acknowledged : (pair.kept[pair.sent - 1] as Kept).number;
   }
 
   isCurrent(destination: Address, job: JobId, generation: number): boolean {
@@ -194,6 +223,7 @@ export class Sender {
 
   #close(pair: Outgoing): void {
     this.#open.delete(pair);
+    this.#resends.end(pair);
     this.#init.waits?.end(WAIT, agentKey(pair.destination, pair.job));
   }
 
@@ -204,7 +234,7 @@ export class Sender {
     const agentJob = isSessionAddress(destination) ? job : 0;
     const pair: Outgoing = {
       destination, job: agentJob, generation: this.#generation, last: 0, kept: [], charge: 0, probeMs: 0, probeAtMs: 0,
-      resentAtMs: -Infinity,
+      resentAtMs: -Infinity, acknowledged: 0, sent: 0, underway: 0, underwayCharge: 0, isAsked: false,
     };
     this.#pairs.set(key, pair);
     return pair;

@@ -230,6 +230,11 @@ export class MessageLayer {
     this.#transport.onChild(link);
   }
 
+  /** There is room in the queue of a link. */
+  onDrain(link: Link): void {
+    this.#transport.onDrain(link);
+  }
+
   /** Jobs of which broadcasts have come. */
   get broadcastJobs(): Iterable<JobId> {
     return this.#transport.broadcastJobs;

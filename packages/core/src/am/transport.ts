@@ -14,7 +14,7 @@ import {
   FLAG, LAYER, decodeHeader, frameDestination, frameJob, frameLayer, frameNumber, spendHop,
   type Frame, type FrameHeader,
 } from '../codec/frame.js';
-import { Broadcasts, withOwnHeader } from './broadcasts.js';
+import { Broadcasts, withOwnHeader, type MissedBroadcasts } from './broadcasts.js';
 import type { AgentTest } from './delivery.js';
 import { DeliveryLayer } from './delivery-layer.js';
 import { Reassembly, cut, join } from './fragments.js';
@@ -32,6 +32,8 @@ export interface MessageLimits {
   readonly requestTimeoutMs: number;
   /** Bytes kept for one destination until it has acknowledged them. */
   readonly windowBytes: number;
+  /** Of what is sent again over a new link, and may be more than its queue takes, so much at once; default: all. */
+  readonly resendBytes?: number;
 }
 
 export interface TransportInit {
@@ -57,6 +59,8 @@ export class Transport {
   readonly #router: Router;
   readonly #delivery: DeliveryLayer;
   readonly #broadcasts = new Broadcasts();
+  /** What children with new links are still to get. */
+  readonly #missed = new WeakMap<Link, MissedBroadcasts>();
   #keepsBroadcasts = false;
   /** Of messages that cannot be forwarded. */
   readonly #reassembly: Reassembly;
@@ -72,6 +76,7 @@ export class Transport {
     this.#reassembly = new Reassembly(clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
     this.#delivery = new DeliveryLayer({
       router, clock, incarnation, waits, ttl: limits.ttl, windowBytes: limits.windowBytes,
+      resendBytes: limits.resendBytes,
       onUndeliverable: (destination, job, body) =>
         this.drop(destination, job, fromErrorRecord(errorRecord(decodeBody(body), 'undeliverable frame'))),
     });
@@ -128,7 +133,19 @@ export class Transport {
   /** Sends a child over its new link the broadcasts that it may have missed. */
   onChild(link: Link): void {
     this.keepBroadcasts();
-    for (const pieces of this.#broadcasts.kept()) link.send(pieces);
+    this.#missed.set(link, this.#broadcasts.missed());
+    this.onDrain(link);
+  }
+
+  /** There is room in the link's queue: what is left of these, until it has taken its part. */
+  onDrain(link: Link): void {
+    const missed = this.#missed.get(link);
+    if (missed === undefined) return;
+    const { resendBytes = Infinity } = this.#init.limits;
+    for (let next = missed.next(); next !== undefined; next = missed.next()) {
+      if (!link.send(next) && link.queuedBytes >= resendBytes) return;
+    }
+    this.#missed.delete(link);
   }
 
   /** Sends what the agents that `isFor` accepts have not acknowledged again, over the routes as they are now. */
@@ -174,7 +191,10 @@ export class Transport {
   /** Sends a broadcast on to all below, but not to where it came from. */
   #spread(frame: Frame, from: Link | undefined): void {
     const job = frameJob(frame);
-    for (const link of this.#router.childLinks(job)) if (link !== from) link.send(withOwnHeader(frame));
+    for (const link of this.#router.childLinks(job)) {
+      // Behind those of the job that the child has missed, which it would not take any more.
+      if (link !== from && this.#missed.get(link)?.has(job) !== true) link.send(withOwnHeader(frame));
+    }
     // What is about no job is not repeated.
     if (job !== 0 && this.#keepsBroadcasts) this.#broadcasts.keep(frame);
   }

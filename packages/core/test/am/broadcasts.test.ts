@@ -4,7 +4,15 @@ import { PROGRAM_PARTS_BYTES_MAX } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { Broadcasts, KEPT_BYTES_MAX } from '../../dist/am/broadcasts.js';
 import { CREDIT_BYTES_MAX } from '../../dist/am/credit.js';
-import { FRAGMENT_BYTES_MAX, HEADER_BYTES } from '../../dist/codec/frame.js';
+import { FRAGMENT_BYTES_MAX, HEADER_BYTES, LAYER, encodeHeader } from '../../dist/codec/frame.js';
+
+/** All that a child with a new link gets. */
+function kept(broadcasts: Broadcasts): (readonly Uint8Array[])[] {
+  const missed = broadcasts.missed();
+  const all: (readonly Uint8Array[])[] = [];
+  for (let next = missed.next(); next !== undefined; next = missed.next()) all.push(next);
+  return all;
+}
 
 const bodyOf = ([, body]: readonly Uint8Array[]): number => body?.[0] ?? 0;
 
@@ -20,9 +28,36 @@ suite('broadcasts that are kept', (test) => {
     };
     const decision = keep(1, PROGRAM_PARTS_BYTES_MAX + FRAGMENT_BYTES_MAX);
     const input = keep(2, CREDIT_BYTES_MAX);
-    assert.equal([...broadcasts.kept()].map(bodyOf), [...Array(decision).fill(1), ...Array(input).fill(2)] as number[]);
+    assert.equal(kept(broadcasts).map(bodyOf), [...Array(decision).fill(1), ...Array(input).fill(2)] as number[]);
     keep(3, 2 * KEPT_BYTES_MAX);
     assert.ok(broadcasts.keptBytes <= KEPT_BYTES_MAX, `${broadcasts.keptBytes} bytes`);
-    assert.equal([...new Set([...broadcasts.kept()].map(bodyOf))], [3]);
+    assert.equal([...new Set(kept(broadcasts).map(bodyOf))], [3]);
+  });
+
+  test('what is kept while a child gets what it has missed comes to it behind that, of the same job', () => {
+    const broadcasts = new Broadcasts();
+    const keep = (job: number, what: number, bytes = 1): void => {
+      const rest = { flags: 0, ttl: 9, stream: 0, source: 0, destination: 0, sequence: 0 };
+      const frame = new Uint8Array(HEADER_BYTES + bytes).fill(what, HEADER_BYTES);
+      frame.set(encodeHeader({ layer: LAYER.message, type: 4, ...rest, job }, bytes));
+      broadcasts.keep(frame);
+    };
+    for (const what of [1, 2]) keep(7, what);
+    keep(8, 3);
+    const missed = broadcasts.missed();
+    const next = (): number | undefined => {
+      const pieces = missed.next();
+      return pieces && bodyOf(pieces);
+    };
+    assert.is(next(), 1);
+    assert.equal([missed.has(7), missed.has(8), missed.has(9)], [true, true, false]);
+    keep(7, 4);
+    keep(9, 5);
+    assert.equal([next(), next(), next()], [2, 4, 3]);
+    assert.equal([missed.has(7), missed.has(8)], [false, true]);
+    keep(7, 6);
+    for (let what = 10; what < 13; what++) keep(8, what, KEPT_BYTES_MAX / 2 - HEADER_BYTES);
+    assert.equal([next(), next(), next()], [11, 12, undefined], 'what is not kept any more is left out');
+    assert.not.ok(missed.has(8));
   });
 });

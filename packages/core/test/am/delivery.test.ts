@@ -6,8 +6,10 @@ import { AheadFrames } from '../../dist/am/ahead-frames.js';
 import { Receiver, Sender } from '../../dist/am/delivery.js';
 import { DELIVERY_FRAME, DeliveryLayer } from '../../dist/am/delivery-layer.js';
 import {
-  LAYER, encodeHeader, frameBody, frameLayer, frameType, readDelivery, readU32, spendHop, writeU32, type Frame,
+  LAYER, encodeHeader, frameBody, frameLayer, frameType, readDelivery, readU32, spendHop, writeDelivery,
+  writeU32, type Frame,
 } from '../../dist/codec/frame.js';
+import type { AgentNode } from '../../dist/agent/node.js';
 import type { Link } from '../../dist/bootcom/link.js';
 import { testPlace } from '../world.js';
 import { addressOf, ask, line, makeNet, star } from './net.js';
@@ -33,7 +35,7 @@ class Pair {
 
   readonly next: IntegerSource;
 
-  constructor(next: IntegerSource) {
+  constructor(next: IntegerSource, resendBytes?: number) {
     this.next = next;
     for (const self of [NEAR, FAR]) {
       const forward = (_to: Address, _job: number, pieces: readonly Uint8Array[]): boolean => {
@@ -43,7 +45,7 @@ class Pair {
       const router = { self, job: self === FAR ? 3 : 0, forward };
       const layer = new DeliveryLayer({
         router: router as never, clock: this.place.platform.clock, incarnation: 1, windowBytes: WINDOW, ttl: 9,
-        onUndeliverable: () => undefined,
+        resendBytes, onUndeliverable: () => undefined,
       });
       this.layers.set(self, layer);
     }
@@ -175,7 +177,7 @@ suite('delivery', (test) => {
   test('once and in order over routes that lose, repeat and reorder; what is kept stays in its window', () => {
     for (let seed = 0; seed < 200; seed++) {
       const next = seededIntegers(seed);
-      const pair = new Pair(next);
+      const pair = new Pair(next, seed % 2 === 0 ? undefined : WINDOW / 4);
       for (let step = 0; step < 60; step++) {
         for (let i = next(20); i > 0 && pair.send(next(3) === 0 ? next(8000) : next(50)); i--);
         if (next(8) === 0) pair.changeRoute();
@@ -243,6 +245,76 @@ suite('delivery', (test) => {
 });
 
 suite('delivery over a tree that changes', (test) => {
+  test('a host that has more kept than the queue of its link takes comes back, messages and broadcasts', () => {
+    const MESSAGES = 150;
+    const net = makeNet([0, 0, 1], { 'bootcom.queue.max': '4MiB', 'message.bytes.max': '64KiB' });
+    const [controller, above, host] = net.nodes as [AgentNode, AgentNode, AgentNode];
+    const heard: [number[], number[]] = [[], []];
+    host.messages.on('agent.echo', (body, { job }) => {
+      heard[job === 7 ? 1 : 0].push((body as Uint8Array)[0] as number);
+    });
+    const send = (i: number): void => {
+      const body = new Uint8Array(60_000).fill(i);
+      controller.messages.send(addressOf(2), 'agent.echo', body);
+      controller.messages.sendSubtree('agent.echo', body, 7);
+    };
+    net.channels[2]?.[0].destroy('cut');
+    net.until(() => net.closed.length === 2, 'both ends know');
+    for (let i = 0; i < MESSAGES; i++) {
+      send(i);
+      net.run(1);
+    }
+    net.adopt(1, 2);
+    controller.messages.resend(() => true);
+    for (let i = MESSAGES; i < MESSAGES + 10; i++) send(i);
+    net.until(() => heard.every(({ length }) => length === MESSAGES + 10), 'all of both');
+    const all = Array.from({ length: MESSAGES + 10 }, (_, i) => i);
+    assert.equal(heard, [all, all], 'in order');
+    assert.is(net.closed.length, 2, net.closed.join());
+    net.until(() => controller.memory.unacknowledged === 0, 'acknowledgements');
+    assert.ok(above.memory.queued < 4 * 1024 * 1024);
+  });
+
+  test('of many destinations, one that does not answer leaves room for the others', () => {
+    const bytes = 64 * 1024;
+    const place = testPlace();
+    const forwarded = new Map<Address, number>();
+    let isOpen = true;
+    const answered = new Set<Address>();
+    const layer: DeliveryLayer = new DeliveryLayer({
+      router: { self: CONTROLLER, job: 0, forward: (to: Address, _job: number, [head]: Uint8Array[]) => {
+        if (!isOpen) return false;
+        forwarded.set(to, (forwarded.get(to) ?? 0) + 1);
+        if (!answered.has(to)) return true;
+        const mark = readDelivery(head as Frame);
+        place.platform.clock.soon(() => {
+          const type = DELIVERY_FRAME.ack;
+          const ack = encodeHeader({ ...header, layer: LAYER.delivery, type, source: to, job: 0 }, 0);
+          writeDelivery(ack, mark);
+          layer.onFrame(ack);
+        });
+        return true;
+      } } as never,
+      clock: place.platform.clock, incarnation: 1, windowBytes: 64 * bytes, ttl: 9, resendBytes: 8 * bytes,
+      onUndeliverable: () => undefined,
+    });
+    const hosts = Array.from({ length: 12 }, (_, i) => rootAddress(i));
+    isOpen = false;
+    for (const destination of hosts) {
+      const to = { ...header, destination };
+      for (let i = 0; i < 32; i++) layer.send(to, [encodeHeader(to, bytes), new Uint8Array(bytes)]);
+    }
+    isOpen = true;
+    for (const host of hosts.slice(8)) answered.add(host);
+    layer.resend(() => true);
+    const underway = [...forwarded.values()].reduce((sum, count) => sum + count, 0);
+    assert.ok(underway <= 9, `${underway} frames of 64 KiB at once, where 8 may be under way`);
+    assert.ok([...forwarded.values()].every((count) => count <= 2), 'a quarter of that for each');
+    place.run(20_000);
+    for (const host of answered) assert.ok((forwarded.get(host) ?? 0) >= 32, `all for ${host}`);
+    layer.close();
+  });
+
   test('what was lost with a link arrives over the next one, once and in order, in both directions', () => {
     const net = makeNet([0, 0, 1, 2]);
     const heard: [string[], string[]] = [[], []];
