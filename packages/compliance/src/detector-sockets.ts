@@ -117,7 +117,7 @@ export class DetectorSockets {
 
   #overlay(position: Position): Overlay {
     const linkEvents = this.#linkEvents;
-    const send = (to: Position, _name: string, message: unknown): void => this.#send(position, to, message);
+    const send = (to: Position, _name: string, message: unknown): undefined => void this.#send(position, to, message);
     return {
       self: first(position), topology: undefined, members: Array.from({ length: this.#init.size }, (_, i) => first(i)),
       set events(events: OverlayEvents) { linkEvents.set(position, events); },

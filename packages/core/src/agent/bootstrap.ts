@@ -294,7 +294,7 @@ export class Bootstrap {
     this.#renew(host, starter);
     const subtree = this.#subtree(host);
     if (starter === undefined) this.#below.restart(host, subtree);
-    else this.#sendToStarter(starter, 'launch.restart', { host, subtree });
+    else this.#init.node.messages.send(rootAddress(starter), 'launch.restart', { host, subtree });
   }
 
   #leaveOut(host: HostIndex): void {
@@ -304,23 +304,8 @@ export class Bootstrap {
     for (const child of this.table.children(host)) this.#renew(child, starter);
     const subtree = this.#subtree(host);
     if (starter === undefined) this.#below.takeOver(host, subtree);
-    else this.#sendToStarter(starter, 'launch.takeover', { host, subtree });
+    else this.#init.node.messages.send(rootAddress(starter), 'launch.takeover', { host, subtree });
     this.#check();
-  }
-
-  /** If the starting agent is gone, its own failure will be reported, and its replacement gets the current hosts. */
-  #sendToStarter(
-    starter: HostIndex,
-    name: 'launch.restart' | 'launch.takeover',
-    body: { readonly host: HostIndex; readonly subtree: readonly HostLogin[] },
-  ): void {
-    const { node } = this.#init;
-    try {
-      node.messages.send(rootAddress(starter), name, body);
-    } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      node.fault(fault, name);
-    }
   }
 
   /** Current hosts at and below `host`. */

@@ -321,7 +321,7 @@ export class ControllerFailures implements JobFailures {
     const agent = addressName(rootAddress(host));
     const error = new StciError('STCI_AGENT_LOST', text, { host: name, agent });
     // Before its links are closed: it ends itself.
-    this.#send(host, 'failure.verdict', { member, verdict: 'dead', notice });
+    this.#init.node.messages.send(rootAddress(host), 'failure.verdict', { member, verdict: 'dead', notice });
     this.#notices.set(host, notice);
     this.#init.declare(host, member.incarnation, error);
     this.#notices.delete(host);
@@ -341,18 +341,9 @@ export class ControllerFailures implements JobFailures {
   #tell<Name extends 'failure.watch' | 'failure.joined' | 'failure.verdict'>(
     name: Name, body: MessageBody<Name>, except?: HostIndex,
   ): void {
+    const { messages } = this.#init.node;
     for (const { position } of this.#members()) {
-      if (position !== 0 && bootHost(position) !== except) this.#send(bootHost(position), name, body);
-    }
-  }
-
-  #send<Name extends 'failure.watch' | 'failure.joined' | 'failure.verdict'>(
-    host: HostIndex, name: Name, body: MessageBody<Name>,
-  ): void {
-    try {
-      this.#init.node.messages.send(rootAddress(host), name, body);
-    } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault; // It has no route, and is lost itself.
+      if (position !== 0 && bootHost(position) !== except) messages.send(rootAddress(bootHost(position)), name, body);
     }
   }
 

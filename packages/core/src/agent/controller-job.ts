@@ -21,7 +21,7 @@ import {
   failureOf, jobTimeoutError, launchFailure, launchTimeoutError, survivorsFailure, unansweredHostError,
 } from './job-failures.js';
 import { JobHosts } from './job-hosts.js';
-import { creditBytes, jobLaunch, ledgerOn, type Launch } from './job-launch.js';
+import { checkBytes, jobLaunch, ledgerOn, type Launch } from './job-launch.js';
 import { JobOwner } from './job-owner.js';
 import { openPrograms, type JobPrograms } from './job-programs.js';
 import { JobRecovery } from './job-recovery.js';
@@ -35,7 +35,7 @@ export type JobPhase = 'launching' | 'running' | 'ending' | 'over';
 export class ControllerJob {
   readonly job: JobId;
   readonly owner: Address;
-  readonly #front: JobOwner;
+  readonly front: JobOwner;
   readonly #session: JobSession;
   readonly #node: AgentNode;
   readonly #spec: JobSpec;
@@ -61,7 +61,7 @@ export class ControllerJob {
     this.owner = owner;
     this.#session = session;
     this.#node = session.node;
-    this.#front = new JobOwner(session.node, owner, job);
+    this.front = new JobOwner(session.node, owner, job, (error) => this.#forceEnd('agent-launch', error));
     this.#spec = spec;
     this.#params = session.scope.jobParams(spec.params);
     this.#hosts = new JobHosts(this.#node.platform.clock, this.#node.messages, job, () => this.checkOver());
@@ -81,19 +81,19 @@ export class ControllerJob {
       errorManager, session, job, graceMs,
       ledger: () => this.#ledger,
       phase: () => this.#phase,
-      launchNow: () => this.#launchNow(),
+      launchNow: () => this.#launchOf(this.#ledger),
       hasFirstAgent: (host) => this.#launch?.hosts.some(([each]) => each === host) === true,
       hosts: this.#hosts,
-      onNewAgent: (host) => this.#front.send('job.host.joined', { host }),
+      onNewAgent: (host) => this.front.send('job.host.joined', { host }),
       emit: (event) => this.emit(event),
       onRestarting: (report) => this.#programs?.onRestarting(report),
       exited: (rank) => this.#exited(rank),
       record: (found) => this.#record(found),
       endJob: (reason) => this.#endJob(false, reason),
+      onUnsent: (error) => this.front.check(error),
       checkOver: () => this.checkOver(),
     });
     this.#planned = { hosts, leftOut };
-    creditBytes(this.#params, hosts.length); // Throws if they are too many.
     this.#ledger = this.#map(hosts, leftOut, this.#now());
   }
 
@@ -149,14 +149,13 @@ export class ControllerJob {
     }
     this.#leftOut = leftOut;
     for (const host of leftOut) this.#hosts.onLost(host);
-    this.#launch = this.#launchNow();
+    this.#launch = this.#launchOf(this.#ledger);
     this.#session.passLaunch(this.#launch, this.job);
   }
 
   /** With the ranks as they are placed now. */
-  #launchNow(): Launch {
-    const window = creditBytes(this.#params, this.#ledger.spec.hosts.length);
-    return jobLaunch(this.#session, this.#ledger, { leftOut: this.#leftOut, window, owner: this.owner });
+  #launchOf(ledger: Ledger): Launch {
+    return jobLaunch(this.#session, ledger, this.#params, { leftOut: this.#leftOut, owner: this.owner });
   }
 
   /** Hosts came, or are not awaited any more. */
@@ -213,8 +212,8 @@ export class ControllerJob {
   onRestarting({ host, ranks }: MessageBody<'job.restarting'>): void {
     if (this.#checked(host, ranks.map(({ rank }) => rank)) === undefined) return;
     this.#recovery.onRestarting(host, ranks as readonly (RankEnd & { readonly afterMs: number })[]);
-    const { messages } = this.#node;
-    if (!this.#hosts.isLost(host)) messages.send(sessionAddress(host), 'job.restarting.noted', {}, this.job);
+    if (this.#hosts.isLost(host)) return;
+    this.#node.messages.send(sessionAddress(host), 'job.restarting.noted', {}, this.job);
   }
 
   /** The ledger, for a report of these ranks of a host; undefined: it is late, of a host that was given up. */
@@ -250,7 +249,7 @@ export class ControllerJob {
   onControl(control: JobControl): void {
     if (this.#phase === 'over') return;
     if (control.verb === 'signal') {
-      return this.#node.messages.sendSubtree('job.signal', { signal: control.signal }, this.job);
+      return void this.#node.messages.sendSubtree('job.signal', { signal: control.signal }, this.job);
     }
     if (control.cause !== undefined) this.#record({ ...control.cause, wallMs: this.#now() });
     this.#endJob(control.kill, control.reason);
@@ -267,12 +266,14 @@ export class ControllerJob {
   }
 
   emit(event: JobEvent): void {
-    this.#front.emit(event);
+    this.front.emit(event);
   }
 
   #map(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>, submitWallMs: number): Ledger {
     const taken = this.#session.slotsTaken(this.job);
-    return ledgerOn({ ...this.#spec, hosts }, this.#params, { job: this.job, leftOut, taken, submitWallMs });
+    const ledger = ledgerOn({ ...this.#spec, hosts }, this.#params, { job: this.job, leftOut, taken, submitWallMs });
+    checkBytes(this.#launchOf(ledger), ledger.map, this.#node.params, this.#params);
+    return ledger;
   }
 
   #mapped(): void {
@@ -304,7 +305,7 @@ export class ControllerJob {
     const found = { ...this.#ledger.lossOf(host, error, this.#now()), kind };
     if (session?.isReplaced === true) this.#recovery.onReplaced(found);
     const isRestarted = this.#recovery.restart(found);
-    this.#front.send('job.host.lost', { host });
+    this.front.send('job.host.lost', { host });
     if (isRestarted) return [];
     const entry = this.#ledger.agentLost(host, error, this.#now());
     for (const rank of entry.ranks) this.#exited(rank);
@@ -337,16 +338,15 @@ export class ControllerJob {
 
   /** In any case, neither a host nor a reader of output delays the end further. A job that is ending has its cause. */
   #onJobTimeout(timeoutMs: number): void {
-    const end = (waits: string): void => {
-      if (this.#phase === 'ending' || this.#phase === 'over') return;
+    const end = (waits: string): void =>
       this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.#ledger.ranksOpen, waits));
-    };
     if (this.#programs === undefined) end('');
     else this.#programs.askWaits(end);
   }
 
   /** Without asking the error manager: the user set the deadline, and a job that does not fit its hosts cannot run. */
   #forceEnd(kind: 'timeout' | 'agent-launch', error: StciError): void {
+    if (this.#phase === 'ending' || this.#phase === 'over') return;
     this.#record(failureOf(kind, error, this.#now()));
     this.#endJob(false, error.message);
   }
@@ -393,7 +393,7 @@ export class ControllerJob {
     this.close();
     const report = this.#ledger.report(this.#now());
     this.#session.failures.onEnding(this.job, () => {
-      this.#front.tellEnd(report);
+      this.front.tellEnd(report);
       this.#session.onOver(this.job, this.#launch !== undefined);
     });
   }

@@ -216,14 +216,11 @@ export class FaultControl implements SessionFaults {
       this.#reports.end(open, part, [why, why], 'skipped');
       return this.#onOver(open, part);
     }
-    try {
-      node.messages.send(part.agent, 'fault.inject', message, part.job);
-    } catch (fault) {
-      const why = fault instanceof Error ? fault.message : String(fault);
-      const text = `${part.name} cannot be reached: ${why}`;
-      this.#reports.end(open, part, [text, text]);
-      this.#onOver(open, part);
-    }
+    const error = node.messages.send(part.agent, 'fault.inject', message, part.job);
+    if (error === undefined) return;
+    const text = `${part.name} cannot be reached: ${error.message}`;
+    this.#reports.end(open, part, [text, text]);
+    this.#onOver(open, part);
   }
 
   #ownSite(): FaultSite {
@@ -310,11 +307,7 @@ export class FaultControl implements SessionFaults {
     const { agent, job } = part;
     part.isUndoing = true;
     if (agent === CONTROLLER) return this.#site?.undo(serial);
-    try {
-      this.#init.node.messages.send(agent, 'fault.undo', { id: serial }, job);
-    } catch (fault) {
-      this.#init.node.fault(fault, 'undo of a fault'); // It is left to lapse.
-    }
+    this.#init.node.messages.send(agent, 'fault.undo', { id: serial }, job); // Or it is left to lapse.
   }
 
   #answer(waiting: Waiting): void {

@@ -250,12 +250,7 @@ export class FaultSite {
   }
 
   #send(report: Omit<PartReport, 'host' | 'report'> & { readonly report?: FaultReport }): void {
-    const { node } = this.#init;
-    try {
-      this.#init.report({ report: undefined, ...report, host: addressIndex(node.identity.self) });
-    } catch (fault) {
-      node.fault(fault, 'report of a fault'); // The parent is gone: the agent is about to end.
-    }
+    this.#init.report({ report: undefined, ...report, host: addressIndex(this.#init.node.identity.self) });
   }
 }
 

@@ -6,6 +6,7 @@ import {
 } from '@stci/interface';
 import { CREDIT_BYTES_MAX, CREDIT_BYTES_MIN } from '../am/credit.js';
 import type { MessageBody } from '../am/messages.js';
+import { encode } from '../codec/cbor.js';
 import { nodeNumbers } from '../job/environment.js';
 import { createLedger, type Ledger } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
@@ -16,6 +17,12 @@ import type { AgentNode } from './node.js';
 import { takesStdin } from './stdin-feed.js';
 
 export type Launch = MessageBody<'job.launch'>;
+
+/** Part of the largest message that a map has at most: records are told together, and none about hosts is longer. */
+const MAP_PART = 1 / 2;
+
+/** Most bytes of a rank in a launch that names its ranks: of those that are started again on one host. */
+const RESTART_BYTES = 11;
 
 /** Least iof.window with which the output of so many hosts makes progress. */
 export function windowBytesMin(hosts: number): number {
@@ -57,13 +64,14 @@ export function mapWithin(spec: AllocatedJob, params: Params, taken: readonly nu
   }
 }
 
-/** The launch of a whole job; each agent forwards to a child only the hosts at and below it. */
+/**
+ * The launch of a whole job; each agent forwards to a child only the hosts at and below it. Throws as `creditBytes` if
+ * they are too many.
+ */
 export function jobLaunch(
-  { node: { sessionName: session, platform }, stays }: {
-    node: AgentNode; stays: boolean;
-  },
-  { spec, map }: Pick<Ledger, 'spec' | 'map'>,
-  { leftOut, window, owner }: { leftOut: ReadonlySet<HostIndex>; window: number; owner: Address },
+  { node: { sessionName: session, platform }, stays }: { node: AgentNode; stays: boolean },
+  { spec, map }: Pick<Ledger, 'spec' | 'map'>, jobParams: Params,
+  { leftOut, owner }: { leftOut: ReadonlySet<HostIndex>; owner: Address },
 ): Launch {
   const { apps, wdir, stdin, params } = spec;
   const env = environmentOfJob(spec.env, stays ? platform.env.variables : undefined);
@@ -75,8 +83,23 @@ export function jobLaunch(
       return [host, numbers.get(host) as number, wireRuns] as const;
     });
   const common = { session, owner, size: map.size, nodes: numbers.size, apps, env, wdir, stdin };
+  const window = creditBytes(jobParams, spec.hosts.length);
   const launch: object = { ...common, ...(params !== undefined && { params }), creditBytes: window, hosts };
   return launch as Launch;
+}
+
+/** Throws STCI_MESSAGE_TOO_LARGE for a job that is more than its agents, or its front-end, can be told. */
+export function checkBytes(launch: Launch, map: JobMap, session: Params, job: Params): void {
+  const bytesMax = session.int('message.bytes.max');
+  const restarts = Math.min(map.size, job.int('job.ranks.per.host.max')) * RESTART_BYTES;
+  const launchBytes = encode(launch).length + restarts;
+  const mapBytes = encode(map).length;
+  const leastBytes = Math.max(launchBytes, Math.ceil(mapBytes / MAP_PART));
+  if (leastBytes <= bytesMax) return;
+  const text = `The job is too large for message.bytes.max = ${bytesMax}: its programs, arguments, environment and `
+    + `hosts take ${launchBytes} bytes of a message, the map of its ranks ${mapBytes} of half of one. Raise it to at `
+    + `least ${leastBytes}, or pass less by arguments and environment.`;
+  throw new StciError('STCI_MESSAGE_TOO_LARGE', text, { data: { leastBytes } });
 }
 
 /** How one of its tools is started. */

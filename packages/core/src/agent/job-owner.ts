@@ -1,18 +1,24 @@
 /** The front-end that submitted a job: it is told what becomes of it. */
 
-import type { Address, JobEvent, JobId, JobReport } from '@stci/interface';
+import type { Address, JobEvent, JobId, JobReport, StciError } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
+import { needsOwner } from '../am/requests.js';
 import type { AgentNode } from './node.js';
 
 export class JobOwner {
-  readonly #node: Pick<AgentNode, 'messages' | 'fault'>;
+  readonly #node: Pick<AgentNode, 'messages' | 'platform'>;
   readonly #address: Address;
   readonly #job: JobId;
+  readonly #onUnsent: (error: StciError) => void;
 
-  constructor(node: Pick<AgentNode, 'messages' | 'fault'>, address: Address, job: JobId) {
+  /** `onUnsent`: what the job needs cannot be told; in a later turn, because it is in the middle of telling. */
+  constructor(
+    node: Pick<AgentNode, 'messages' | 'platform'>, address: Address, job: JobId, onUnsent: (error: StciError) => void,
+  ) {
     this.#node = node;
     this.#address = address;
     this.#job = job;
+    this.#onUnsent = onUnsent;
   }
 
   emit(event: JobEvent): void {
@@ -28,10 +34,11 @@ export class JobOwner {
   send<Name extends `job.${'event' | 'failure' | 'host.lost' | 'host.joined'}`>(
     name: Name, body: MessageBody<Name>,
   ): void {
-    try {
-      this.#node.messages.send(this.#address, name, body, this.#job);
-    } catch (fault) {
-      this.#node.fault(fault, 'front-end'); // The front-end has gone: the end of its link stops the session.
-    }
+    this.check(this.#node.messages.send(this.#address, name, body, this.#job));
+  }
+
+  /** Of what was sent to the job's agents, too. */
+  check(error: StciError | undefined): void {
+    if (needsOwner(error)) this.#node.platform.clock.soon(() => this.#onUnsent(error));
   }
 }

@@ -10,6 +10,8 @@ import {
   type JobEvent, type JobId, type LostRanks, type Params, type Rank, type RankRange, type RankReport,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
+import { needsOwner } from '../am/requests.js';
+import { SUBTREE } from '../am/transport.js';
 import { Agreement, type Decision, type Pair } from '../job/agreement.js';
 import { endText } from '../job/exit-rule.js';
 import type { Ledger } from '../job/ledger.js';
@@ -74,7 +76,7 @@ export class JobPrograms {
   }
 
   /** A program has connected to the session agent of this host, which is told of all losses from now on. */
-  onOpen(host: HostIndex): void {
+  onOpen(host: HostIndex): StciError | undefined {
     this.#open.add(host);
     const { hosts } = this.#ledger.map;
     const state: MessageBody<'program.state'> = {
@@ -85,7 +87,7 @@ export class JobPrograms {
       attempts: [...this.#joined],
       pairs: wirePairs(this.#keys.values()),
     };
-    this.#node.messages.send(sessionAddress(host), 'program.state', state, this.#job);
+    return this.#node.messages.send(sessionAddress(host), 'program.state', state, this.#job);
   }
 
   /** Throws STCI_MESSAGE_INVALID for ranks of other hosts, and votes on an agreement that is not open yet. */
@@ -120,7 +122,7 @@ export class JobPrograms {
   /** Calls `done` with what the programs wait for, in words; '' if none does. */
   askWaits(done: (text: string) => void): void {
     this.#survey = new WaitSurvey(this.#node.platform.clock, this.#open, done);
-    for (const host of this.#open) this.#send(host, 'program.wait', {});
+    for (const host of this.#open) this.#node.messages.send(sessionAddress(host), 'program.wait', {}, this.#job);
   }
 
   /** Throws STCI_MESSAGE_INVALID for ranks of other hosts. */
@@ -201,7 +203,7 @@ export class JobPrograms {
     const ended = this.#ended.slice(this.#endedTold);
     this.#endedTold = this.#ended.length;
     const { messages } = this.#node;
-    if (lost.length > 0) messages.sendSubtree('program.failed', { lost }, this.#job);
+    if (lost.length > 0) messages.sendList(SUBTREE, 'program.failed', lost, (part) => ({ lost: [...part] }), this.#job);
     if (ended.length > 0) {
       messages.sendSubtree('program.ended', { ranks: rankRanges(ended.sort((a, b) => a - b)) }, this.#job);
     }
@@ -218,41 +220,42 @@ export class JobPrograms {
       for (const host of new Set(votes.map((vote) => vote.host))) {
         const own = votes.filter((vote) => vote.host === host);
         const calls = own.map(({ rank, number }) => [rank, number] as const);
-        this.#send(host, 'program.refused', { calls, code, reason, failed, missing });
+        const refusal = { calls, code, reason, failed, missing };
+        this.#node.messages.send(sessionAddress(host), 'program.refused', refusal, this.#job);
       }
     }
   }
 
-  #tellDecision({ sequence, code, reason, agreed, parts, root, pairs }: Decision): void {
+  /** What cannot be told fails for all: nobody waits for its parts, or goes on without them. */
+  #tellDecision(decision: Decision): void {
+    this.#forget(decision.agreed.joined);
+    const error = this.#sendDecision(decision);
+    if (!needsOwner(error)) return;
+    const reason = `what the ranks brought cannot be told: ${error.message}`;
+    this.#sendDecision({ ...decision, code: 'STCI_CLIENT_LIMIT', reason, parts: [], pairs: [] });
+  }
+
+  #sendDecision({ sequence, code, reason, agreed, parts, root, pairs }: Decision): StciError | undefined {
     const { joined, kind } = agreed;
-    this.#forget(joined);
     const { placements } = this.#ledger;
     const joins = ranksInRanges(joined).map((rank) => {
       this.#joined.set(rank, this.#ledger.attempt(rank));
       return [this.#ledger.attempt(rank), placements.host(rank), this.#hostName(rank)] as const;
     });
-    for (const pair of pairs) this.#setPair(pair);
     // Why a reduction failed concerns all.
     const isForRoot = code === '' && (kind === 'gather' || (kind === 'reduce' && agreed.flag));
     const wire = parts.map(([rank, form, bytes]) => [rank, FORMS.indexOf(form), bytes] as const);
     const { messages } = this.#node;
-    if (isForRoot) this.#send(placements.host(root), 'program.parts', { sequence, parts: wire });
+    const to = sessionAddress(placements.host(root));
+    const error = isForRoot ? messages.send(to, 'program.parts', { sequence, parts: wire }, this.#job) : undefined;
+    if (needsOwner(error)) return error;
     const { flag, isMismatch, ranks, failed } = agreed;
-    messages.sendSubtree('program.agreed', {
+    const unsent = messages.sendSubtree('program.agreed', {
       sequence, kind: COLLECTIVES.indexOf(kind), flag, isMismatch, ranks, joined, failed, joins, code, reason,
       parts: isForRoot ? [] : wire, partsTo: isForRoot ? root : undefined, pairs: wirePairs(pairs),
     }, this.#job);
-  }
-
-  /** To a session agent that may be gone: its ranks are about to be lost then. */
-  #send<Name extends 'program.refused' | 'program.parts' | 'program.wait'>(
-    host: HostIndex, name: Name, body: MessageBody<Name>,
-  ): void {
-    try {
-      this.#node.messages.send(sessionAddress(host), name, body, this.#job);
-    } catch (fault) {
-      this.#node.fault(fault, name);
-    }
+    if (unsent === undefined) for (const pair of pairs) this.#setPair(pair);
+    return unsent;
   }
 
   #setPair(pair: Pair): void {

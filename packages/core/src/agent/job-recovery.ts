@@ -38,6 +38,8 @@ export interface JobRecoveryInit {
   exited(rank: Rank): void;
   record(found: Failure): void;
   endJob(reason: string): void;
+  /** Ranks that are to be started again could not be named to their session agent. */
+  onUnsent(error: StciError | undefined): void;
   checkOver(): void;
 }
 
@@ -209,6 +211,7 @@ export class JobRecovery {
         hosts.onStarting(host);
         if (isNew) this.#init.onNewAgent(host);
       },
+      onUnsent: (error) => this.#init.onUnsent(error),
       onMapped: (map) => this.#init.emit({ type: 'mapped', map }),
       onNoRoom: (ranks) => {
         this.#giveUpRanks(ranks);

@@ -139,7 +139,7 @@ export class AgentNode {
       hasRoom: (frame) => this.streams.hasRoom(frame),
       onStreamFrame: (frame, from) => this.streams.onFrame(frame, from),
       onGone: (agent, job) => this.streams.onGone(agent, job),
-      onFault: (error) => this.fault(error, 'message'),
+      onFault: (fault, unsent) => this.fault(fault, unsent === undefined ? 'message' : `${unsent} cannot be sent`),
     });
     domain.observe('received', () => this.#resumeLinks()); // After the message was handled.
     this.streams = new StreamLayer({

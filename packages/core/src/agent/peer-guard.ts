@@ -88,6 +88,8 @@ export class LinkGuard implements PeerGuard {
   onMalformed(source: Address, job: JobId, from: Link, error: StciError): void {
     const isAbove = source === CONTROLLER || addressKind(source) === 'front-end';
     const isFromAbove = from.role === 'parent' && isAbove;
+    // What is too long is dropped. After a new link to the same or another parent, it would come again, without end.
+    if (from.role === 'parent' && (isAbove || source === from.peer) && error.data['tooLong'] === true) return;
     const key = agentKey(source, job);
     if (source === from.peer || isFromAbove) this.#close(from, `it sent malformed data: ${error.message}`);
     else if (this.#mayRefuse(from) && !this.#refused.has(key)) {

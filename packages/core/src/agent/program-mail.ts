@@ -258,7 +258,7 @@ export class ProgramMail {
     if (batches + calls.length + credit.length + grants.length > 0) {
       const taken: Taken = { host, batches, calls, credit, grants };
       if (isLocal) this.#onTaken(taken);
-      else this.#tell(() => node.messages.send(sessionAddress(to), 'program.taken', taken));
+      else node.messages.send(sessionAddress(to), 'program.taken', taken);
     }
     if (messages.length + asks.length === 0) return;
     this.#outbox.onBatch(to);
@@ -271,14 +271,6 @@ export class ProgramMail {
         [call, from, rank, attempt, tag, bytes.length] as const),
     };
     if (isLocal) this.#onBatch(batch);
-    else this.#tell(() => node.messages.send(sessionAddress(to), 'program.messages', batch));
-  }
-
-  #tell(send: () => void): void {
-    try {
-      send();
-    } catch (fault) {
-      this.#init.node.fault(fault, 'messages of ranks'); // The agent is gone: its ranks are lost.
-    }
+    else node.messages.send(sessionAddress(to), 'program.messages', batch);
   }
 }

@@ -243,11 +243,7 @@ export class ProgramPort {
   /** Those of one turn together. */
   #sendMarks(): void {
     const { node, host } = this.#init;
-    try {
-      node.messages.send(CONTROLLER, 'program.marked', { host, marks: this.#marks.splice(0) });
-    } catch (fault) {
-      node.fault(fault, 'marks'); // The parent is gone: the agent is about to end.
-    }
+    node.messages.send(CONTROLLER, 'program.marked', { host, marks: this.#marks.splice(0) });
   }
 
   #onState(state: MessageBody<'program.state'>): void {

@@ -175,11 +175,8 @@ export class ProgramVotes {
     const votes = this.#unsent.splice(0).flatMap((program) => this.#wire(program));
     if (votes.length === 0) return;
     const { node, host } = this.#init;
-    try {
-      node.messages.send(CONTROLLER, 'program.votes', { host, sequence: this.#decided + 1, votes });
-    } catch (fault) {
-      node.fault(fault, 'votes'); // The parent is gone: the agent is about to end.
-    }
+    const sequence = this.#decided + 1;
+    node.messages.sendList(CONTROLLER, 'program.votes', votes, (part) => ({ host, sequence, votes: [...part] }));
   }
 
   /** Without its part where those of this host are too many: the collective fails then. */

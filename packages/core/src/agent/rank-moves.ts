@@ -8,7 +8,7 @@
  */
 
 import {
-  sessionAddress, type Failure, type HostIndex, type JobId, type JobMap, type Rank, type Timer,
+  sessionAddress, type Failure, type StciError, type HostIndex, type JobId, type JobMap, type Rank, type Timer,
 } from '@stci/interface';
 import type { Ledger } from '../job/ledger.js';
 import { moveRanks } from '../job/placement.js';
@@ -27,6 +27,8 @@ export interface RankMovesInit {
   /** Ranks are about to be started there; `isNew`: by a session agent that is to be started. */
   onStarting(host: HostIndex, isNew: boolean): void;
   onMapped(map: JobMap): void;
+  /** Its session agent cannot be told the ranks that are to be started there. */
+  onUnsent(error: StciError | undefined): void;
   /** No host has room for these, which failures ended, nor is one awaited. */
   onNoRoom(ranks: ReadonlyMap<Rank, Failure>): void;
 }
@@ -145,13 +147,13 @@ export class RankMoves {
       ledger.remap(moveRanks(ledger.map, ranks, host));
       this.#init.onMapped(ledger.map);
     }
-    const { isLost, hasFirstAgent, onStarting } = this.#init;
+    const { isLost, hasFirstAgent, onStarting, onUnsent } = this.#init;
     const isNew = isLost(host) || !(hasFirstAgent(host) || this.startedAgain(host));
     onStarting(host, isNew);
     if (!isNew) {
       this.#sent.set(host, 1 + this.sentTo(host));
       const again = ranks.map((rank) => [rank, ledger.placements.placement(rank).app, ledger.attempt(rank)] as const);
-      return session.node.messages.send(sessionAddress(host), 'job.restart', { ranks: again }, job);
+      return onUnsent(session.node.messages.send(sessionAddress(host), 'job.restart', { ranks: again }, job));
     }
     this.#sent.delete(host);
     const whole = this.#init.launchNow();

@@ -233,7 +233,7 @@ export class RootAgent {
   /** What started this process has told it to end, with all that runs here: the controller decides. */
   onTerminated(): void {
     this.#sessions.onTerminated();
-    this.#tell('agent.ending', () => this.#deps.node.messages.send(CONTROLLER, 'agent.ending', { host: this.#host }));
+    this.#deps.node.messages.send(CONTROLLER, 'agent.ending', { host: this.#host });
   }
 
   forward(signal: SignalName): void {
@@ -282,14 +282,6 @@ export class RootAgent {
     const { node } = this.#deps;
     const wallMs = node.platform.clock.wallMs();
     const found = { ...failure, session, error: toErrorRecord(error), wallMs };
-    this.#tell('report of a failure', () => node.messages.send(CONTROLLER, 'agent.failed', found, job));
-  }
-
-  #tell(what: string, send: () => void): void {
-    try {
-      send();
-    } catch (fault) {
-      this.#deps.node.fault(fault, what); // The parent is gone: this agent is about to end.
-    }
+    node.messages.send(CONTROLLER, 'agent.failed', found, job);
   }
 }

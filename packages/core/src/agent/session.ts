@@ -279,7 +279,7 @@ export class SessionAgent {
   }
 
   #reportUnread(owner: Address): void {
-    this.#tell('report of unread input', () => this.#node.messages.send(owner, 'job.unread', { host: this.#host }));
+    this.#node.messages.send(owner, 'job.unread', { host: this.#host });
   }
 
   #skipUnstarted(): void {
@@ -342,25 +342,16 @@ export class SessionAgent {
   #flush(): void {
     this.#flushScheduled = false;
     const { messages } = this.#node;
-    this.#tell('report of ranks', () => {
-      if (this.#started.length > 0) {
-        messages.send(CONTROLLER, 'job.started', { host: this.#host, ranks: this.#started.splice(0) });
-      }
-      if (this.#restarting.length > 0) {
-        this.#restartReports += 1;
-        messages.send(CONTROLLER, 'job.restarting', { host: this.#host, ranks: this.#restarting.splice(0) as never });
-      }
-      if (this.#ended.length > 0) {
-        messages.send(CONTROLLER, 'job.exited', { host: this.#host, ranks: this.#ended.splice(0) as never });
-      }
-    });
-  }
-
-  #tell(what: string, send: () => void): void {
-    try {
-      send();
-    } catch (fault) {
-      this.#node.fault(fault, what); // The parent is gone: the agent is about to end.
+    if (this.#started.length > 0) {
+      messages.sendList(CONTROLLER, 'job.started', this.#started.splice(0), (ranks) => ({ host: this.#host, ranks }));
+    }
+    if (this.#restarting.length > 0) {
+      this.#restartReports += 1;
+      messages.send(CONTROLLER, 'job.restarting', { host: this.#host, ranks: this.#restarting.splice(0) as never });
+    }
+    if (this.#ended.length > 0) {
+      const bodyOf = (ranks: readonly ToolEnd[]): never => ({ host: this.#host, ranks }) as never;
+      messages.sendList(CONTROLLER, 'job.exited', this.#ended.splice(0), bodyOf);
     }
   }
 
@@ -385,8 +376,7 @@ export class SessionAgent {
     this.#flush();
     const survivors = this.#tools.flatMap((tool) => [...tool.survivors]);
     const drained = { host: this.#host, swept, survivors, restarts: this.#restartCount };
-    const tell = (): void => this.#node.messages.send(CONTROLLER, 'job.drained', drained);
-    if (!this.#isLoss) this.#tell('report of the end', tell);
+    if (!this.#isLoss) this.#node.messages.send(CONTROLLER, 'job.drained', drained);
     this.#finishStop();
   }
 

@@ -5,26 +5,12 @@
  */
 
 import {
-  NEIGHBOUR,
-  StciError,
-  addressName,
-  toErrorRecord,
-  type Address,
-  type Clock,
-  type ErrorRecord,
-  type ErrorCode,
-  type EventDomain,
-  type JobId,
+  NEIGHBOUR, StciError, addressName, assert, toErrorRecord, type Address, type Clock, type ErrorRecord, type ErrorCode,
+  type EventDomain, type JobId,
 } from '@stci/interface';
 import { encode } from '../codec/cbor.js';
 import {
-  FLAG,
-  LAYER,
-  frameJob,
-  frameLayer,
-  frameSource,
-  type Frame,
-  type FrameHeader,
+  FLAG, LAYER, frameJob, frameLayer, frameSource, type Frame, type FrameHeader,
 } from '../codec/frame.js';
 import type { Link } from '../bootcom/link.js';
 import type { AgentTest } from './delivery.js';
@@ -67,8 +53,8 @@ export interface MessageLayerInit {
   onStreamFrame(frame: Frame, from: Link): void;
   /** A destination is gone for good: what was sent to it is lost. */
   onGone(destination: Address, job: JobId | undefined): void;
-  /** Called once for each received message that is dropped for an error. */
-  onFault(error: StciError): void;
+  /** Called once for each message that is dropped for an error: a received one, or `unsent`. */
+  onFault(fault: unknown, unsent?: MessageName): void;
 }
 
 /** What a handler may know of its message besides the body. */
@@ -81,6 +67,9 @@ export interface MessageContext {
 }
 
 type Handler = (body: never, context: MessageContext) => unknown;
+
+/** Of agents that have no other handler. */
+const DEFAULTS: { readonly [Name in MessageName]?: Handler } = { 'agent.echo': (body) => body };
 
 export class MessageLayer {
   readonly #init: MessageLayerInit;
@@ -112,7 +101,6 @@ export class MessageLayer {
     });
     this.inbox = new Inbox();
     init.domain.observe('received', () => this.#dispatch(this.inbox.take()));
-    this.on('agent.echo', (body) => body);
   }
 
   get keptBytes(): Transport['keptBytes'] {
@@ -147,38 +135,56 @@ export class MessageLayer {
     name: Name,
     handler: (body: MessageBody<Name>, context: MessageContext) => unknown,
   ): void {
+    assert(!this.#handlers.has(name), `message ${name} has one handler`);
     this.#handlers.set(name, handler as Handler);
   }
 
-  /** One-way. Throws STCI_MESSAGE_UNROUTABLE where no link leads to the destination. */
+  /**
+   * One-way. As all that sends without an answer, it throws nothing, because timers and turns send, too: what cannot be
+   * sent is logged with its name, and the error returned to who answers for it. STCI_MESSAGE_UNROUTABLE, where no link
+   * leads to the destination, needs nobody: the loss of the destination is told by itself.
+   */
   send<Name extends MessageName>(
-    destination: Address,
-    name: Name,
-    body: MessageBody<Name>,
-    job: JobId = this.ownJob,
-  ): void {
-    this.#emit(this.#header(destination, job, messageId(name)), encode(body));
+    destination: Address, name: Name, body: MessageBody<Name>, job: JobId = this.ownJob,
+  ): StciError | undefined {
+    return this.#try(name, () => this.#emit(this.#header(destination, job, messageId(name)), encode(body)));
   }
 
   /** One-way, unnumbered: lost where a link on the way breaks, or none leads on. In order on one route. */
-  post<Name extends MessageName>(destination: Address, name: Name, body: MessageBody<Name>): void {
-    this.#transport.post(this.#header(destination, this.ownJob, messageId(name)), encode(body));
+  post<Name extends MessageName>(
+    destination: Address, name: Name, body: MessageBody<Name>,
+  ): StciError | undefined {
+    const header = this.#header(destination, this.ownJob, messageId(name));
+    return this.#try(name, () => this.#transport.post(header, this.#bounded(encode(body))));
   }
 
   /** To one neighbour, independent of its address. */
   sendNeighbour<Name extends MessageName>(
-    link: Link,
-    name: Name,
-    body: MessageBody<Name>,
-    job: JobId = this.ownJob,
-  ): void {
+    link: Link, name: Name, body: MessageBody<Name>, job: JobId = this.ownJob,
+  ): StciError | undefined {
     const header = this.#header(NEIGHBOUR, job, messageId(name));
-    cut(header, [encode(body)], (pieces) => link.send(pieces));
+    return this.#try(name, () => cut(header, [this.#bounded(encode(body))], (pieces) => link.send(pieces)));
   }
 
   /** To every agent below this one, but session agents of other jobs; agents forward it without decoding it. */
-  sendSubtree<Name extends MessageName>(name: Name, body: MessageBody<Name>, job: JobId = this.ownJob): void {
-    this.#transport.send(this.#header(SUBTREE, job, messageId(name)), [encode(body)]);
+  sendSubtree<Name extends MessageName>(
+    name: Name, body: MessageBody<Name>, job: JobId = this.ownJob,
+  ): StciError | undefined {
+    return this.send(SUBTREE, name, body, job);
+  }
+
+  /** As `send`, of a list that may be too long for one message: in as many as it takes. */
+  sendList<Name extends MessageName, Item>(
+    destination: Address, name: Name, items: readonly Item[], bodyOf: (items: readonly Item[]) => MessageBody<Name>,
+    job: JobId = this.ownJob,
+  ): StciError | undefined {
+    const half = items.length >>> 1;
+    const body = encode(bodyOf(items));
+    if (half === 0 || body.length <= this.#init.limits.messageBytesMax) {
+      return this.#try(name, () => this.#emit(this.#header(destination, job, messageId(name)), body));
+    }
+    return this.sendList(destination, name, items.slice(0, half), bodyOf, job)
+      ?? this.sendList(destination, name, items.slice(half), bodyOf, job);
   }
 
   /** Calls `done` once: with the reply, the destination's error, or STCI_REQUEST_TIMEOUT. */
@@ -309,7 +315,7 @@ export class MessageLayer {
       } else this.#handle(header, body, from);
     } catch (fault) {
       if (fault instanceof StciError) this.#onMalformed(header, from, fault);
-      else this.#init.onFault(new StciError('STCI_INTERNAL', describe(fault), { cause: fault }));
+      else this.#init.onFault(fault);
     }
   }
 
@@ -317,7 +323,7 @@ export class MessageLayer {
     const wantsReply = (header.flags & FLAG.request) !== 0;
     try {
       const name = messageName(header.type);
-      const handler = name === undefined ? undefined : this.#handlers.get(name);
+      const handler = name === undefined ? undefined : this.#handlers.get(name) ?? DEFAULTS[name];
       if (name === undefined || handler === undefined) {
         throw new StciError(
           'STCI_MESSAGE_UNKNOWN',
@@ -356,37 +362,36 @@ export class MessageLayer {
     }
   }
 
-  #emit(header: FrameHeader, body: Uint8Array): void {
-    if (body.length > this.#init.limits.messageBytesMax) {
-      throw new StciError(
-        'STCI_MESSAGE_TOO_LARGE',
-        `Expected a message of at most ${this.#init.limits.messageBytesMax} bytes (message.bytes.max), ` +
-          `got ${body.length}`,
-      );
+  #try(name: MessageName, send: () => void): StciError | undefined {
+    try {
+      send();
+      return undefined;
+    } catch (fault) {
+      if (!(fault instanceof StciError)) throw fault;
+      this.#init.onFault(fault, name);
+      return fault;
     }
+  }
+
+  #emit(header: FrameHeader, body: Uint8Array): void {
     const { destination, job } = header;
+    this.#bounded(body);
     if (this.#init.router.isSelf(destination, job)) this.#enqueue({ header, body, from: undefined });
     else this.#transport.send(header, [body]);
   }
 
+  #bounded(body: Uint8Array): Uint8Array {
+    const { messageBytesMax } = this.#init.limits;
+    if (body.length <= messageBytesMax) return body;
+    const text = `Expected a message of at most ${messageBytesMax} bytes (message.bytes.max), got ${body.length}`;
+    throw new StciError('STCI_MESSAGE_TOO_LARGE', text);
+  }
+
   #header(
-    destination: Address,
-    job: JobId,
-    type: number,
-    flags = 0,
-    sequence = this.#nextSequence(),
+    destination: Address, job: JobId, type: number, flags = 0, sequence = this.#nextSequence(),
   ): FrameHeader {
-    return {
-      layer: LAYER.message,
-      type,
-      flags,
-      ttl: this.#init.limits.ttl,
-      stream: 0,
-      source: this.#init.router.self,
-      destination,
-      job,
-      sequence,
-    };
+    const { router: { self: source }, limits: { ttl } } = this.#init;
+    return { layer: LAYER.message, type, flags, ttl, stream: 0, source, destination, job, sequence };
   }
 
   #nextSequence(): number {
@@ -397,8 +402,4 @@ export class MessageLayer {
 
 function lostError(agent: Address): StciError {
   return new StciError('STCI_AGENT_LOST', `${addressName(agent)} is lost`);
-}
-
-function describe(fault: unknown): string {
-  return fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
 }

@@ -14,6 +14,11 @@ const REQUESTS_MAX = 65_536;
 /** Errors of a message without a way; a forwarding agent may reply with them in the destination's name. */
 export const BOUNCED: readonly ErrorCode[] = ['STCI_MESSAGE_UNROUTABLE', 'STCI_MESSAGE_TTL'];
 
+/** What was sent is lost although its destination may be there: whoever sent it answers for that. */
+export function needsOwner(error: StciError | undefined): error is StciError {
+  return error !== undefined && !BOUNCED.includes(error.code);
+}
+
 export interface RequestOptions {
   readonly timeoutMs?: number;
   /** The job that it is about; of a destination that is a session agent, its job. Default: this agent's own. */

@@ -246,7 +246,7 @@ export class FailureWatch {
     if (action.type === 'report') return this.#onReport(name, action, nowMs);
     if (action.type !== 'send') return;
     const body = { detector: name, incarnation: overlay.self.incarnation, body: action.body };
-    this.#try(() => overlay.send(action.to, 'detector.message', body));
+    this.#onSent(overlay.send(action.to, 'detector.message', body));
   }
 
   #onReport(name: string, { failed, cause, evidence, suspectedMs, heardMs }: Report, nowMs: number): void {
@@ -272,7 +272,7 @@ export class FailureWatch {
     // After its copies, which are sent at the end of this turn: others wait for them.
     if (action.type === 'deliver') return clock.soon(() => this.#onDelivered(name, action.source, action.payload));
     const body = { notifier: name, incarnation: overlay.self.incarnation, body: action.body };
-    this.#try(() => overlay.sendReliably(action.to, 'notifier.message', body));
+    this.#onSent(overlay.sendReliably(action.to, 'notifier.message', body));
     this.#init.metrics?.count('notices', 1, { notifier: name });
   }
 
@@ -373,12 +373,7 @@ export class FailureWatch {
   }
 
   /** What has no route is lost: its destination is about to be reported. */
-  #try(send: () => void): void {
-    try {
-      send();
-    } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      this.#init.metrics?.count('messages_unsent', 1);
-    }
+  #onSent(error: StciError | undefined): void {
+    if (error !== undefined) this.#init.metrics?.count('messages_unsent', 1);
   }
 }

@@ -3,7 +3,7 @@
  * II-B and II-E). Position 0 is the controller, host + 1 its root agent, as in the boot tree.
  */
 
-import type { LinkCloseReason, MemberId, Position, Topology } from '@stci/interface';
+import type { LinkCloseReason, MemberId, Position, StciError, Topology } from '@stci/interface';
 import type { MessageBody, MessageName } from '../am/messages.js';
 
 export interface OverlayEvents {
@@ -31,9 +31,9 @@ export interface Overlay {
    * Over the link to this agent if there is one, in order and unnumbered; else one is opened, if overlays are open to
    * that, and messages wait for it, a bounded number; else, or if it does not come up, over the routes. May be lost.
    */
-  send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void;
+  send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): StciError | undefined;
   /** As MessageLayer.send: once and in order, over whatever routes there are, until one of both is gone. */
-  sendReliably<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void;
+  sendReliably<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): StciError | undefined;
   /** Somebody says that it is dead: routes avoid it. Its links stay, so that the controller can ask it. */
   reported(member: MemberId): void;
   /** It is dead or has left, as the controller has decided: its links are closed, too, and nothing is kept for it. */

@@ -4,7 +4,7 @@
  */
 
 import {
-  addressKind, type Address, type Bootcom, type MemberId, type Position, type Timer, type Topology,
+  addressKind, type Address, type Bootcom, type MemberId, type Position, type StciError, type Timer, type Topology,
 } from '@stci/interface';
 import type { MessageBody, MessageName } from '../am/messages.js';
 import type { OverlayRouting } from '../am/router.js';
@@ -104,9 +104,9 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     return this.#linkTo(to) !== undefined;
   }
 
-  override send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void {
-    const post = (): void => super.send(to, name, body);
-    if (this.#linkTo(to) !== undefined || this.#links?.wait(to, post, WAIT_MS) !== true) post();
+  override send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): StciError | undefined {
+    const post = (): StciError | undefined => super.send(to, name, body);
+    return this.#linkTo(to) === undefined && this.#links?.wait(to, post, WAIT_MS) === true ? undefined : post();
   }
 
   override reported(member: MemberId): void {

@@ -3,7 +3,9 @@
  * and knows the members once the controller has named them.
  */
 
-import { addressKind, type LinkCloseReason, type MemberId, type Position, type Topology } from '@stci/interface';
+import {
+  addressKind, type LinkCloseReason, type MemberId, type Position, type StciError, type Topology,
+} from '@stci/interface';
 import type { MessageBody, MessageName } from '../am/messages.js';
 import type { AgentNode } from '../agent/node.js';
 import type { Link } from '../bootcom/link.js';
@@ -80,12 +82,12 @@ export class TreeOverlay implements Overlay {
     return this.#linked.has(to);
   }
 
-  send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void {
-    this.node.messages.post(addressAt(to), name, body);
+  send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): StciError | undefined {
+    return this.node.messages.post(addressAt(to), name, body);
   }
 
-  sendReliably<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): void {
-    this.node.messages.send(addressAt(to), name, body);
+  sendReliably<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): StciError | undefined {
+    return this.node.messages.send(addressAt(to), name, body);
   }
 
   /** The links above have changed: what is on its way is sent again, where the overlay leads on. */

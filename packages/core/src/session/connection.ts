@@ -185,12 +185,8 @@ export class SessionConnection implements JobFollower {
 
   #send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {
     if (this.#isClosed || this.#node.router.linkCount === 0) return;
-    try {
-      this.#node.messages.send(FRONT_END, name, body);
-    } catch (fault) {
-      this.#node.fault(fault, 'front-end');
-      if (name !== 'client.refused') this.#send('client.refused', { error: toErrorRecord(fault) });
-    }
+    const error = this.#node.messages.send(FRONT_END, name, body);
+    if (error !== undefined && name !== 'client.refused') this.#refuse(error);
   }
 
   #onClosed(): void {

@@ -1,7 +1,7 @@
 /** What the controller tells the programs of a job: who is lost, and not any more; who waits for whom. */
 
 import { createLedger, mapJob } from '@stci/core';
-import { COLLECTIVES, MARKS_MAX, PROGRAM_PARTS_BYTES_MAX, StciError } from '@stci/interface';
+import { COLLECTIVES, MARKS_MAX, PROGRAM_PARTS_BYTES_MAX, StciError, type ErrorCode } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { JobPrograms } from '../../dist/agent/job-programs.js';
 import type { AgentNode } from '../../dist/agent/node.js';
@@ -17,20 +17,21 @@ function programsOf() {
   const log: string[] = [];
   const decisions: string[] = [];
   let waits = 0;
-  let isGone = false;
+  const unsent = new Map<string, ErrorCode>();
+  const send = (_to: number, name: string, body: { readonly lost?: unknown; readonly code?: string }) => {
+    const code = unsent.get(name);
+    if (code !== undefined) return new StciError(code, 'not sent');
+    log.push(name === 'program.state' ? `${name} ${JSON.stringify(body.lost)}` : name);
+    if (name === 'program.agreed') decisions.push(body.code ?? '');
+    return undefined;
+  };
   const node = {
     platform: place.platform,
     params: { int: () => 1 << 24 },
-    fault: (_fault: unknown, where: string) => log.push(`fault ${where}`),
     messages: {
-      send: (_to: number, name: string, { lost }: { readonly lost: unknown }) => {
-        if (isGone) throw new StciError('STCI_MESSAGE_UNROUTABLE', 'no route');
-        log.push(`${name} ${JSON.stringify(lost)}`);
-      },
-      sendSubtree: (name: string, { code }: { readonly code?: string }) => {
-        log.push(name);
-        if (code !== undefined) decisions.push(code);
-      },
+      send, sendSubtree: (name: string, body: object) => send(0, name, body),
+      sendList: (to: number, name: string, items: unknown[], bodyOf: (items: unknown[]) => object) =>
+        send(to, name, bodyOf(items)),
       waits: { begin: () => (waits = 1), end: () => (waits = 0) },
     },
   } as unknown as AgentNode;
@@ -43,7 +44,7 @@ function programsOf() {
     place.run(1);
   };
   const told = (): string[] => log.splice(0);
-  return { place, ledger, programs, vote, told, decisions, isAwaited: () => waits > 0, lose: () => (isGone = true) };
+  return { place, ledger, programs, vote, told, decisions, unsent, isAwaited: () => waits > 0 };
 }
 
 suite('programs of a job', (test) => {
@@ -70,17 +71,39 @@ suite('programs of a job', (test) => {
   });
 
   test('a refusal for a session agent that is gone is no fault of the controller', () => {
-    const { place, ledger, programs, vote, told, lose } = programsOf();
-    lose();
+    const { place, ledger, programs, vote, told, unsent } = programsOf();
+    unsent.set('program.refused', 'STCI_MESSAGE_UNROUTABLE');
     const barrier = COLLECTIVES.indexOf('barrier');
     programs.onVotes({ host: 0, sequence: 1, votes: [[0, 1, barrier, true, 0, 0, 0, NONE, []]] });
     const report = ledger.again({ rank: 1, ...END });
     assert.ok(report !== undefined);
     programs.onRestarting(report);
     place.run(1);
-    assert.equal(told(), ['program.failed', 'fault program.refused']);
+    assert.equal(told(), ['program.failed']);
     vote(0, 1);
     assert.equal(told(), ['program.agreed'], 'it goes on');
+  });
+
+  test('where the parts of a gather, or a decision, cannot be told, it fails for all', () => {
+    const { place, programs, decisions, told, unsent } = programsOf();
+    const part = Uint8Array.of(1);
+    const gather = (sequence: number): void => {
+      const kind = COLLECTIVES.indexOf('gather');
+      programs.onVotes({
+        host: 0, sequence, votes: [0, 1].map((rank) => [rank, sequence, kind, true, 0, 0, 1, part, []]),
+      });
+      place.run(1);
+    };
+    gather(1);
+    assert.equal([told(), decisions], [['program.parts', 'program.agreed'], ['']]);
+    for (const [i, code] of (['STCI_MESSAGE_TOO_LARGE', 'STCI_MESSAGE_WINDOW'] as const).entries()) {
+      unsent.set('program.parts', code);
+      gather(i + 2);
+      assert.equal([told(), decisions.pop()], [['program.agreed'], 'STCI_CLIENT_LIMIT']);
+    }
+    unsent.set('program.parts', 'STCI_MESSAGE_UNROUTABLE');
+    gather(4);
+    assert.equal([told(), decisions.pop()], [['program.agreed'], ''], 'the root is about to be lost');
   });
 
   test('a host that is lost is not asked what its programs wait for, until one of them opens again', () => {
@@ -94,11 +117,11 @@ suite('programs of a job', (test) => {
     assert.equal(texts, ['']);
     ask();
     assert.equal(texts, ['', '']);
-    assert.equal(told(), ['program.state []', 'program.wait undefined']);
+    assert.equal(told(), ['program.state []', 'program.wait']);
     programs.onOpen(0);
     ask();
     programs.onWaiting({ host: 0, count: 0, waits: [] });
-    assert.equal([texts.length, told()], [3, ['program.state []', 'program.wait undefined']]);
+    assert.equal([texts.length, told()], [3, ['program.state []', 'program.wait']]);
   });
 
   test('what a vote says of its length counts no less than what it has', () => {

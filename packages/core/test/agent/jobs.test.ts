@@ -10,6 +10,8 @@ interface Asked {
   readonly hosts: number;
   readonly count: number;
   readonly command: readonly string[];
+  /** So many apps of these ranks. */
+  readonly apps?: number;
   readonly settings?: Settings;
   readonly stdin?: StdinTo;
   readonly input?: string;
@@ -52,12 +54,12 @@ function allocationOf({ hosts }: Asked): Allocation {
   return { hosts: Array.from({ length: hosts }, host), spares: [] };
 }
 
-function specOf({ count, command, stdin, timeoutMs }: Asked): JobSpec {
+function specOf({ count, command, stdin, timeoutMs, apps = 1 }: Asked): JobSpec {
   const [program, ...args] = command as [string, ...string[]];
   const app: AppSpec = { program, args, count, env: {} };
   return {
-    apps: [app], mapBy: { by: 'node' }, oversubscribe: true, env: { PATH: '/bin' }, wdir: '/',
-    stdin: stdin ?? { to: 'none' }, launchTimeoutMs: 30_000,
+    apps: Array.from({ length: apps }, () => app), mapBy: { by: 'node' }, oversubscribe: true, env: { PATH: '/bin' },
+    wdir: '/', stdin: stdin ?? { to: 'none' }, launchTimeoutMs: 30_000,
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
 }
@@ -131,6 +133,20 @@ suite('small jobs', (test) => {
       };
       assert.equal(['process', 'thread', 'inline'].map(count), [3, 0, 0], boot);
     }
+  });
+
+  test('a job of which agents or front-ends could not be told is refused, with what would do', () => {
+    const settings = { 'message.bytes.max': '64KiB' };
+    const long = (chars: number): Asked =>
+      ({ hosts: 24, count: 24, command: ['echo', 'x'.repeat(chars)], settings });
+    assert.is(play(long(60_000)).report?.exitCode, 0);
+    // The submission is small enough, but not with the hosts that the launch adds.
+    const launch = play(long(65_200)).report;
+    assert.equal([launch?.cause?.code, launch?.exitCode, launch?.ranks], ['STCI_MESSAGE_TOO_LARGE', 201, []]);
+    assert.match(launch?.cause?.message ?? '', /take 6\d{4} bytes of a message.*Raise it to at least 6\d{4}/u);
+    const mapped = play({ hosts: 64, count: 64, apps: 40, command: ['true'], settings }).report;
+    assert.equal([mapped?.cause?.code, mapped?.ranks], ['STCI_MESSAGE_TOO_LARGE', []]);
+    assert.match(mapped?.cause?.message ?? '', /the map of its ranks \d+ of half of one/u);
   });
 
   test('a boot tree that is deeper than message.ttl is refused, with both names and what would do', () => {

@@ -28,6 +28,8 @@ function play() {
   const messages = {
     on: (name: string, handler: (body: unknown) => void) => handlers.set(name, handler),
     send: (_to: number, name: string, body: unknown) => sent.push([name, body]),
+    sendList: (_to: number, name: string, items: unknown[], bodyOf: (items: unknown[]) => unknown) =>
+      sent.push([name, bodyOf(items)]),
     sendNeighbour: (_link: unknown, name: string, body: unknown) => sent.push([name, body]),
   };
   const params = { int: (name: string) => (name.endsWith('.max') && name !== 'bootcom.pending.max' ? 1 << 26 : 64) };

@@ -345,7 +345,7 @@ suite('delivery over a tree that changes', (test) => {
       node.messages.on('agent.stop', ({ reason }) => void own.push(reason));
       return own;
     });
-    const send = (i: number): void => net.nodes[0]?.messages.sendSubtree('agent.stop', { reason: String(i) }, 3);
+    const send = (i: number): unknown => net.nodes[0]?.messages.sendSubtree('agent.stop', { reason: String(i) }, 3);
     for (let i = 0; i < 20; i++) send(i);
     net.until(() => heard[2]?.length === 20, 'some of them');
     net.channels[2]?.[0].destroy('cut');

@@ -1,6 +1,6 @@
 /** Forwarded frames: unchanged, by their header alone; errors if there is no route. */
 
-import { rootAddress } from '@stci/interface';
+import { rootAddress, type StciError } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { MessageLayer } from '../../dist/am/message-layer.js';
 import { Router } from '../../dist/am/router.js';
@@ -44,7 +44,7 @@ function agentBetween() {
     domain: dispatcher.domain('message'),
     hasRoom: () => true,
     onStreamFrame: () => assert.unreachable('no stream of ours'),
-    onFault: (error) => void faults.push(error.code),
+    onFault: (error) => void faults.push((error as StciError).code),
   });
   return { receive: (frame: Frame) => layer.onFrame(parent, frame), sent, faults };
 }

@@ -3,6 +3,7 @@
 import { NEIGHBOUR, StciError, rootAddress, sessionAddress, type Channel } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
 import { FLAG, HEADER_BYTES, LAYER, decodeHeader, encodeHeader, type FrameHeader } from '../../dist/codec/frame.js';
+import type { AgentNode } from '../../dist/agent/node.js';
 import type { Link } from '../../dist/bootcom/link.js';
 import { SUBTREE } from '../../dist/am/transport.js';
 import { encode } from '../../dist/codec/cbor.js';
@@ -61,11 +62,11 @@ suite('message routing', (test) => {
       assert.match(error?.message ?? '', /No route to root:99; links of controller: root:0, root:1/);
       assert.is(error?.agent, 'controller');
     }
-    assert.throwsCode('STCI_MESSAGE_UNROUTABLE', () =>
-      net.nodes[0]?.messages.send(sessionAddress(99), 'agent.stop', { reason: '' }));
+    const error = net.nodes[0]?.messages.send(sessionAddress(99), 'agent.stop', { reason: '' });
+    assert.equal([error?.code, net.faults.length], ['STCI_MESSAGE_UNROUTABLE', 1]);
     net.nodes[6]?.messages.send(sessionAddress(99), 'agent.stop', { reason: '' });
     net.run();
-    assert.equal(net.faults.length, 1, 'a one-way message that went nowhere is told where it ended');
+    assert.equal(net.faults.length, 2, 'a one-way message that went nowhere is told where it ended');
   });
 
   test('a frame does not go back where it came from: a loop of explicit routes is a wait for an answer', () => {
@@ -203,8 +204,14 @@ suite('fragments', (test) => {
 
   test('a message over the bound is refused where it is made, and where it comes in', () => {
     const net = makeNet(line(2), { 'message.bytes.max': '256KiB' });
-    assert.throwsCode('STCI_MESSAGE_TOO_LARGE', () =>
-      net.nodes[0]?.messages.send(addressOf(1), 'agent.echo', new Uint8Array(256 * 1024)));
+    const large = new Uint8Array(256 * 1024);
+    const { messages } = net.nodes[0] as AgentNode;
+    const errors = [
+      messages.send(addressOf(1), 'agent.echo', large), messages.post(addressOf(1), 'agent.echo', large),
+      messages.sendNeighbour(linkOf(net, 0, 1), 'agent.echo', large), messages.sendSubtree('agent.echo', large),
+    ];
+    assert.equal(errors.map((error) => error?.code), Array(4).fill('STCI_MESSAGE_TOO_LARGE'));
+    assert.match(net.faults.join('\n'), /^(controller: agent.echo cannot be sent: STCI_MESSAGE_TOO_LARGE: .*\n?){4}$/u);
     assert.is(ask(net, 0, addressOf(1), new Uint8Array(256 * 1024)).error?.code, 'STCI_MESSAGE_TOO_LARGE');
     const part = new Uint8Array(60_000);
     const header = { ...HEADER, flags: FLAG.more, destination: addressOf(1), source: addressOf(0) };
@@ -287,20 +294,20 @@ suite('requests', (test) => {
 
   test('an error that the far end throws comes back typed, with its facts; an unknown code keeps them', () => {
     const net = makeNet(line(3));
-    net.nodes[2]?.messages.on('stream.close', () => {
+    net.nodes[2]?.messages.on('job.resend', () => {
       throw new StciError('STCI_PROGRAM_WDIR', 'no such directory', { host: 'h', rank: 3, data: { path: '/x' },
         cause: new StciError('STCI_OUTPUT_FAILED', 'full') });
     });
     const told: (StciError | undefined)[] = [];
-    net.nodes[0]?.messages.request(addressOf(2), 'stream.close', { stream: 1 }, (error) => told.push(error));
+    net.nodes[0]?.messages.request(addressOf(2), 'job.resend', {}, (error) => told.push(error));
     net.until(() => told.length > 0, 'the error');
     const [error] = told;
     assert.ok(error instanceof StciError);
     assert.equal([error?.code, error?.host, error?.rank, error?.data, error?.agent], ['STCI_PROGRAM_WDIR', 'h', 3,
       { path: '/x' }, 'root:1']);
     assert.is((error?.cause as StciError).code, 'STCI_OUTPUT_FAILED');
-    net.nodes[2]?.messages.on('stream.close', () => { throw new TypeError('oops'); });
-    net.nodes[0]?.messages.request(addressOf(2), 'stream.close', { stream: 1 }, (fault) => told.push(fault));
+    net.nodes[2]?.messages.on('agent.leave', () => { throw new TypeError('oops'); });
+    net.nodes[0]?.messages.request(addressOf(2), 'agent.leave', {}, (fault) => told.push(fault));
     net.until(() => told.length > 1, 'the fault');
     assert.equal([told[1]?.code, told[1]?.message], ['STCI_INTERNAL', 'TypeError: oops']);
   });
@@ -326,9 +333,9 @@ suite('requests', (test) => {
 
   test('a reply over the bound is an error reply', () => {
     const net = makeNet(line(2), { 'message.bytes.max': '64KiB' });
-    net.nodes[1]?.messages.on('stream.close', () => new Uint8Array(100_000));
+    net.nodes[1]?.messages.on('job.resend', () => new Uint8Array(100_000));
     const told: (string | undefined)[] = [];
-    net.nodes[0]?.messages.request(addressOf(1), 'stream.close', { stream: 1 }, (error) => told.push(error?.code));
+    net.nodes[0]?.messages.request(addressOf(1), 'job.resend', {}, (error) => told.push(error?.code));
     net.run(50);
     assert.equal(told, ['STCI_MESSAGE_TOO_LARGE']);
   });

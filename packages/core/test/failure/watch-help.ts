@@ -75,10 +75,11 @@ export function makeAgent(
   const gone: string[] = [];
   const sent: number[] = [];
   const links: string[] = [];
-  const send = (to: number, _name: string, body: unknown): void => {
-    if (to >= members.length) throw new StciError('STCI_MESSAGE_UNROUTABLE', 'no way');
+  const send = (to: number, _name: string, body: unknown): StciError | undefined => {
+    if (to >= members.length) return new StciError('STCI_MESSAGE_UNROUTABLE', 'no way');
     sent.push(to);
     place.world.at(place.world.nowMs + 1, () => agents[to]?.watch.onMessage(self.position, body as never));
+    return undefined;
   };
   const overlay: Overlay = {
     self, members, topology: undefined, isLinked: () => true,
