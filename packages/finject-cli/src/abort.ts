@@ -38,8 +38,8 @@ Examples:
     if (flags.all && paths.length > 0) {
       throw new StciError('STCI_USAGE', `--all and ${paths[0]} cannot be combined: give --all, or runs.`);
     }
-    const sessions = (await openSessions({})).place.directory;
-    const runs = paths.length > 0 ? paths.map((path) => findRun(path, sessions).identity) : runningRuns(sessions);
+    const { place } = await openSessions({});
+    const runs = paths.length > 0 ? paths.map((path) => findRun(path, place).identity) : runningRuns(place);
     if (runs.length > 1 && paths.length === 0 && !flags.all) throw severalError(runs);
     if (runs.length === 0) printOut('no run goes on\n');
     // One that does not end hides none of the others.

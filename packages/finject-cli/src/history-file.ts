@@ -1,8 +1,11 @@
 /** The history's file: each record is written at once, and is on the disk at the ends of repeats. */
 
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, fsyncSync, writeSync } from 'node:fs';
 import { encodeRecord, type HistoryRecord } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
+import { openOwn } from '@stci/platform-node';
+
+const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants;
 
 export class HistoryFile {
   readonly #path: string;
@@ -15,7 +18,7 @@ export class HistoryFile {
     this.#path = path;
     this.#onError = onError;
     try {
-      this.#fd = openSync(path, 'ax', 0o600);
+      this.#fd = openOwn(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL);
     } catch (thrown) {
       throw this.#failed(thrown);
     }

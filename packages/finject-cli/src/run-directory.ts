@@ -4,13 +4,11 @@
  * finds them; files of other users are not read.
  */
 
-import {
-  existsSync, fstatSync, mkdirSync, openSync, closeSync, readdirSync, readFileSync, rmSync, writeFileSync, constants,
-} from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { StciError } from '@stci/interface';
-import { makePrivate } from '@stci/platform-node';
-import { identityOf, isRunning, readReason, type ProcessIdentity } from '@stci/stcirun/front-end';
+import { distrusted, privateDirectory, readOwn, resolveDirectory, writeOwn } from '@stci/platform-node';
+import { identityOf, isRunning, readReason, type ProcessIdentity, type SessionPlace } from '@stci/stcirun/front-end';
 
 const IDENTITY_FILE = 'run.json';
 /** Larger files are no identity. */
@@ -44,34 +42,34 @@ export function defaultDirectory(name: string, wallMs: number): string {
 }
 
 /** Makes the directory, and says that this process has it. Throws STCI_USAGE, STCI_OUTPUT_FAILED. */
-export function openRunDirectory(path: string, sessions: string): RunIdentity {
-  const directory = resolve(path);
+export function openRunDirectory(path: string, place: SessionPlace): RunIdentity {
   const own = identityOf(process.pid) as ProcessIdentity;
   const mark = `${own.pid}-${own.since}`;
-  const identity = { directory, process: own, mark, entry: join(entries(sessions), `${mark}.json`) };
+  const entry = join(makeEntries(place), `${mark}.json`);
   try {
-    if (existsSync(directory) && readdirSync(directory).length > 0) {
-      throw new StciError('STCI_USAGE', `${path} exists and is not empty. Name another with --output, or remove it.`);
-    }
-    makeDirectory(directory);
+    const directory = makeDirectory(path);
+    const identity = { directory, process: own, mark, entry };
     const text = `${JSON.stringify(identity)}\n`;
-    writeFileSync(join(directory, IDENTITY_FILE), text, { mode: 0o600, flag: 'wx' });
-    writeFileSync(identity.entry, text, { mode: 0o600 });
+    writeOwn(join(directory, IDENTITY_FILE), text);
+    writeOwn(entry, text);
+    return identity;
   } catch (thrown) {
     if (thrown instanceof StciError) throw thrown;
     throw new StciError('STCI_OUTPUT_FAILED', `${path} cannot be made: ${readReason(thrown)}.`);
   }
-  return identity;
 }
 
-/**
- * With those above it; its user's alone, since targets print what others need not read. Node's own recursion does not
- * end where a parent says that there is nothing, as /proc does.
- */
-function makeDirectory(path: string): void {
-  if (existsSync(path)) return;
-  makeDirectory(dirname(path));
-  mkdirSync(path, { mode: 0o700 });
+/** With those above it; its user's alone, since targets print what others need not read. Its path without links. */
+function makeDirectory(path: string): string {
+  const directory = resolveDirectory(resolve(path), { makes: true, isShared: true });
+  const facts = lstatSync(directory);
+  const reason = distrusted(facts)?.reason ?? (facts.uid === process.geteuid?.() ? '' : 'belongs to root');
+  if (reason !== '') {
+    throw new StciError('STCI_OUTPUT_FAILED', `${path} ${reason}, so others could read what a run writes there, or `
+      + 'exchange it. Name another with --output.');
+  }
+  if (readdirSync(directory).length === 0) return directory;
+  throw new StciError('STCI_USAGE', `${path} exists and is not empty. Name another with --output, or remove it.`);
 }
 
 /** The run is over. */
@@ -79,11 +77,9 @@ export function leaveRunDirectory(identity: RunIdentity): void {
   rmSync(identity.entry, { force: true });
 }
 
-/** Runs of this user that go on, on this machine. `sessions`: directory of the sessions. */
-export function runningRuns(sessions: string): readonly RunIdentity[] {
-  const directory = entries(sessions);
-  return readdirSync(directory).flatMap((name) => {
-    const path = join(directory, name);
+/** Runs of this user that go on, on this machine. */
+export function runningRuns(place: SessionPlace): readonly RunIdentity[] {
+  return entries(place).flatMap((path) => {
     const identity = readIdentity(path);
     if (identity !== undefined && isRunning(identity.process)) return [identity];
     rmSync(path, { force: true });
@@ -94,9 +90,8 @@ export function runningRuns(sessions: string): readonly RunIdentity[] {
 /**
  * The run of a directory. The directory may have come from anywhere, by tar or cp: its process is that of a run only if
  * the list of runs, which is private, says so, too. Throws STCI_USAGE where there is none, or it is not to be trusted.
- * `sessions`: directory of the sessions.
  */
-export function findRun(path: string, sessions: string): FoundRun {
+export function findRun(path: string, place: SessionPlace): FoundRun {
   const file = join(path, IDENTITY_FILE);
   if (!existsSync(file)) {
     throw new StciError('STCI_USAGE', `${path} is no directory of a run: there is no ${file}.`);
@@ -106,7 +101,8 @@ export function findRun(path: string, sessions: string): FoundRun {
     throw new StciError('STCI_USAGE', `${file} is damaged, or belongs to another user: it is not trusted.`);
   }
   if (!isRunning(identity.process)) return { state: 'over', identity };
-  const listed = readIdentity(join(entries(sessions), `${identity.mark}.json`));
+  const entry = entries(place).find((one) => basename(one) === `${identity.mark}.json`);
+  const listed = entry === undefined ? undefined : readIdentity(entry);
   if (listed !== undefined && isSame(listed.process, identity.process)) return { state: 'running', identity };
   // It may have left the list just now.
   if (!isRunning(identity.process)) return { state: 'over', identity };
@@ -120,17 +116,10 @@ function isSame(a: ProcessIdentity, b: ProcessIdentity): boolean {
 
 /** A regular file of this user, writable by no other. */
 function readIdentity(path: string): RunIdentity | undefined {
-  let fd: number | undefined;
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const { uid, mode, size } = fstatSync(fd);
-    const isFile = (mode & constants.S_IFMT) === constants.S_IFREG;
-    const isOwn = isFile && uid === process.geteuid?.() && (mode & 0o022) === 0;
-    return isOwn && size <= IDENTITY_BYTES_MAX ? checked(JSON.parse(readFileSync(fd, 'utf8'))) : undefined;
+    return checked(JSON.parse(readOwn(path, IDENTITY_BYTES_MAX).toString()));
   } catch {
     return undefined;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
 
@@ -142,11 +131,28 @@ function checked(value: unknown): RunIdentity | undefined {
   return isWhole && mark === `${pid}-${since}` ? (value as RunIdentity) : undefined;
 }
 
-/** No session has such a name. Throws STCI_OUTPUT_FAILED. */
-function entries(sessions: string): string {
-  const directory = join(sessions, '.experiments');
-  makePrivate(dirname(sessions));
-  const problem = makePrivate(sessions) ?? makePrivate(directory);
-  if (problem === undefined) return directory;
-  throw new StciError('STCI_OUTPUT_FAILED', `The list of runs cannot be kept in ${directory}: ${problem}.`);
+/** No session has such a name. */
+const entriesIn = (sessions: string): string => join(sessions, '.experiments');
+
+/** Files by which runs are found that go on. */
+function entries(place: SessionPlace): readonly string[] {
+  const directories = place.directories.map(entriesIn).filter((directory) => existsSync(directory));
+  return inList(() => directories.flatMap((directory) => {
+    const own = privateDirectory(directory, false);
+    return readdirSync(own).map((name) => join(own, name));
+  }));
+}
+
+function makeEntries(place: SessionPlace): string {
+  return inList(() => privateDirectory(entriesIn(place.directory)));
+}
+
+/** Throws STCI_OUTPUT_FAILED. */
+function inList<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (thrown) {
+    if (thrown instanceof StciError) throw thrown;
+    throw new StciError('STCI_OUTPUT_FAILED', `The list of runs cannot be kept: ${readReason(thrown)}.`);
+  }
 }

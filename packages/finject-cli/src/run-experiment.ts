@@ -56,7 +56,7 @@ const COLUMNS = 80;
 
 /** Resolves with the exit code; see docs/finject.md. */
 export async function runExperiment(request: RunRequest): Promise<number> {
-  const identity = openRunDirectory(request.directory, (await openSessions({})).place.directory);
+  const identity = openRunDirectory(request.directory, (await openSessions({})).place);
   try {
     return await new ExperimentRun(request, identity).run();
   } finally {
@@ -182,7 +182,10 @@ class ExperimentRun {
     let report: string | undefined;
     // Before anything is printed: whoever reads that may have gone.
     try {
-      if (failure === undefined) report = writeReport(directory, { history: this.#judge.history(), summary });
+      if (failure === undefined) {
+        writeReport(this.#identity.directory, { history: this.#judge.history(), summary });
+        report = join(directory, RUN_FILES.report);
+      }
     } catch (thrown) {
       failure = thrown;
     }

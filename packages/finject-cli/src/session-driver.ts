@@ -6,7 +6,7 @@ import type {
 import { toErrorRecord, StciError, type Platform } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import {
-  identityOf, isRunning, ownParams, startOwnSession, type ProcessIdentity, type SessionFacts,
+  identityOf, isRunning, ownParams, removeSession, startOwnSession, type FoundSession, type ProcessIdentity,
 } from '@stci/stcirun/front-end';
 import { CheckCommands } from './check-commands.js';
 import { RUN_VARIABLE } from './marked-processes.js';
@@ -109,13 +109,14 @@ export class SessionDriver implements ExperimentDriver {
   }
 }
 
-/** Ends the session's process; a session that stays goes on. */
-async function endSession(facts: SessionFacts | undefined): Promise<void> {
+/** Ends the session's process, which leaves nothing; a session that stays goes on. */
+async function endSession(facts: FoundSession | undefined): Promise<void> {
   if (facts === undefined) return;
   const isOver = (): boolean => !isRunning(facts.process);
-  if (isOver()) return;
-  process.kill(facts.process.pid, 'SIGTERM');
-  if (await until(isOver, STOP_MS)) return;
-  process.kill(facts.process.pid, 'SIGKILL');
-  await until(isOver, KILLED_MS);
+  for (const [signal, waitMs] of [['SIGTERM', STOP_MS], ['SIGKILL', KILLED_MS]] as const) {
+    if (isOver()) break;
+    process.kill(facts.process.pid, signal);
+    await until(isOver, waitMs);
+  }
+  if (isOver()) removeSession(facts);
 }

@@ -10,7 +10,10 @@ export type { StreamChannelOptions } from './stream-channel.js';
 export type { ShippedBundle } from './shipped-bundle.js';
 export { MARK_TAG, TAG_SHIFT } from './process-mark.js';
 export { START_SCRIPT } from './start-script.js';
-export { makePrivate, publicity } from './private-directory.js';
+export { runtimeDirectory, spareDirectories, usualDirectory } from './private-directory.js';
+export {
+  distrusted, openOwn, openReal, privateDirectory, publicity, readOwn, resolveDirectory, UntrustedPath, writeOwn,
+} from './trusted-path.js';
 export { checkProgram } from './program.js';
 export { builtin } from './builtin.js';
 export { lineSplitter } from './lines.js';

@@ -17,7 +17,7 @@ export { planJob, type PlannedJob } from './run/plan-job.js';
 export { prepare, type Prepared } from './run/prepare.js';
 export { openSession, ownParams, startOwnSession, type OpenedSession } from './run/session-run.js';
 export { identityOf, isRunning, type ProcessIdentity } from './session/process-identity.js';
-export type { SessionFacts } from './session/session-place.js';
+export { removeSession, type FoundSession, type SessionPlace } from './session/session-place.js';
 export { parseCount, parseDuration, parsePair, type Pair } from './cli/values.js';
 export { answered, askStatus, promised } from './session/ask.js';
 export {

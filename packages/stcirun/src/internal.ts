@@ -28,7 +28,7 @@ export { identityOf } from './session/process-identity.js';
 export {
   checkSessionName, defaultSession, jobName, matchSession, parseJobName,
 } from './session/session-name.js';
-export { SessionPlace, type SessionFacts } from './session/session-place.js';
+export { removeSession, SessionPlace, type FoundSession, type SessionFacts } from './session/session-place.js';
 export { ask, askRanks, promised } from './session/ask.js';
 export { trimLog } from './session/session-log.js';
 export { spoolDirectory } from './session/spool-directory.js';

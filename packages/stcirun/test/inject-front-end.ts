@@ -6,7 +6,7 @@
 import { createInterface } from 'node:readline';
 import type { ExperimentTerms, FaultOrder } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { SessionPlace, frontEndRegistry, type SessionFacts } from '@stci/stcirun/internal';
+import { SessionPlace, frontEndRegistry, type FoundSession } from '@stci/stcirun/internal';
 import { resolveParams } from '@stci/core';
 import { connectSession } from '../dist/session/connect.js';
 
@@ -15,7 +15,7 @@ const say = (line: object): void => void process.stdout.write(`${JSON.stringify(
 
 const place = new SessionPlace(process.env['STCI_MCA_session_directory']);
 const found = place.list().find((entry) => entry.name === name && entry.state === 'running') as
-  { readonly facts: SessionFacts };
+  { readonly facts: FoundSession };
 const { params } = resolveParams(frontEndRegistry().catalog, {});
 const { experiment } = connectSession(place, found.facts, { platform: createNodePlatform(), params });
 experiment.onReport = say;

@@ -8,7 +8,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  checkSessionName, defaultSession, identityOf, matchSession, parseJobName, SessionPlace,
+  checkSessionName, defaultSession, identityOf, matchSession, parseJobName, removeSession, SessionPlace,
   trimLog, type SessionFacts,
 } from '@stci/stcirun/internal';
 import { assert, suite } from '@stci/testkit';
@@ -66,39 +66,66 @@ suite('names of sessions and jobs', (test) => {
 
 suite('place of sessions', (test) => {
   test('a session appears whole and is private; a second one of its name is refused', withPlace((place) => {
-    const directory = place.publish(place.stage(), facts('night'), KEY);
+    const night = place.publish(place.stage(), facts('night'), KEY);
     assert.equal(names(place), ['night running']);
-    assert.equal([...place.readKey('night')], [...KEY]);
+    assert.equal([...place.readKey(night)], [...KEY]);
     const staged = place.stage();
     const error = assert.throwsCode('STCI_USAGE', () => place.publish(staged, facts('night'), KEY));
     assert.match(error.message, 'There is a session night already');
     assert.match(error.message, 'stci stop night');
-    place.remove(facts('night'));
-    assert.is(existsSync(directory), false);
+    removeSession(night);
+    assert.is(existsSync(night.directory), false);
   }));
 
-  test('one whose process has ended is removed, or replaced by one of its name', withPlace(async (place) => {
+  test('one whose process has ended is told of once, and kept; another may have its name', withPlace(async (place) => {
     const child = spawn('sleep', ['100']);
-    const gone = facts('night', child.pid);
-    const late = facts('late', child.pid);
-    place.publish(place.stage(), gone, KEY);
-    place.publish(place.stage(), late, KEY);
+    const night = place.publish(place.stage(), facts('night', child.pid), KEY);
+    const late = place.publish(place.stage(), facts('late', child.pid), KEY);
     assert.equal(names(place), ['late running', 'night running']);
+    writeFileSync(join(night.directory, 'log'), 'stci: no space is left\n');
     child.kill('SIGKILL');
     await new Promise((resolve) => child.on('exit', resolve));
     place.publish(place.stage(), facts('night'), KEY);
-    assert.equal(names(place), ['late gone', 'night running']);
-    place.remove(gone); // The name is another session's now.
-    assert.equal(names(place), ['night running']);
-    assert.equal(readdirSync(place.directory), ['night']);
+    const all = ['night running', 'late gone', 'night gone'];
+    assert.equal(names(place), all, 'it has its name no more, and was not told of');
+    removeSession(night); // The name is another session's now.
+    assert.equal(names(place), all);
+    const gone = place.list().filter((entry) => entry.state === 'gone');
+    assert.is(gone[1]?.fault, 'no space is left');
+    const [kept] = gone.map((entry) => place.tell(entry));
+    assert.equal([names(place), existsSync(join(kept ?? '', 'key'))], [['night running'], true]);
+    assert.is(existsSync(late.directory), false);
+  }));
+
+  test('sessions that were told of are kept a day, and 64 of them', withPlace((place) => {
+    const end = (name: string): string => {
+      const own = facts(name);
+      place.publish(place.stage(), { ...own, process: { ...own.process, since: '1' } }, KEY);
+      const [entry] = place.list().filter(({ state }) => state === 'gone');
+      return entry?.state === 'gone' ? place.tell(entry) ?? '' : '';
+    };
+    const aged = (path: string, hours: number): void => {
+      const at = new Date(Date.now() - hours * 3_600_000);
+      utimesSync(path, at, at);
+    };
+    const [old, young] = [end('old'), end('young')];
+    aged(old, 25);
+    aged(young, 23);
+    place.stage();
+    assert.equal([existsSync(old), existsSync(young)], [false, true]);
+    for (let number = 0; number < 64; number += 1) end(`n${number}`);
+    place.stage();
+    const kept = readdirSync(place.directory).filter((name) => name.startsWith('.gone-'));
+    assert.equal([kept.length, existsSync(young)], [64, false]);
   }));
 
   test('the process id of another process, or of before a reboot, is not taken for the session', withPlace((place) => {
     const own = facts('night');
-    place.publish(place.stage(), { ...own, process: { ...own.process, since: '1' } }, KEY);
-    assert.equal([names(place), names(place)], [['night gone'], []]);
-    place.publish(place.stage(), { ...own, process: { ...own.process, boot: 'x' } }, KEY);
-    assert.equal([names(place), names(place)], [['night gone'], []]);
+    for (const other of [{ since: '1' }, { boot: 'x' }]) {
+      place.publish(place.stage(), { ...own, process: { ...own.process, ...other } }, KEY);
+      assert.equal(names(place), ['night gone']);
+      for (const entry of place.list()) if (entry.state === 'gone') place.tell(entry);
+    }
     place.publish(place.stage(), { ...own, hostname: 'elsewhere' }, KEY);
     assert.equal(names(place), ['night invalid']);
   }));
@@ -117,16 +144,16 @@ suite('place of sessions', (test) => {
 
   test('a name that was given is not given again', withPlace((place) => {
     assert.equal([place.freeName(), place.freeName()], ['s1', 's2']);
-    place.publish(place.stage(), facts('s3'), KEY);
+    const third = place.publish(place.stage(), facts('s3'), KEY);
     assert.is(place.freeName(), 's4');
-    place.remove(facts('s3'));
+    removeSession(third);
     assert.is(place.freeName(), 's5');
     assert.equal(readdirSync(place.directory), ['.s5']);
   }));
 
   test('a copy, damaged facts and a process of another container are no session, and stay', withPlace((place) => {
     const own = facts('night');
-    const directory = place.publish(place.stage(), own, KEY);
+    const { directory } = place.publish(place.stage(), own, KEY);
     cpSync(directory, join(place.directory, 'copy'), { recursive: true, preserveTimestamps: true });
     chmodSync(join(place.directory, 'copy'), 0o700);
     assert.equal(names(place), ['copy invalid', 'night running']);

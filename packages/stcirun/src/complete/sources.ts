@@ -94,7 +94,7 @@ export class MachineSources implements Sources {
   }
 
   sessions(): readonly string[] {
-    return quietly([], () => this.#place().list().map(({ name }) => name));
+    return quietly([], () => [...this.#place().names()].sort());
   }
 
   async jobs(only: string | undefined): Promise<readonly string[]> {

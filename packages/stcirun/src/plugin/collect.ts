@@ -3,12 +3,11 @@
  * `.git`, what it does not declare as a dependency, and STCI's own packages, which it gets from the running program.
  */
 
-import {
-  closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, statSync, type Stats,
-} from 'node:fs';
+import { closeSync, fstatSync, readdirSync, readSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX } from '@stci/interface';
-import { OPEN_FLAGS, readReason } from '../run/read-file.js';
+import { openReal } from '@stci/platform-node';
+import { readReason } from '../run/read-file.js';
 import { pathProblem, type PluginFile } from './archive.js';
 import { pluginError } from './error.js';
 import { MANIFEST_FILE, ownership, type FoundPlugin } from './find.js';
@@ -129,7 +128,7 @@ class Collector {
 
   /** What is judged is what is read: another file may take the name meanwhile. */
   #addFile(path: string, name: string): void {
-    const fd = openSync(realpathSync(path), OPEN_FLAGS | constants.O_NOFOLLOW);
+    const fd = openReal(path);
     try {
       this.#addOpen(fd, path, name);
     } finally {

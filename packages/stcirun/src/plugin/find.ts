@@ -3,11 +3,11 @@
  * its code is not; both must be such that no other user could have written them.
  */
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StciError, type AnyFramework } from '@stci/interface';
-import { OPEN_FLAGS, readDescriptor, readReason } from '../run/read-file.js';
-import { distrusted } from '../run/trusted-file.js';
+import { distrusted, openReal } from '@stci/platform-node';
+import { readDescriptor, readReason } from '../run/read-file.js';
 import { pluginError } from './error.js';
 import { readManifest, type PluginPackage } from './manifest.js';
 
@@ -47,7 +47,7 @@ export function findPlugin(path: string, frameworks: readonly AnyFramework[]): F
 function readJudged(path: string, file: string, owned: ReturnType<typeof ownership>): string {
   let fd: number | undefined;
   try {
-    fd = openSync(realpathSync(file), OPEN_FLAGS | constants.O_NOFOLLOW);
+    fd = openReal(file);
     owned(file, fstatSync(fd));
     return readDescriptor(fd, MANIFEST_BYTES_MAX);
   } catch (thrown) {

@@ -6,14 +6,14 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import {
-  chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync,
+  chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync,
   utimesSync, writeFileSync, type Stats,
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX, StciError } from '@stci/interface';
+import { distrusted, resolveDirectory, writeOwn } from '@stci/platform-node';
 import { readReason } from '../run/read-file.js';
-import { distrusted } from '../run/trusted-file.js';
 import { standIns } from './api.js';
 import { hashOf, packFiles, unpackFiles, type PluginFile } from './archive.js';
 
@@ -34,36 +34,26 @@ export function isPluginHash(text: string): boolean {
 /** Of this user, for what can be made again; the bundles of agents are there, too (launcher-ssh). */
 function cacheDirectory(): string {
   const { XDG_CACHE_HOME: xdg } = process.env;
-  const path = join(xdg !== undefined && isAbsolute(xdg) ? xdg : join(homedir(), '.cache'), 'stci');
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  checkAbove(realpathSync(path));
+  const base = xdg !== undefined && isAbsolute(xdg) ? xdg : join(homedir(), '.cache');
+  const path = resolveDirectory(join(base, 'stci'), { makes: true });
+  checkModules(path);
   const stat = lstatSync(path);
-  if (!stat.isDirectory() || stat.uid !== process.geteuid?.()) {
-    throw new Error(`${path} is not a directory of this user`);
-  }
+  if (stat.uid !== process.geteuid?.()) throw new Error(`${path} is not a directory of this user`);
   if ((stat.mode & 0o022) !== 0) chmodSync(path, 0o700);
   return path;
 }
 
-/**
- * Nobody else may put another directory in the place of one above the cache, nor a node_modules beside it: Node looks
- * there for what a copy imports and lacks. What stands in a sticky directory of all, as /tmp, nobody else renames; that
- * is judged, too.
- */
-function checkAbove(path: string): void {
-  // Of a container that maps few users it is the owner of all that the host's root has.
+/** Node looks above the cache for what a copy imports and lacks: nobody else may have written that. */
+function checkModules(path: string): void {
+  // In a container that maps few users the owner of all that the host's root has.
   const owner = statSync('/').uid;
-  const judge = (at: string, isSticky: boolean): void => {
-    const stat = statSync(at, { throwIfNoEntry: false });
-    const wrong = stat && distrusted(stat);
-    if (stat === undefined || wrong === undefined) return;
-    if (wrong.is === 'owner' ? stat.uid === owner : isSticky && (stat.mode & 0o1000) !== 0) return;
-    throw new Error(`${at} ${wrong.reason}`);
-  };
   for (let at = path; dirname(at) !== at;) {
     at = dirname(at);
-    judge(at, true);
-    judge(join(at, 'node_modules'), false);
+    const modules = join(at, 'node_modules');
+    const stat = statSync(modules, { throwIfNoEntry: false });
+    const wrong = stat && distrusted(stat);
+    if (wrong === undefined || (wrong.is === 'owner' && stat?.uid === owner)) continue;
+    throw new Error(`${modules} ${wrong.reason}`);
   }
 }
 
@@ -99,7 +89,7 @@ function writeStandIn(directory: string, name: string, text: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat?.isFile() === true && distrusted(stat) === undefined && readFileSync(path, 'utf8') === text) return;
   const next = temporary(path);
-  writeFileSync(next, text, { mode: 0o600 });
+  writeOwn(next, text);
   renameSync(next, path);
 }
 

@@ -11,7 +11,7 @@ import { askStatus } from '../session/ask.js';
 import { connectSession, findSession } from '../session/connect.js';
 import type { Instruction } from '../session/instruction.js';
 import { NO_SESSION } from '../session/session-name.js';
-import { SessionPlace, type SessionFacts } from '../session/session-place.js';
+import { SessionPlace, type FoundSession } from '../session/session-place.js';
 import { startSession } from '../session/start-session.js';
 import { resolveFrom } from './caller-directory.js';
 
@@ -83,7 +83,7 @@ export async function startOwnSession(
   request: RunRequest,
   init: OwnSessionInit,
   hosts: { readonly hosts: readonly HostSpec[]; readonly spares: readonly HostSpec[] },
-): Promise<OpenedSession & { readonly facts: SessionFacts }> {
+): Promise<OpenedSession & { readonly facts: FoundSession }> {
   const { params, programs, wdir, command, life, until, onStep, variables, allocation } = init;
   const place = placeOf(params);
   const name = place.freeName();

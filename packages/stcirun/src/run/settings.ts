@@ -10,6 +10,7 @@ import {
   type Registry,
 } from '@stci/core';
 import type { ParamSource } from '@stci/interface';
+import { distrusted } from '@stci/platform-node';
 import { pluginFrameworks } from '../assembly.js';
 import type { Variables } from '../cli/environment.js';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
@@ -19,7 +20,6 @@ import { locatePlugin } from '../plugin/locate.js';
 import { copyText, PATHS } from '../plugin/params.js';
 import { resolveFrom } from './caller-directory.js';
 import { readParams, resolveRead, type LoadedParams, type ParamsRequest, type ReadParams } from './params.js';
-import { distrusted } from './trusted-file.js';
 
 export interface Settings extends LoadedParams {
   readonly registry: Registry;

@@ -7,9 +7,10 @@
  * docs/security.md states the rules.
  */
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
-import { OPEN_FLAGS, readDescriptor, readReason } from './read-file.js';
+import { distrusted, openReal } from '@stci/platform-node';
+import { readDescriptor, readReason } from './read-file.js';
 
 export type FileState =
   | { readonly state: 'absent' }
@@ -19,7 +20,6 @@ export type FileState =
   | { readonly state: 'unreadable'; readonly reason: string };
 
 const ABSENT = ['ENOENT', 'ENOTDIR'];
-const GROUP_OR_OTHERS_WRITE = 0o022;
 
 export function readTrustedFile(path: string, bytesMax: number): FileState {
   try {
@@ -39,7 +39,7 @@ function readChecked(path: string, real: string, bytesMax: number): FileState {
   const directories = [...new Set([dirname(real), realpathSync(dirname(path))])];
   let fd: number | undefined;
   try {
-    fd = openSync(real, OPEN_FLAGS | constants.O_NOFOLLOW);
+    fd = openReal(real);
     const stat = fstatSync(fd);
     const wrong = distrust(stat, 'it', path) ?? firstWrong(directories);
     if (wrong !== undefined) return { state: 'ignored', ...wrong };
@@ -73,14 +73,4 @@ function distrust(stat: Stats, what: string, path: string): Wrong | undefined {
   if (found.is === 'owner') return { reason, remedy: 'If you trust the file, name it with --am' };
   const isOrdinary = stat.isFile() || stat.isDirectory();
   return { reason, remedy: isOrdinary ? `To use the file: chmod go-w ${path}` : 'Put an ordinary file in its place' };
-}
-
-/** By its owner, or by its mode; the reason is the end of a sentence. */
-export function distrusted(stat: Stats): { readonly is: 'owner' | 'mode'; readonly reason: string } | undefined {
-  const caller = process.geteuid?.() ?? 0;
-  if (stat.uid !== caller && stat.uid !== 0) {
-    return { is: 'owner', reason: `belongs to another user (uid ${stat.uid}; you are uid ${caller})` };
-  }
-  if ((stat.mode & GROUP_OR_OTHERS_WRITE) === 0) return undefined;
-  return { is: 'mode', reason: `is ${(stat.mode & 0o002) === 0 ? 'writable by its group' : 'world-writable'}` };
 }

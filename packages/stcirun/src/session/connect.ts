@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { SessionClient, decodeSessionKey } from '@stci/core/session';
 import { StciError, type ErrorRecord, type Params, type Platform } from '@stci/interface';
 import { VERSION } from '../version.js';
-import { loggedFault, withFault } from './session-log.js';
+import { LOG_FILE, loggedFault, withFault } from './session-log.js';
 import { defaultSession, matchSession } from './session-name.js';
-import { LOG_FILE, SessionPlace, type SessionEntry, type SessionFacts } from './session-place.js';
+import type { FoundSession, GoneSession, SessionEntry, SessionPlace } from './session-place.js';
 
 const CONNECT_MS = 10_000;
 
@@ -21,20 +21,18 @@ export function findSession(
   place: SessionPlace,
   wanted: string | undefined,
   { option, variable }: { readonly option?: string; readonly variable: string | undefined },
-): SessionFacts {
+): FoundSession {
   const entries = place.list();
   const exact = entries.find(({ name }) => name === wanted);
   const there = entries.filter(({ state }) => state !== 'gone');
-  // The only one, even if an error has ended it.
-  const meant = there.length > 0 ? there : entries.filter((entry) => entry.state === 'gone' && entry.fault !== '');
-  const names = meant.map(({ name }) => name);
-  // One that has just been found gone is not taken for the beginning of another's name.
+  // The only one, even if its process has ended.
+  const names = [...new Set((there.length > 0 ? there : entries).map(({ name }) => name))];
+  // One that is gone is not taken for the beginning of another's name.
   const found = exact?.name
     ?? (wanted === undefined ? defaultSession(variable, names) : matchSession(wanted, names, option));
   const entry = entries.find(({ name }) => name === found) as SessionEntry;
   if (entry.state === 'gone') {
-    const end = withFault("its process ended without 'stci stop'.", entry.fault);
-    throw new StciError('STCI_SESSION_UNKNOWN', `Session ${found} is gone: ${end}`);
+    throw new StciError('STCI_SESSION_UNKNOWN', `Session ${found} is ${goneText(entry, place.tell(entry))}`);
   }
   if (entry.state === 'invalid') {
     const text = `Session ${found} cannot be used: ${entry.reason}.`;
@@ -43,8 +41,14 @@ export function findSession(
   return entry.facts;
 }
 
+/** What is told of a session that nobody has stopped, once. `kept`: where its log and output are. */
+export function goneText({ fault }: GoneSession, kept: string | undefined): string {
+  const end = withFault("gone: its process ended without 'stci stop'", fault);
+  return kept === undefined ? end : `${end}. Its log, and output that nobody has seen, are kept for a day: ${kept}`;
+}
+
 /** Throws STCI_SESSION_REFUSED. */
-export function connectSession(place: SessionPlace, facts: SessionFacts, init: ConnectInit): SessionClient {
+export function connectSession(place: SessionPlace, facts: FoundSession, init: ConnectInit): SessionClient {
   const { name, version, socket } = facts;
   if (version !== VERSION) {
     const remedy = `Use that version, or end it: kill ${facts.process.pid}`;
@@ -55,12 +59,12 @@ export function connectSession(place: SessionPlace, facts: SessionFacts, init: C
     throw new StciError('STCI_SESSION_REFUSED', `Session ${name} cannot be reached: its socket ${socket} is gone. `
       + `The session is ending, or the file was removed; then end it: stci stop ${name}`);
   }
-  const key = decodeSessionKey(place.readKey(name));
+  const key = decodeSessionKey(place.readKey(facts));
   if (key === undefined) throw new StciError('STCI_SESSION_REFUSED', `The key of session ${name} is damaged.`);
   const { platform, params } = init;
   let failure: ErrorRecord | undefined;
   const channel = platform.network.connectPrivate(socket, CONNECT_MS, (error) => (failure = error));
-  const log = join(place.directory, name, LOG_FILE);
+  const log = join(facts.directory, LOG_FILE);
   const reasonOf = (text: string): string => failure?.message ?? withFault(text, loggedFault(log));
   return new SessionClient({ platform, params, channel, key, name, reasonOf });
 }

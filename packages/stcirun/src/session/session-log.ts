@@ -1,18 +1,18 @@
 /** The log of a session: its process and its agents append to it. */
 
-import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
+import { openOwn } from '@stci/platform-node';
 
+export const LOG_FILE = 'log';
 const LOG_BYTES_MAX = 1 << 20;
 
 /** Beyond its bound only the latest half is kept, in whole lines. */
 export function trimLog(path: string, bytesMax = LOG_BYTES_MAX): void {
   let fd: number | undefined;
   try {
-    fd = openSync(path, 'r+');
-    const { size } = fstatSync(fd);
-    if (size <= bytesMax) return;
-    const kept = Buffer.alloc(bytesMax >> 1);
-    const rest = kept.subarray(0, readSync(fd, kept, 0, kept.length, size - kept.length));
+    fd = openOwn(path, constants.O_RDWR);
+    if (fstatSync(fd).size <= bytesMax) return;
+    const rest = readEnd(fd, bytesMax >> 1);
     ftruncateSync(fd, 0);
     writeSync(fd, rest, rest.indexOf('\n') + 1, undefined, 0);
   } catch {
@@ -22,13 +22,28 @@ export function trimLog(path: string, bytesMax = LOG_BYTES_MAX): void {
   }
 }
 
-/** The error that a process of the session has printed there last; empty where there is none. */
-export function loggedFault(path: string): string {
+function readEnd(fd: number, bytesMax: number): Buffer {
+  const { size } = fstatSync(fd);
+  const bytes = Buffer.alloc(Math.min(size, bytesMax));
+  return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, size - bytes.length));
+}
+
+/** The end of a log; empty where it cannot be read. */
+export function logText(path: string): string {
+  let fd: number | undefined;
   try {
-    return readFileSync(path, 'utf8').match(/^stci: .*$/gmu)?.at(-1)?.slice('stci: '.length) ?? '';
+    fd = openOwn(path, constants.O_RDONLY);
+    return readEnd(fd, LOG_BYTES_MAX).toString();
   } catch {
     return '';
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
+}
+
+/** The error that a process of the session has printed there last; empty where there is none. */
+export function loggedFault(path: string): string {
+  return logText(path).match(/^stci: .*$/gmu)?.at(-1)?.slice('stci: '.length) ?? '';
 }
 
 /** How a session has ended, with what its log says. */

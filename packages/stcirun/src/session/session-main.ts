@@ -5,7 +5,7 @@
 
 import { readFileSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { paramsSnapshot } from '@stci/core';
 import { openBackend, SessionJobs, SessionServer } from '@stci/core/resident';
 import { eventJson, type EventFile } from '@stci/core/run';
@@ -24,8 +24,8 @@ import { printError } from '../print.js';
 import { VERSION } from '../version.js';
 import { KEEP_FD, REPORT_FD, WORDS_FD, type Instruction, type Report } from './instruction.js';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.js';
-import { trimLog } from './session-log.js';
-import { LOG_FILE, SessionPlace, type SessionFacts } from './session-place.js';
+import { LOG_FILE, trimLog } from './session-log.js';
+import { removeSession, SessionPlace } from './session-place.js';
 import { spoolDirectory } from './spool-directory.js';
 
 const LOG_PERIOD_MS = 10_000;
@@ -88,7 +88,6 @@ class SessionProcess {
   readonly #key;
   readonly #jobs: SessionJobs;
   readonly #server: SessionServer;
-  #facts: SessionFacts | undefined;
   #failure: StciError | undefined;
   /** A plugin's. */
   #fault: StciError | undefined;
@@ -102,7 +101,7 @@ class SessionProcess {
   ) {
     this.#instruction = instruction;
     this.#events = events;
-    const { name, hosts, spares, wdir, isForOneJob } = instruction;
+    const { name, staged, hosts, spares, wdir, isForOneJob } = instruction;
     this.#platform = createNodePlatform({
       agentCommand: localAgentCommand(programs),
       agentMain: join(programs, AGENT_MAIN),
@@ -111,7 +110,7 @@ class SessionProcess {
     });
     const { registry, composition } = settings;
     const params = withHostGroups({ registry, params: settings.params, wdir }, hosts);
-    this.#place = new SessionPlace(params.string('session.directory'));
+    this.#place = new SessionPlace(dirname(staged));
     this.#key = makeSessionKey(this.#platform);
     const backend = openBackend({
       init: {
@@ -150,7 +149,7 @@ class SessionProcess {
   async run(): Promise<number> {
     const socket = await this.#listen();
     const { name, staged } = this.#instruction;
-    this.#facts = {
+    const facts = {
       name,
       version: VERSION,
       hostname: this.#platform.env.hostname,
@@ -158,10 +157,10 @@ class SessionProcess {
       socket,
       startWallMs: Math.floor(this.#platform.clock.wallMs()),
     };
-    this.#place.publish(staged, this.#facts, encodeSessionKey(this.#key));
+    const found = this.#place.publish(staged, facts, encodeSessionKey(this.#key));
     report({ type: 'listening' });
     // It also keeps the process until the end: the platform's timers do not.
-    const trim = setInterval(() => trimLog(join(this.#place.directory, name, LOG_FILE)), LOG_PERIOD_MS);
+    const trim = setInterval(() => trimLog(join(found.directory, LOG_FILE)), LOG_PERIOD_MS);
     const watch = this.#watchOwner();
     await new Promise<void>((resolve) => {
       this.#onStopped = resolve;
@@ -172,7 +171,7 @@ class SessionProcess {
     await this.#giveBack();
     // The next command that looks tells of a fault, or of an end by a batch system.
     const unasked = this.#fault ?? this.#ending;
-    if (unasked === undefined) this.#place.remove(this.#facts);
+    if (unasked === undefined) removeSession(found);
     clearInterval(trim);
     clearInterval(watch);
     return (unasked ?? this.#failure)?.exitCode ?? 0;

@@ -1,18 +1,20 @@
 /** The files of a spool in a private directory of their own, made when they are needed. */
 
-import { close, mkdirSync, openSync, read, rmSync, writev } from 'node:fs';
+import { close, constants, read, rmSync, writev } from 'node:fs';
 import type { SpoolFile, SpoolFiles } from '@stci/core/resident';
+import { openOwn, privateDirectory } from '@stci/platform-node';
 
 export function spoolDirectory(directory: string): SpoolFiles {
   let files = 0;
+  let resolved = '';
   return {
     next: () => {
-      if (files === 0) mkdirSync(directory, { recursive: true, mode: 0o700 });
+      if (resolved === '') resolved = privateDirectory(directory);
       files += 1;
-      return spoolFile(`${directory}/${files}`);
+      return spoolFile(`${resolved}/${files}`);
     },
     remove: () => {
-      if (files > 0) rmSync(directory, { recursive: true, force: true });
+      if (resolved !== '') rmSync(resolved, { recursive: true, force: true });
     },
   };
 }
@@ -22,7 +24,7 @@ function spoolFile(path: string): SpoolFile {
   let isMade = false;
   return {
     open: () => {
-      fd = openSync(path, isMade ? 'r+' : 'w+', 0o600);
+      fd = openOwn(path, constants.O_RDWR | (isMade ? 0 : constants.O_CREAT | constants.O_EXCL));
       isMade = true;
     },
     close: () => close(fd),

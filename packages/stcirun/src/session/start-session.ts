@@ -1,13 +1,14 @@
 /** Starts the process of a session, and follows it until its hosts are up. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { isErrorCode, StciError } from '@stci/interface';
 import type { HeldAllocation } from '../alloc/held-allocation.js';
 import { REPORT_FD, SESSION_WORD, type Instruction, type Report } from './instruction.js';
-import { LOG_FILE, type SessionPlace } from './session-place.js';
+import { LOG_FILE, logText } from './session-log.js';
+import type { SessionPlace } from './session-place.js';
 
 const LOG_LINES = 5;
 
@@ -49,7 +50,7 @@ export async function startSession(init: StartSessionInit): Promise<number> {
   } catch (thrown) {
     // Their end is awaited again.
     allocation?.streams.words.resume();
-    throw thrown instanceof StciError ? thrown : endedEarly(place, instruction.name, staged);
+    throw thrown instanceof StciError ? thrown : endedEarly(instruction.name, staged);
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, end);
     rmSync(staged, { recursive: true, force: true });
@@ -86,15 +87,9 @@ function follow(child: ChildProcess, { onStep, until }: StartSessionInit): Promi
   });
 }
 
-function endedEarly(place: SessionPlace, name: string, staged: string): StciError {
-  const paths = [join(place.directory, name, LOG_FILE), join(staged, LOG_FILE)];
-  const lines = paths.flatMap((path) => {
-    try {
-      return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-LOG_LINES);
-    } catch {
-      return [];
-    }
-  });
+function endedEarly(name: string, staged: string): StciError {
+  const lines = [join(dirname(staged), name), staged].flatMap((directory) =>
+    logText(join(directory, LOG_FILE)).trimEnd().split('\n').slice(-LOG_LINES));
   const more = lines.filter((line) => line !== '').map((line) => `\n  ${line}`).join('');
   return new StciError('STCI_LAUNCH_FAILED', `The process of session ${name} ended before its hosts were up.${more}`);
 }

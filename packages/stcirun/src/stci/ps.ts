@@ -8,7 +8,6 @@ import { printError, printOut } from '../print.js';
 import { commonFlags } from './base.js';
 import { askRanks, askStatus, hostState } from '../session/ask.js';
 import { jobName, matchSession } from '../session/session-name.js';
-import type { SessionEntry } from '../session/session-place.js';
 import {
   connectToJob, JOB_ARGUMENT, openSessions, sessionFlags, StciCommand, type Sessions,
 } from './session-command.js';
@@ -20,8 +19,6 @@ interface Row {
   readonly problem?: string;
 }
 
-/** A session that nobody has stopped. */
-const GONE = "gone: its process ended without 'stci stop'";
 const LABEL_CHARS = 40;
 const REASON_CHARS = 80;
 /** Rows of hosts that are shown. */
@@ -50,7 +47,7 @@ Examples:
       printOut(flags.json ? json({ session: facts.name, job, ranks }) : ranksText(ranks));
       return 0;
     }
-    const rows = await readSessions(sessions, flags.session);
+    const rows = await readSessions(sessions, flags.session, true);
     const objects = rows.map(({ name, status, problem }) => ({ name, problem, ...status }));
     if (flags.json) printOut(json({ sessions: objects }));
     else printOut(sessionsText(rows, sessions.platform.clock.wallMs()));
@@ -58,19 +55,17 @@ Examples:
   }
 }
 
-/** Of all sessions, or of one. */
-async function readSessions(sessions: Sessions, wanted: string | undefined): Promise<readonly Row[]> {
-  const { connectSession } = await import('../session/connect.js');
-  const { withFault } = await import('../session/session-log.js');
+/** Of all sessions, or of one. `tells`: the user sees the rows, so that those that are gone need not be told again. */
+async function readSessions(sessions: Sessions, wanted: string | undefined, tells: boolean): Promise<readonly Row[]> {
+  const { connectSession, goneText } = await import('../session/connect.js');
   const { place } = sessions;
   const entries = place.list();
   const one = wanted === undefined ? undefined : matchSession(wanted, entries.map(({ name }) => name), '--session');
-  const isOfNote = (entry: SessionEntry): boolean => entry.state !== 'gone' || entry.fault !== '';
-  const chosen = entries.filter((entry) => (one === undefined ? isOfNote(entry) : entry.name === one));
+  const chosen = entries.filter(({ name }) => one === undefined || name === one);
   return Promise.all(chosen.map(async (entry): Promise<Row> => {
     const { name } = entry;
     if (entry.state === 'invalid') return { name, problem: entry.reason };
-    if (entry.state === 'gone') return { name, problem: withFault(GONE, entry.fault) };
+    if (entry.state === 'gone') return { name, problem: goneText(entry, tells ? place.tell(entry) : undefined) };
     try {
       const client = connectSession(place, entry.facts, sessions);
       const status = await askStatus(client);
@@ -181,7 +176,7 @@ Needs a terminal; 'stci ps' prints once.
       });
     }
     while (!isOver) {
-      const rows = await readSessions(sessions, flags.session);
+      const rows = await readSessions(sessions, flags.session, false);
       const lines = sessionsText(rows, sessions.platform.clock.wallMs()).split('\n');
       printOut(`${CLEAR}${lines.slice(0, Math.max(1, process.stdout.rows - 1)).join('\n')}\n`);
       await new Promise<void>((resolve) => {

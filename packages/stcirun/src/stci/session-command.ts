@@ -7,7 +7,7 @@ import { createNodePlatform } from '@stci/platform-node';
 import { callerDirectory } from '../run/caller-directory.js';
 import type { Settings } from '../run/settings.js';
 import { parseJobName } from '../session/session-name.js';
-import { SessionPlace, type SessionFacts } from '../session/session-place.js';
+import { SessionPlace, type FoundSession } from '../session/session-place.js';
 import { loadFlagParams, paramFlags, StciCommand } from './base.js';
 
 export const sessionFlags = {
@@ -42,7 +42,7 @@ export async function openSessions(given: Given): Promise<Sessions & Pick<Settin
 }
 
 export interface Connected {
-  readonly facts: SessionFacts;
+  readonly facts: FoundSession;
   readonly client: SessionClient;
 }
 

@@ -16,6 +16,7 @@ import { chooseNodes } from '../run/spec.js';
 import { ask, askEnd } from '../session/ask.js';
 import { isRunning } from '../session/process-identity.js';
 import { checkSessionName } from '../session/session-name.js';
+import { removeSession } from '../session/session-place.js';
 import { commonFlags, paramFlags, repeated } from './base.js';
 import {
   connectToJob, JOB_ARGUMENT, jobArgument, openSessions, SESSION_ARGUMENT, sessionFlags, StciCommand,
@@ -98,8 +99,7 @@ Examples:
     const { place } = sessions;
     const wdir = callerDirectory();
     const name = flags.name === undefined ? place.freeName() : checkSessionName(flags.name, '--name');
-    // Slurm's queue may take hours.
-    if (flags.alloc !== undefined) place.checkFree(name);
+    place.checkFree(name);
     const { nodes, spares = 0 } = flags;
     const start = async (platform: Platform, allocation?: HeldAllocation): Promise<number> => {
       const all = allocateHosts(flags, hostPlace(sessions, platform, wdir));
@@ -183,9 +183,9 @@ Without a name: the session of STCI_SESSION, else the only one. Waits until it h
     }
     if (isRunning(facts.process)) {
       throw new StciError('STCI_SESSION_REFUSED', `Session ${facts.name} has not ended within ${STOP_MS / 1000} s. `
-        + `Its process is ${facts.process.pid}, its log ${place.directory}/${facts.name}/log.`);
+        + `Its process is ${facts.process.pid}, its log ${facts.directory}/log.`);
     }
-    place.remove(facts);
+    removeSession(facts);
     return 0;
   }
 }
