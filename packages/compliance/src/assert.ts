@@ -1,18 +1,38 @@
 /**
  * Assertions: uvu's (`equal` is deep, `is` is ===), and two for coded errors. uvu's `throws` does not await the promise
- * of an async function, so both forms refuse one.
+ * of an async function, so both forms refuse one. Each call is counted: a test without one fails (suite.ts).
  */
 
 import { Assertion } from 'uvu/assert';
 import * as uvuAssert from 'uvu/assert';
 import type { ErrorCode } from '@stci/interface';
+import { countAssertion } from './running-test.js';
 
-export { Assertion, equal, fixture, instance, is, ok, snapshot, type, unreachable } from 'uvu/assert';
+export { Assertion } from 'uvu/assert';
+
+type Assertions = Pick<typeof uvuAssert,
+  'equal' | 'fixture' | 'instance' | 'is' | 'ok' | 'snapshot' | 'type' | 'unreachable'>;
+export const equal: Assertions['equal'] = counted(uvuAssert.equal);
+export const fixture: Assertions['fixture'] = counted(uvuAssert.fixture);
+export const instance: Assertions['instance'] = counted(uvuAssert.instance);
+export const is: Assertions['is'] = Object.assign(counted(uvuAssert.is), { not: counted(uvuAssert.is.not) });
+export const ok: Assertions['ok'] = counted(uvuAssert.ok);
+export const snapshot: Assertions['snapshot'] = counted(uvuAssert.snapshot);
+export const type: Assertions['type'] = counted(uvuAssert.type);
+export const unreachable: Assertions['unreachable'] = counted(uvuAssert.unreachable);
+
+function counted<Args extends unknown[]>(assertion: (...args: Args) => void): (...args: Args) => void {
+  return (...args) => {
+    countAssertion();
+    assertion(...args);
+  };
+}
 
 type Expectation = string | RegExp | ((error: unknown) => boolean);
 
 /** Passes if `actual` contains the string or matches the pattern; the message shows `actual`, which uvu's does not. */
 export function match(actual: string, expects: string | RegExp, message?: string): void {
+  countAssertion();
   if (typeof expects === 'string' ? actual.includes(expects) : actual.search(expects) >= 0) return;
   throw new Assertion({
     message: `${message ?? 'Expected text'} to ${typeof expects === 'string' ? 'contain' : 'match'} ${String(expects)}`,
@@ -25,6 +45,7 @@ export function match(actual: string, expects: string | RegExp, message?: string
 
 /** Passes if the synchronous `fn` throws (and the error fits `expects`). */
 export function throws(fn: () => unknown, expects?: Expectation, message?: string): void {
+  countAssertion();
   let returned: unknown;
   try {
     returned = fn();
@@ -37,8 +58,16 @@ export function throws(fn: () => unknown, expects?: Expectation, message?: strin
 }
 
 /** The negative forms: `not.equal`, `not.ok`, `not.throws`, … */
-export const not = Object.assign((actual: unknown, message?: string) => uvuAssert.not(actual, message), uvuAssert.not, {
+export const not = Object.assign(counted(uvuAssert.not), {
+  equal: counted(uvuAssert.not.equal),
+  fixture: counted(uvuAssert.not.fixture),
+  instance: counted(uvuAssert.not.instance),
+  match: counted(uvuAssert.not.match),
+  ok: counted(uvuAssert.not.ok),
+  snapshot: counted(uvuAssert.not.snapshot),
+  type: counted(uvuAssert.not.type),
   throws(fn: () => unknown): void {
+    countAssertion();
     let returned: unknown;
     uvuAssert.not.throws(() => { returned = fn(); });
     refusePromise(returned, 'await on the call itself');
@@ -47,6 +76,7 @@ export const not = Object.assign((actual: unknown, message?: string) => uvuAsser
 
 /** Passes if the synchronous `fn` throws an error whose `code` is `code`. Returns the error. */
 export function throwsCode(code: ErrorCode, fn: () => unknown): Error {
+  countAssertion();
   let returned: unknown;
   try {
     returned = fn();
@@ -62,6 +92,7 @@ export async function rejectsWith(
   code: ErrorCode,
   fn: (() => unknown) | PromiseLike<unknown>,
 ): Promise<Error> {
+  countAssertion();
   try {
     await (typeof fn === 'function' ? fn() : fn);
   } catch (error) {

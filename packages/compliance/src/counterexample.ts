@@ -4,6 +4,7 @@
  * throws; `verify` shrinks the example for which it throws, and says which promise is broken and how to see it again.
  */
 
+import { countAssertion } from './running-test.js';
 import { ownFrames, printable } from './failure.js';
 import { patient } from './patience.js';
 import { progress } from './stall.js';
@@ -73,6 +74,7 @@ export async function promised<Name extends string>(
   example: Example<Name>,
   check: () => unknown,
 ): Promise<void> {
+  countAssertion();
   try {
     await check();
   } catch (thrown) {
@@ -90,6 +92,7 @@ export function verify<Name extends string, One extends Example<Name>>(
   check: (example: One) => void,
   smaller: (example: One) => Iterable<One> = () => [],
 ): void {
+  countAssertion();
   const first = failureOf(check, example);
   if (first === undefined) return;
   let [found, { thrown }] = [example, first];

@@ -3,6 +3,7 @@
  * description. All times are milliseconds of the real clock (simulated time passes inside a test, not here).
  */
 
+import { countAssertion } from './running-test.js';
 import { toError } from './failure.js';
 import { patient } from './patience.js';
 
@@ -29,12 +30,13 @@ export interface EventuallyOptions {
 
 /**
  * Tries `condition` until it returns (or resolves to) something truthy, and resolves to that. Rejects at the deadline,
- * with `what` and the last value or error.
+ * with `what` and the last value or error. Counts as an assertion.
  */
 export async function eventually<T>(
   condition: () => T | PromiseLike<T>,
   { deadlineMs: restMs = DEFAULT_TIMEOUT_MS - 500, what, everyMs = DEFAULT_EVERY_MS }: EventuallyOptions,
 ): Promise<T> {
+  countAssertion();
   const deadlineMs = patient(restMs);
   const endMs = now() + deadlineMs;
   let last = 'the condition did not answer';

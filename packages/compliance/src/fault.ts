@@ -12,6 +12,7 @@ import { checkTexts, paramsOf } from './component-record.js';
 import { verify, type Contract, type Example } from './counterexample.js';
 import { FaultSiteModel, PLACE, VICTIMS, type SiteRun } from './fault-site.js';
 import { plainSize } from './plain-size.js';
+import { skip } from './running-test.js';
 import { suite } from './suite.js';
 
 export type FaultComponent = Component<FaultModule, NoDeps>;
@@ -190,7 +191,7 @@ const CHECKS: Readonly<Record<(typeof PROMISES)[number], (module: FaultModule, o
     }
   },
   undo: (module, order) => {
-    if (!module.undoes) return;
+    if (!module.undoes) return skip('its kind is not undone');
     for (const [play, when] of [['whole', 'in force'], ['early', 'not yet in force']] as const) {
       for (const { said } of runs(module, order, (site) => site[play]())) {
         if (said.includes('failed')) continue;
@@ -199,7 +200,7 @@ const CHECKS: Readonly<Record<(typeof PROMISES)[number], (module: FaultModule, o
     }
   },
   clean: (module, order) => {
-    if (!module.undoes) return;
+    if (!module.undoes) return skip('its kind is not undone');
     for (const { left } of runs(module, order, (site) => site.whole())) {
       assert.equal(left, [], `it leaves: ${left.join(', ')}`);
     }

@@ -1,6 +1,6 @@
 /**
- * State of one test process: results so far, the current step, and the handling of the process's end. This is the only
- * module-global state of this package; each test file has its own process.
+ * State of one test process: results so far, the current step, and the handling of the process's end. This and
+ * the number of assertions is the only module-global state of this package; each test file has its own process.
  */
 
 import { DeadlineError } from './deadline.js';

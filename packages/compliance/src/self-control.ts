@@ -29,6 +29,7 @@ export function selfControlCompliance(name: string, open: () => SelfControlSetup
       const setup = open();
       const one = setup.start('kill', 0);
       await setup.until(() => !one.isAlive, 'its end');
+      assert.not.ok(one.isAlive);
       await setup.end?.();
     });
 

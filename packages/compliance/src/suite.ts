@@ -2,7 +2,7 @@
  * Suites. uvu runs them one after another, but only in steps that cannot pass by accident: by itself, uvu 0.5 passes
  * when a before hook throws, when a failing test's after.each throws, when undefined is thrown and when `.run()` is
  * forgotten, and it has no timeouts. Here tests and hooks only ever throw plain Errors into uvu, each has a deadline,
- * and the suite runs itself.
+ * the suite runs itself, and a test that asserts nothing fails.
  */
 
 import { suite as uvuSuite } from 'uvu';
@@ -10,6 +10,7 @@ import { DEFAULT_TIMEOUT_MS } from './deadline.js';
 import {
   addResult, attempt, beginSuite, endSuite, fault, openSuite, standDown, textOf, underRunner, wanted,
 } from './file-state.js';
+import { watchTest } from './running-test.js';
 import { progress, watchForStalls } from './stall.js';
 
 export type TestBody = () => unknown;
@@ -32,6 +33,10 @@ export interface TestApi {
   /** Skipped, counted and printed with its reason if `condition` holds; else run as usual. */
   skipIf(condition: boolean, reason: string, name: string, body: TestBody, options?: StepOptions): void;
 }
+
+/** Nothing that can go wrong would be noticed: it is as good as absent. */
+const NOTHING_ASSERTED = 'The test asserted nothing. It must call an assertion (assert.*) or eventually each time it '
+  + 'runs; where it does not apply, skip it with the reason: test.skipIf(…) or skip(reason)';
 
 interface Step {
   readonly body: TestBody;
@@ -56,7 +61,7 @@ interface Plan {
 export interface CollectedTest {
   readonly suite: string;
   readonly name: string;
-  /** Resolves to what was thrown, by the test or its hooks; empty: it passed. */
+  /** Resolves to what was thrown, by the test or its hooks; empty: it passed, or does not apply. */
   run(): Promise<readonly unknown[]>;
 }
 
@@ -75,7 +80,7 @@ export function collectTests(define: () => void): CollectedTest[] {
   return plans.flatMap((plan) => {
     if (plan.before.length > 0) throw new Error(`suite "${plan.name}" has a before hook`);
     const tests = plan.tests.filter(({ skipReason }) => skipReason === undefined);
-    return tests.map((test) => ({ suite: plan.name, name: test.name, run: () => runBody(plan, test) }));
+    return tests.map((test) => ({ suite: plan.name, name: test.name, run: async () => (await runBody(plan, test)).thrown }));
   });
 }
 
@@ -163,17 +168,17 @@ function plainError({ name }: Test, text: string): Error {
 async function runTest(plan: Plan, test: Test, beforeFailed: readonly unknown[]): Promise<string | undefined> {
   const result = { suite: plan.name, name: test.name };
   if (test.skipReason !== undefined) {
-    addResult({ ...result, status: 'skipped', ms: 0, text: test.skipReason });
+    addResult({ ...result, ms: 0, ...skippedFor(test.skipReason) });
     return undefined;
   }
   progress(`${plan.name} › ${test.name}`);
   const startMs = performance.now();
-  const thrown = beforeFailed.length > 0
-    ? [new Error('Not run: a before hook of the suite failed'), ...beforeFailed]
+  const { thrown, skipReason }: Outcome = beforeFailed.length > 0
+    ? { thrown: [new Error('Not run: a before hook of the suite failed'), ...beforeFailed] }
     : await runBody(plan, test);
   const ms = performance.now() - startMs;
   if (thrown.length === 0) {
-    addResult({ ...result, status: 'passed', ms });
+    addResult({ ...result, ms, ...(skipReason === undefined ? { status: 'passed' } : skippedFor(skipReason)) });
     return undefined;
   }
   const text = thrown.map(textOf).join('\nand then: ');
@@ -181,13 +186,26 @@ async function runTest(plan: Plan, test: Test, beforeFailed: readonly unknown[])
   return text;
 }
 
-async function runBody(plan: Plan, test: Test): Promise<unknown[]> {
+interface Outcome {
+  readonly thrown: readonly unknown[];
+  /** It has found that it does not apply. */
+  readonly skipReason?: string | undefined;
+}
+
+async function runBody(plan: Plan, test: Test): Promise<Outcome> {
   const thrown = await runAll(plan.beforeEach, 'beforeEach', plan);
+  const activity = watchTest();
   if (thrown.length === 0) {
     const outcome = await attempt(`${plan.name} › ${test.name}`, test.timeoutMs, test.body);
     if (outcome !== undefined) thrown.push(outcome.thrown);
   }
-  return [...thrown, ...(await runAll(plan.afterEach, 'afterEach', plan))];
+  const { assertions, skipReason } = activity();
+  if (thrown.length + assertions === 0 && skipReason === undefined) thrown.push(new Error(NOTHING_ASSERTED));
+  return { thrown: [...thrown, ...(await runAll(plan.afterEach, 'afterEach', plan))], skipReason };
+}
+
+function skippedFor(reason: string): { readonly status: 'skipped'; readonly text: string } {
+  return { status: 'skipped', text: reason };
 }
 
 /** Runs every step, even after a failed one, and returns what was thrown. */

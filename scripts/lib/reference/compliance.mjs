@@ -10,7 +10,7 @@ import { capital, code, page, table } from './markdown.mjs';
 
 const INTRODUCTION = `What a component's test calls, and how a counter-example is checked again
 ([../plugins.md](../plugins.md#compliance-suites)). A field that does not exist, or holds something else, is refused by
-its name.`;
+its name. A test that asserts nothing fails; what does not apply to a component is skipped with its reason.`;
 
 /** Framework → declarations by file; the last file has the table of its promises, too. */
 const SUITES = {

@@ -267,6 +267,10 @@ function withChange(value: unknown, path: Path, change: (parent: Record<string |
 const words = (name: string, path: Path): string =>
   path.reduce<string>((text, step) => text + (typeof step === 'number' ? `[${step}]` : `.${step}`), name);
 
+function isOpaque(place: string): boolean {
+  return OPAQUE.some((part) => place === part || place.startsWith(`${part}.`) || place.startsWith(`${part}[`));
+}
+
 suite('message types', (test) => {
   test('an optional null is absent; times and numbers are finite', () => {
     const end = { ...RANK_END, end: null, error: null, startWallMs: null };
@@ -317,11 +321,11 @@ suite('message types', (test) => {
       if (name !== 'agent.echo') checkBody(name, { ...(example as object), added: 1 });
     });
 
+    const judged = paths(example).filter((path) => !isOpaque(words(name, path)));
+    if (judged.length === 0) continue;
     test(`${name} (${index}): each part that is missing or of another type is refused with its place`, () => {
-      for (const path of paths(example)) {
+      for (const path of judged) {
         const place = words(name, path);
-        if (name === 'agent.echo' || place.endsWith('.message.body') || place.endsWith('.part.body')) continue;
-        if (OPAQUE.some((part) => place.includes(`${part}.`) || place.includes(`${part}[`))) continue;
         const last = String(path.at(-1));
         const spoil = (put: unknown): unknown => withChange(example, path,
           (parent, key) => { parent[key] = put; });
