@@ -20,6 +20,11 @@ export function range(first: number, end: number, step = 1): readonly number[] {
   return Array.from({ length: Math.ceil((end - first) / step) }, (_, index) => first + index * step);
 }
 
+/** A share of the moments, and always those that tell apart how it can come out, whatever the commit. */
+export function sweep(moments: readonly number[], n: number, telling: readonly number[]): readonly number[] {
+  return [...new Set([...telling, ...share(moments, n)])];
+}
+
 /** Every nth of the cases, by the commit from the first, the second, …: at least one. */
 export function share<T>(cases: readonly T[], n: number): readonly T[] {
   const each = isFull ? 1 : Math.min(n, cases.length);
