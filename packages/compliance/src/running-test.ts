@@ -1,4 +1,4 @@
-/** What the running test has done: how many assertions it has made, whatever their outcome, and whether it is skipped. */
+/** What the running test has done: the number of its assertions, whatever their outcome, and why it is skipped. */
 
 let assertions = 0;
 let skipReason: string | undefined;

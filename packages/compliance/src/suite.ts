@@ -80,7 +80,9 @@ export function collectTests(define: () => void): CollectedTest[] {
   return plans.flatMap((plan) => {
     if (plan.before.length > 0) throw new Error(`suite "${plan.name}" has a before hook`);
     const tests = plan.tests.filter(({ skipReason }) => skipReason === undefined);
-    return tests.map((test) => ({ suite: plan.name, name: test.name, run: async () => (await runBody(plan, test)).thrown }));
+    return tests.map((test) => ({
+      suite: plan.name, name: test.name, run: async () => (await runBody(plan, test)).thrown,
+    }));
   });
 }
 

@@ -4,7 +4,8 @@
  */
 
 import { basename, dirname, join, resolve } from 'node:path';
-import { existsSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { findTestFiles, isChosen, testFile } from './find.js';
 import type { TestFile } from './find.js';
 import { parseOptions } from './options.js';
@@ -55,14 +56,20 @@ function explicit(root: string, path: string, timeoutMs: number): TestFile {
   return testFile(root, compiled, existsSync(source) ? source : compiled, timeoutMs);
 }
 
-/** Those that may take longest first, so that none of them is left for the end. */
 async function runAll(files: readonly TestFile[], options: RunnerOptions, reports: FileReport[]): Promise<void> {
-  const longestFirst = [...files].sort((a, b) => b.timeoutMs - a.timeoutMs);
-  await runPool(longestFirst, poolOptions(options.jobs), async (file) => {
+  await runPool(inOrder(files, options.shuffle), poolOptions(options.jobs), async (file) => {
     const report = await runFile(file, options.grep);
     reports.push(report);
     print(fileLines(report));
+    if (options.report !== undefined) appendFileSync(options.report, `${JSON.stringify(report)}\n`);
   });
+}
+
+/** Those that may take longest first, so that none of them is left for the end; or as the seed decides. */
+function inOrder(files: readonly TestFile[], seed: number | undefined): TestFile[] {
+  if (seed === undefined) return [...files].sort((a, b) => b.timeoutMs - a.timeoutMs);
+  const rank = ({ label }: TestFile): string => createHash('sha256').update(`${seed} ${label}`).digest('hex');
+  return [...files].sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
 }
 
 function conclude(reports: readonly FileReport[], failedBefore: readonly string[]): number {

@@ -1,6 +1,6 @@
 /**
  * The runner's command line: `npm test -- [words] [--grep TEXT] [--jobs N] [--timeout MS] [--file PATH]
- * [--other user|node]`.
+ * [--other user|node] [--shuffle SEED] [--report PATH]`.
  * A word picks the test files whose path (`packages/core/test/iof.test.ts`) contains it.
  */
 
@@ -18,19 +18,26 @@ export interface RunnerOptions {
   readonly files: readonly string[];
   /** The tests have been run, but for this: those that it does not matter to are left out. */
   readonly other: Change | undefined;
+  /** Decides the order of the files; undefined: the longest first. */
+  readonly shuffle: number | undefined;
+  /** A file to which each test file's report is appended as it ends, one JSON a line. */
+  readonly report: string | undefined;
 }
 
 export const USAGE = `Usage: npm test -- [WORD...] [--grep TEXT] [--jobs N] [--timeout MS] [--file COMPILED]
-       [--other user|node]
+       [--other user|node] [--shuffle SEED] [--report PATH]
   WORD       only test files whose path contains it, such as core or iof
   --grep     only tests whose "suite › test" contains TEXT
   --jobs     files run at a time (default: one a core, twice as many while a core is idle)
   --timeout  deadline of a file in ms (default 120000; a file may say // @timeoutMs 300000 in its head)
   --file     run this compiled file, found or not (may be repeated)
-  --other    for a repetition with another user or Node: without files whose head says // @sameFor user, node: REASON`;
+  --other    for a repetition with another user or Node: without files whose head says // @sameFor user, node: REASON
+  --shuffle  the order of the files is decided by this number
+  --report   append each file's report to this file, one JSON a line`;
 
 export const DEFAULTS: RunnerOptions = {
   words: [], grep: undefined, jobs: undefined, timeoutMs: 120_000, files: [], other: undefined,
+  shuffle: undefined, report: undefined,
 };
 
 /** Throws with the usage for an unknown argument. */
@@ -61,6 +68,10 @@ function option(name: string, value: string | undefined, options: RunnerOptions)
       return { files: [...options.files, value] };
     case '--other':
       return { other: change(name, value) };
+    case '--shuffle':
+      return { shuffle: positive(name, value) };
+    case '--report':
+      return { report: value };
     default:
       throw new Error(`unknown option ${name}\n${USAGE}`);
   }
