@@ -57,6 +57,20 @@ suite('fault sites', (test) => {
     assert.equal([told, site.size], [['injected: done', 'undone: ', 'over'], 0]);
   });
 
+  test('ordered again after its undo, it is another injection; while it is in force, it is the same', () => {
+    const { seen, told, inject, run, site } = play(USUAL);
+    inject();
+    site.undo('a');
+    run(1);
+    assert.equal([seen, told, site.size], [['set-up', 'inject', 'undo', 'tear-down'],
+      ['injected: done', 'undone: ', 'over'], 0]);
+    site.undo('a');
+    run(1);
+    assert.is(seen.length, 4, 'an undo of what is over does nothing');
+    inject();
+    assert.equal([seen.slice(4), told.slice(3), site.size], [['set-up', 'inject'], ['injected: done'], 1]);
+  });
+
   test('without a controller it has lapsed; so it has when the agent stops', () => {
     const cut = play(USUAL);
     cut.inject();

@@ -178,6 +178,30 @@ suite('mender: decisions', (test) => {
     assert.equal([table.get(2).state, table.hosts('orphaned'), table.count('fenced')], ['suspect', [6, 7], 0]);
   });
 
+  test('a host that says that it has a parent is waited for three leases, and no longer', () => {
+    for (const host of [2, 10]) {
+      const { table, mender, lost } = setup();
+      const parent = table.get(host).parent;
+      let actions: MendAction[] = [{ type: 'attempt', id: 1, by: parent, host, incarnation: 1, subtree: [], waitMs: 1 }];
+      assert.equal(lost(parent, host, 'closed').slice(0, 1).length, 1);
+      let nowMs = 0;
+      for (let steps = 0; table.get(host).state !== 'fenced'; steps++) {
+        assert.ok(steps < 1000 && nowMs <= 4 * LEASE_MS, `after ${nowMs} ms it is ${table.get(host).state}`);
+        const next: MendAction[] = [];
+        for (const action of actions) {
+          if (action.type !== 'attempt') continue;
+          const isIt = action.host === host;
+          next.push(...mender.answered(action.id, isIt ? { result: 'busy', parent } : { result: 'adopted' }, nowMs));
+        }
+        if (table.get(host).state === 'fenced') break;
+        nowMs = Math.max(nowMs, mender.dueMs ?? Infinity);
+        assert.ok(nowMs < Infinity, 'it is waited for without a time');
+        actions = [...next, ...mender.tick(nowMs)];
+      }
+      assert.ok(nowMs >= 3 * LEASE_MS && nowMs <= 3.5 * LEASE_MS, `given up after ${nowMs} ms`);
+    }
+  });
+
   test('hosts that a lost agent was starting have failed with it', () => {
     const { table, lost } = setup();
     table.apply(6, 'plan');
