@@ -101,6 +101,19 @@ suite('spool of a session\'s job', (test) => {
     assert.equal(late.events, [50, 100, 150, 200].map((count) => `running after ${count}`));
   }));
 
+  // A write takes 256 records or 1 MiB: at these numbers one more write is needed, or just not.
+  for (const [chunks, bytes] of [[255, 1000], [256, 1000], [257, 1000], [513, 1000], [16, 65_536], [17, 65_536]]) {
+    test(`${chunks} records of ${bytes} bytes, written and read again, are whole, each once and in order`,
+      withSpool({ bytesMax: 64 * 1024 * KIB }, async ({ spool, write, released }) => {
+        write(chunks as number, bytes as number);
+        await eventually(() => released() === chunks, { what: 'room for more' });
+        const seen = await drain(spool.open());
+        assert.equal(seen.chunks.map(({ sequence }) => sequence), Array.from({ length: chunks as number }, (_, i) => i));
+        assert.ok(seen.chunks.every(({ chunk }, i) => chunk.length === bytes && chunk.every((one) => one === i % 251)));
+        assert.is(seen.missed, 0);
+      }));
+  }
+
   test('at the bound the oldest is dropped: a reader that stands still learns it', withSpool({ bytesMax: 64 * KIB },
     async ({ spool, write, released }, directory) => {
       const still = spool.open();

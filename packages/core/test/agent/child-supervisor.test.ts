@@ -244,4 +244,47 @@ suite('children of an agent', (test) => {
     assert.match(p.children.admit(rootAddress(0), former, 0) ?? '', 'an earlier start');
     assert.is(p.children.admit(rootAddress(0), now, 0), undefined);
   });
+
+  test('a start that is asked for again is the same while it lasts; another incarnation takes its place', () => {
+    const p = playing();
+    p.launch('slow');
+    p.net.until(() => p.processes.size === 1, 'started');
+    const first = p.processes.get(rootAddress(0));
+    p.children.relaunch(p.spec(0, 'up'));
+    p.net.run(STEP_MS);
+    assert.is(p.processes.get(rootAddress(0)), first, 'started once');
+    assert.is(first?.killed, 0);
+    p.net.until(() => p.told.length === 1, 'up');
+    p.children.relaunch(p.spec(0, 'up'));
+    p.net.run(STEP_MS);
+    assert.equal([p.told, p.records.length, p.most], [['up 0'], 1, 1]);
+    p.children.relaunch({ ...p.spec(0, 'up'), incarnation: 2 });
+    p.net.until(() => p.records.length === 2, 'the other incarnation');
+    assert.not.ok(p.processes.get(rootAddress(0)) === first);
+  });
+
+  test('of those that are to be linked again, only the one of the incarnation that is meant is taken', () => {
+    for (const incarnation of [1, 2, 3]) {
+      const p = playing();
+      const { clock } = p.net.platform;
+      const answers: string[] = [];
+      const spec = { ...p.spec(0, 'up'), incarnation: 2 };
+      p.children.adopt(spec, HANDSHAKE_MS, (events) => {
+        const [near, far] = memoryChannel(clock, 'child', 'parent');
+        const node = p.net.nodes[0] as (typeof p.net.nodes)[number];
+        const { identity, platform } = node;
+        const [self, limits] = [rootAddress(0), { frameBytesMax: 65_536, queueBytesMax: 1_000_000, handshakeMs: 1000 }];
+        const handshake = {
+          role: 'connect' as const, self, session: identity.session, start: incarnation, secrets: platform.secrets,
+          secret: node.secretOf(self, 0), admit: () => undefined,
+        };
+        const none = { onUp: () => undefined, onFrame: () => undefined, onDrain: () => undefined };
+        const onClosed = (): void => events.onExit({ status: 0, evidence: 'connection' });
+        assert.ok(new Link({ role: 'parent', channel: far, clock, handshake, limits }, { ...none, onClosed }));
+        return { pid: 7, channel: near, kill: () => far.destroy('killed') };
+      }, ({ result }) => answers.push(result));
+      p.net.until(() => answers.length === 1, 'the answer');
+      assert.equal(answers, [incarnation === 2 ? 'adopted' : 'unreachable'], `incarnation ${incarnation}`);
+    }
+  });
 });
