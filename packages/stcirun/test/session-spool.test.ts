@@ -114,6 +114,16 @@ suite('spool of a session\'s job', (test) => {
       }));
   }
 
+  test('a reader that goes on at any record begins with that one, wherever it is by now', withSpool({},
+    async ({ spool, write, released }) => {
+      write(200, 1000);
+      await eventually(() => released() === 200, { what: 'room for more' });
+      for (let position = 0; position < 200; position++) {
+        const seen = await drain(spool.openAt({ position, missed: new Map() }));
+        assert.equal([seen.chunks[0]?.sequence, seen.chunks.length, seen.missed], [position, 200 - position, 0]);
+      }
+    }));
+
   test('at the bound the oldest is dropped: a reader that stands still learns it', withSpool({ bytesMax: 64 * KIB },
     async ({ spool, write, released }, directory) => {
       const still = spool.open();
