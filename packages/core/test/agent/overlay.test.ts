@@ -1,5 +1,6 @@
 /** Sessions with an overlay, in simulation: which links it opens, and who can talk to whom when agents die. */
 
+import type { Platform } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { positionOf } from '../../dist/overlay/members.js';
 import type { LinkedOverlay } from '../../dist/overlay/linked-overlay.js';
@@ -103,6 +104,37 @@ suite('sessions with an overlay', (test) => {
       const links = session.nodes.get(at(from))?.router.links().filter(({ peer }) => peer === at(to));
       assert.equal(links?.map(({ role, state }) => [role, state]), [['overlay', 'up']]);
     }
+    session.end();
+  });
+
+  test('lazy: what waits for a link that cannot be made goes another way as soon as that is known', () => {
+    const refused = (platform: Platform): Platform => connecting(platform, '/overlay-', () => {
+      const channel = nobody(platform);
+      channel.destroy('refused');
+      return channel;
+    });
+    const session = open(12, LAZY, 1, refused);
+    const at9 = echoes(session, 9);
+    session.world.run({ untilMs: session.world.nowMs + 500, maxEvents: 1_000_000 });
+    let isSent = false;
+    assert.ok(overlayOf(session, 5).hold(at(9), undefined, () => (isSent = true)), 'it waits for a link');
+    session.until(() => isSent, 'what was held is given back', 100);
+    overlayOf(session, 5).send(9, 'agent.echo', 1);
+    session.until(() => at9.includes(1), 'by the tree', 100);
+    session.end();
+  });
+
+  test('the link of an agent that is fenced closes at its neighbours, and it is not linked again', () => {
+    const session = open(12, { 'overlay.topology': 'bmg' });
+    session.until(() => isIn(pairs(session, 13), bmgPairs(13)), 'all links');
+    const [fenced, neighbour] = [5, 7];
+    const link = overlayOf(session, neighbour).direct(at(fenced));
+    assert.is(link?.state, 'up');
+    overlayOf(session, neighbour).gone({ position: fenced, incarnation: 1 });
+    session.until(() => link?.state === 'closed', 'its end', 100);
+    // It asks for the link again, as one that has not heard of it does.
+    session.world.run({ untilMs: session.world.nowMs + 3000, maxEvents: 5_000_000 });
+    assert.is(overlayOf(session, neighbour).direct(at(fenced)), undefined);
     session.end();
   });
 
