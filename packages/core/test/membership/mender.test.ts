@@ -178,6 +178,18 @@ suite('mender: decisions', (test) => {
     assert.equal([table.get(2).state, table.hosts('orphaned'), table.count('fenced')], ['suspect', [6, 7], 0]);
   });
 
+  test('of an agent that was given up no answer is taken, nor one from another than was asked', () => {
+    const { table, mender, lost, text } = setup();
+    assert.equal(lost(2, 6, 'closed'), ['1: 2 tries 6']);
+    assert.equal(mender.answered(1, { result: 'adopted' }, 5, 1), [], 'another was asked');
+    const then = lost(0, 2, 'exited', 10);
+    const next = Number(then.find((each) => each.endsWith('0 tries 6'))?.split(':')[0]);
+    assert.is(then[0], '2 failed by 2: link exited');
+    assert.equal(mender.answered(1, { result: 'adopted' }, 20), []);
+    assert.is(table.get(6).state, 'suspect');
+    assert.equal(text(mender.answered(next, { result: 'adopted' }, 30)), ['6 mended 0']);
+  });
+
   test('a host that says that it has a parent is waited for three leases, and no longer', () => {
     for (const host of [2, 10]) {
       const { table, mender, lost } = setup();
