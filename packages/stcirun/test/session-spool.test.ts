@@ -108,7 +108,8 @@ suite('spool of a session\'s job', (test) => {
         write(chunks as number, bytes as number);
         await eventually(() => released() === chunks, { what: 'room for more' });
         const seen = await drain(spool.open());
-        assert.equal(seen.chunks.map(({ sequence }) => sequence), Array.from({ length: chunks as number }, (_, i) => i));
+        const all = Array.from({ length: chunks as number }, (_, i) => i);
+        assert.equal(seen.chunks.map(({ sequence }) => sequence), all);
         assert.ok(seen.chunks.every(({ chunk }, i) => chunk.length === bytes && chunk.every((one) => one === i % 251)));
         assert.is(seen.missed, 0);
       }));

@@ -7,8 +7,8 @@ import { FRAGMENT_BYTES_MAX, LAYER, type Frame } from '../../dist/codec/frame.js
 import { testPlace } from '../world.js';
 
 const header = {
-  layer: LAYER.message, type: 4, flags: 0, ttl: 9, stream: 0, source: rootAddress(1), destination: rootAddress(2), job: 0,
-  sequence: 7,
+  layer: LAYER.message, type: 4, flags: 0, ttl: 9, stream: 0, job: 0, sequence: 7,
+  source: rootAddress(1), destination: rootAddress(2),
 };
 
 /** The frames of a body of so many bytes, in pieces of several sizes. */

@@ -194,7 +194,8 @@ suite('mender: decisions', (test) => {
     for (const host of [2, 10]) {
       const { table, mender, lost } = setup();
       const parent = table.get(host).parent;
-      let actions: MendAction[] = [{ type: 'attempt', id: 1, by: parent, host, incarnation: 1, subtree: [], waitMs: 1 }];
+      const first = { type: 'attempt', id: 1, by: parent, host, incarnation: 1, subtree: [], waitMs: 1 } as const;
+      let actions: MendAction[] = [first];
       assert.equal(lost(parent, host, 'closed').slice(0, 1).length, 1);
       let nowMs = 0;
       for (let steps = 0; table.get(host).state !== 'fenced'; steps++) {
