@@ -5,10 +5,11 @@
 
 import typescript from '@typescript-eslint/eslint-plugin';
 import parser from '@typescript-eslint/parser';
-import { BANNED_GLOBALS, OWNERS, PACKAGE_RULES } from '../packages/testkit/dist/tidy/house.js';
+import { BANNED_EVERYWHERE, BANNED_GLOBALS, OWNERS, PACKAGE_RULES } from '../packages/testkit/dist/tidy/house.js';
 
-/** Syntax that is banned everywhere. */
+/** Syntax that is banned in packages. */
 const BANNED_SYNTAX = [
+  ...BANNED_EVERYWHERE,
   { selector: 'TSEnumDeclaration', message: 'No enums: a union of literals, or a frozen table (`as const`).' },
   { selector: 'Decorator', message: 'No decorators: several agents share a process; use plain records and factories.' },
   { selector: 'TSModuleDeclaration', message: 'No namespaces: a file is a module.' },
@@ -65,6 +66,7 @@ function everywhere() {
       'no-new-func': 'error',
       'no-debugger': 'error',
       'no-dupe-else-if': 'error',
+      'no-restricted-syntax': ['error', ...BANNED_EVERYWHERE],
       'no-self-compare': 'error',
       'no-unreachable': 'error',
       'no-unsafe-finally': 'error',

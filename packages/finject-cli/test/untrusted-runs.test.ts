@@ -5,6 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync, mkdirSync, readFileSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync,
 } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
 import { LONG, said, withLab, type Lab } from './e2e-finject.js';
 
@@ -97,7 +98,7 @@ suite('directories of runs that are not trusted', (test) => {
     lab.file('precious', 'as it was');
     const script = `ln -s "$PWD/precious" "both.html.$$.new"; exec "$@"`;
     const finject = process.argv[0] as string;
-    const program = new URL('../bin/finject.cjs', import.meta.url).pathname;
+    const program = fileURLToPath(new URL('../bin/finject.cjs', import.meta.url));
     const report = spawnSync('sh', ['-c', script, 'sh', finject, program, 'report', 'below/run', '--output',
       'both.html'], { cwd: lab.directory, encoding: 'utf8' });
     assert.is(report.status, 0, report.stderr);

@@ -94,6 +94,10 @@ const BAD: readonly (readonly [path: string, code: string, rule: string, says: s
   [SIM, 'export const b = Buffer.alloc(1);', GLOBALS, 'Uint8Array'],
   ['packages/stcirun/src/sample.ts', 'export enum E { A }', SYNTAX, 'No enums'],
   [ANY_TEST, 'export enum E { A }', SYNTAX, 'No enums'],
+  ...[ANY_TEST, 'packages/stcirun/src/sample.ts', 'scripts/sample.mjs', 'bench/lib/sample.mjs'].flatMap((path) => [
+    [path, "export const p = new URL('../a', import.meta.url).pathname;", SYNTAX, 'fileURLToPath'],
+    [path, "const { pathname: p } = new URL('../a', import.meta.url); export { p };", SYNTAX, 'fileURLToPath'],
+  ] as const),
   [CORE, 'declare const d: never; @d class A {} export { A };', SYNTAX, 'No decorators'],
   [CORE, 'export namespace N { export const a = 1; }', SYNTAX, 'No namespaces'],
   [CORE, 'export class A { constructor(private a: 1) {} }', SYNTAX, 'No parameter properties'],

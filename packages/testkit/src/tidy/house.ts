@@ -107,6 +107,14 @@ export const BANNED_GLOBALS: Readonly<Record<string, string>> = {
   WebSocket: 'use Platform.network',
 };
 
+const FILE_PATH = 'A URL is no path (a blank in it is %20): use fileURLToPath of node:url.';
+
+/** Syntax that is banned in every file. */
+export const BANNED_EVERYWHERE: readonly { readonly selector: string; readonly message: string }[] = [
+  "MemberExpression[property.name='pathname'] > NewExpression.object MetaProperty",
+  "VariableDeclarator:has(ObjectPattern > Property[key.name='pathname']) > NewExpression.init MetaProperty",
+].map((selector) => ({ selector, message: FILE_PATH }));
+
 /** Directories below the root in which machines keep what users or projects own. */
 export const PERSONAL_DIRECTORIES: readonly string[] = [
   'home', 'Users', 'root', 'work', 'workspace', 'workspaces', 'data', 'scratch', 'project', 'projects', 'builds',
