@@ -11,7 +11,7 @@ import type { TestFile } from './find.js';
 import { parseOptions } from './options.js';
 import type { RunnerOptions } from './options.js';
 import { poolOptions, runPool } from './pool.js';
-import { count, failureLines, fileLines, slowestLine, totalLine } from './report.js';
+import { count, failureLines, fileLines, skippedLines, slowestLine, totalLine } from './report.js';
 import type { Totals } from './report.js';
 import { runFile } from './run-file.js';
 import type { FileReport } from './run-file.js';
@@ -74,7 +74,7 @@ function inOrder(files: readonly TestFile[], seed: number | undefined): TestFile
 
 function conclude(reports: readonly FileReport[], failedBefore: readonly string[]): number {
   print([...reports].sort((a, b) => (a.file.label < b.file.label ? -1 : 1)).flatMap(failureLines));
-  print(['', slowestLine(reports)]);
+  print(['', slowestLine(reports), ...skippedLines(reports)]);
   const tested = count(reports);
   const errors = tested.passed + tested.failed === 0 ? [...failedBefore, 'no test ran'] : failedBefore;
   const totals = withMore(tested, errors.length);

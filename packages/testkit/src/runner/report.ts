@@ -1,11 +1,14 @@
 /**
- * Output of the runner: a line per file, failures in full with file and test, skipped tests with their reasons, the
- * slowest files, and as the last line `N passed, N failed` (and `, N skipped` if any).
+ * Output of the runner: a line per file, failures in full with file and test, the slowest files,
+ * skipped tests by their reasons, and as the last line `N passed, N failed` (and `, N skipped` if any).
  */
 
+import { basename } from 'node:path';
 import type { FileReport } from './run-file.js';
 
 const SLOWEST_SHOWN = 5;
+/** Files named with a reason for which tests were skipped. */
+const SKIPPED_SHOWN = 12;
 
 export interface Totals {
   readonly passed: number;
@@ -25,11 +28,22 @@ export function fileLines(report: FileReport): string[] {
   const { passed, failed, skipped } = count([report]);
   const bad = failed > 0 ? `, ${failed} FAILED` : '';
   const counts = `${passed} passed${bad}${skipped > 0 ? `, ${skipped} skipped` : ''}`;
-  const lines = [`${failed > 0 ? 'FAIL' : 'ok  '} ${report.file.label}  ${counts}  ${seconds(report.ms)}`];
-  for (const test of report.tests) {
-    if (test.status === 'skipped') lines.push(`     skipped: ${test.suite} › ${test.name}: ${test.text}`);
+  return [`${failed > 0 ? 'FAIL' : 'ok  '} ${report.file.label}  ${counts}  ${seconds(report.ms)}`];
+}
+
+/** Reasons for which tests were skipped, the most frequent one first: a line each, with its files. */
+export function skippedLines(reports: readonly FileReport[]): string[] {
+  const files = new Map<string, string[]>();
+  for (const { file, tests } of reports) {
+    for (const { status, text = '' } of tests) {
+      if (status === 'skipped') files.set(text, [...(files.get(text) ?? []), basename(file.label, '.test.ts')]);
+    }
   }
-  return lines;
+  return [...files].sort(([, a], [, b]) => b.length - a.length).map(([reason, of]) => {
+    const counts = [...new Set(of)].sort().map((name) => `${name} ${of.filter((each) => each === name).length}`);
+    const more = counts.length > SKIPPED_SHOWN ? `, and ${counts.length - SKIPPED_SHOWN} files more` : '';
+    return `skipped ${of.length}: ${reason} (${counts.slice(0, SKIPPED_SHOWN).join(', ')}${more})`;
+  });
 }
 
 /** Every failure in full, after all files. */
