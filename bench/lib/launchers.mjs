@@ -89,7 +89,7 @@ function floorArgv({ hosts, ranksEach, plain }) {
 }
 
 function nodeArgv({ hosts, plain }, name) {
-  const line = `echo go | ssh {} ${process.execPath} ${script(name)}`;
+  const line = `echo go | ssh {} "'${process.execPath}' '${script(name)}'"`;
   return ['xargs', '-a', plain, '-P', String(hosts), '-I', '{}', 'sh', '-c', line];
 }
 

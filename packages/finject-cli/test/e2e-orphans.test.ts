@@ -14,8 +14,8 @@ const FAKE = fileURLToPath(new URL('../../stcirun/test/fake-ssh.sh', import.meta
  */
 function away(lab: Lab): string {
   const gone = lab.path('gone');
-  const left = `env -u STCI_TOOL_MARK -u STCI_GUARD setsid sh -c 'touch ${gone}; exec sleep 61'`;
-  return `${left} </dev/null >/dev/null 2>&1 & until [ -e ${gone} ]; do sleep 0.02; done;`;
+  const left = `env -u STCI_TOOL_MARK -u STCI_GUARD setsid sh -c 'touch "${gone}"; exec sleep 61'`;
+  return `${left} </dev/null >/dev/null 2>&1 & until [ -e "${gone}" ]; do sleep 0.02; done;`;
 }
 
 const QUICK = '--mca bootcom.lease=1s --mca tool.grace=200ms';
@@ -27,12 +27,12 @@ for word; do
   if [ "$seen" = 1 ]; then host=$word; seen=2; fi
   if [ -z "$seen" ] && [ "$word" = -- ]; then seen=1; fi
 done
-if [ -e ${lab.path('refuse-')}$host ]; then
+if [ -e '${lab.path('refuse-')}'$host ]; then
   echo "ssh: connect to host $host port 22: Connection refused" >&2
   exit 255
 fi
-[ -e ${lab.path('far')} ] || exec ${FAKE} "$@"
-${FAKE} "$@" | sed -u 's/"boot":"[^"]*"/"boot":"far"/'
+[ -e '${lab.path('far')}' ] || exec '${FAKE}' "$@"
+'${FAKE}' "$@" | sed -u 's/"boot":"[^"]*"/"boot":"far"/'
 `);
   chmodSync(lab.path('ssh.sh'), 0o755);
   return lab.path('ssh.sh');
@@ -64,7 +64,7 @@ suite('no-orphan', (test) => {
   }), LONG);
 
   test('a process that left its agent is found on its host; a host that refuses is named', withLab(async (lab) => {
-    const leave = `touch ${lab.path('far')} ${lab.path('refuse-a')}; ulimit -S -w unlimited; ${away(lab)}`;
+    const leave = `touch '${lab.path('far')}' '${lab.path('refuse-a')}'; ulimit -S -w unlimited; ${away(lab)}`;
     experiment(lab, `-n 2 ${over(lab)}`, `[ $STCI_RANK = 0 ] || { ${leave} }`);
     let ended = 0;
     try {

@@ -141,8 +141,8 @@ suite('stci doctor --clean', (test) => {
     const tail = join(bin('stcirun'), '../../dist/bundle/agent.cjs');
     const lines = [
       // An administrator's limit; an agent's file that is read; a variable of somebody else's.
-      'ulimit -S -w 10000000; setsid sleep 608', `setsid tail -f ${tail}`, 'STCI_TOOL_MARK=x.y setsid sleep 609',
-      `setsid ${process.execPath} ${prun} ${inline} -n 2 -- sleep 610`,
+      'ulimit -S -w 10000000; setsid sleep 608', `setsid tail -f '${tail}'`, 'STCI_TOOL_MARK=x.y setsid sleep 609',
+      `setsid '${process.execPath}' '${prun}' ${inline} -n 2 -- sleep 610`,
     ];
     try {
       await hosts.runOn('h1', ['sh', '-c', lines.map((line) => `(${line}) </dev/null >/dev/null 2>&1 &`).join('\n')]);

@@ -6,7 +6,7 @@ import { assert, suite } from '@stci/testkit';
 import { up, whyNoSlurm, type Hosts } from '@stci/testkit/hosts';
 
 const STCI = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));
-const DOCTOR = `${process.execPath} ${STCI} doctor`;
+const DOCTOR = `"${process.execPath}" "${STCI}" doctor`;
 const LONG = { timeoutMs: 90_000 };
 const why = whyNoSlurm();
 

@@ -74,7 +74,7 @@ suite('stcirun, signals', (test) => {
   }, { timeoutMs: 20_000 });
 
   test('nohup: a HUP that the caller ignores ends nothing', async () => {
-    const line = `${PROGRAM} ${TWO.join(' ')} sh -c "trap \\"\\" HUP; echo up; sleep 2; echo over"`;
+    const line = `'${PROGRAM}' ${TWO.join(' ')} sh -c "trap \\"\\" HUP; echo up; sleep 2; echo over"`;
     const child = spawn('sh', ['-c', `trap '' HUP; exec ${line}`], { stdio: ['ignore', 'pipe', 'inherit'] });
     let out = '';
     child.stdout.on('data', (chunk) => (out += String(chunk)));

@@ -141,7 +141,7 @@ suite('search for processes of a run', (test) => {
     assert.match(await why('slow1', 1000), /no answer within 1000 ms/u);
     assert.match(await why('-oProxyCommand=x'), 'is no host name');
     const liar = join(directory, 'liar.sh');
-    writeFileSync(liar, `#!/bin/sh\n${CLIENT} "$@" | sed -u 's/"count":/"count":-1/'\n`);
+    writeFileSync(liar, `#!/bin/sh\n'${CLIENT}' "$@" | sed -u 's/"count":/"count":-1/'\n`);
     chmodSync(liar, 0o755);
     assert.match(await why('a', DEADLINE_MS, paramsOf(liar)), /an answer that cannot be used: .*facts\.count/u);
     writeFileSync(liar, '#!/bin/sh\nexec yes\n');

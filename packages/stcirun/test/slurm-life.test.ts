@@ -10,7 +10,7 @@ import { assert, eventually, suite } from '@stci/testkit';
 import { up, whyNoSlurm, type Hosts, type RunResult } from '@stci/testkit/hosts';
 
 const PROGRAMS = ['stcirun', 'stci'].map((name) => fileURLToPath(new URL(`../bin/${name}.cjs`, import.meta.url)));
-const [STCIRUN, STCI] = PROGRAMS.map((path) => `${process.execPath} ${path}`) as [string, string];
+const [STCIRUN, STCI] = PROGRAMS.map((path) => `"${process.execPath}" "${path}"`) as [string, string];
 const why = whyNoSlurm();
 const LONG = { timeoutMs: 90_000 };
 
@@ -39,9 +39,9 @@ const salloc = (script: string, ...options: string[]): Promise<RunResult> =>
 async function endedBy(end: string, job: string, options = ''): Promise<Ended> {
   const out = join(directory, 'out');
   writeFileSync(out, '');
-  const wait = `until [ $(grep -c up ${out}) = 2 ]; do sleep 0.05; done; date +%s.%N >${out}.begin`;
-  const line = `${STCIRUN} ${options} -n 2 --ppn 1 sh -c ${job} >${out}`;
-  const result = await salloc(`(${wait}; ${end}) & ${line}; code=$?; date +%s.%N >${out}.end; exit $code`);
+  const wait = `until [ $(grep -c up "${out}") = 2 ]; do sleep 0.05; done; date +%s.%N >"${out}.begin"`;
+  const line = `${STCIRUN} ${options} -n 2 --ppn 1 sh -c ${job} >"${out}"`;
+  const result = await salloc(`(${wait}; ${end}) & ${line}; code=$?; date +%s.%N >"${out}.end"; exit $code`);
   const [begin, over] = ['begin', 'end'].map((name) => Number(readFileSync(`${out}.${name}`, 'utf8')) * 1000);
   return { ...result, stdout: readFileSync(out, 'utf8'), tookMs: (over ?? 0) - (begin ?? 0) };
 }
@@ -92,7 +92,7 @@ suite('life with Slurm', (test) => {
   });
 
   check('a signal of the user reaches programs, and ends no agent', async () => {
-    const end = `scancel --signal=USR2 $SLURM_JOB_ID.0; until [ $(grep -c USR2 ${join(directory, 'out')}) = 2 ]; do `
+    const end = `scancel --signal=USR2 $SLURM_JOB_ID.0; until [ $(grep -c USR2 "${join(directory, 'out')}") = 2 ]; do `
       + 'sleep 0.05; done; scancel $SLURM_JOB_ID';
     const { code, stdout, stderr } = await endedBy(end, POLITE);
     assert.equal([code, count(stdout, 'got USR2')], [143, 2], stderr);
@@ -101,7 +101,7 @@ suite('life with Slurm', (test) => {
 
   check('a batch job that is preempted: its script, its step and stcirun are told at once', async () => {
     const [out, report] = [join(directory, 'batch'), join(directory, 'report.json')];
-    const line = `${STCIRUN} --exit-report=json:${report} -n 2 --ppn 1 sh -c ${POLITE}`;
+    const line = `${STCIRUN} --exit-report=json:"${report}" -n 2 --ppn 1 sh -c ${POLITE}`;
     const job = await run(['sbatch', '--parsable', '-N2', '-n2', '--exclusive', `--output=${out}`, '--wrap', line]);
     const printed = (): string => readFileSync(out, 'utf8');
     const isUp = (): boolean => count(printed(), 'up\n') === 2;
@@ -119,8 +119,8 @@ suite('life with Slurm', (test) => {
   check('a session ends with its allocation, and stci ps tells why', async () => {
     const out = join(directory, 'session');
     const { stdout, stderr } = await salloc(`${STCI} start --name night; `
-      + `(until [ $(grep -c up ${out}) = 2 ]; do sleep 0.1; done; scancel $SLURM_JOB_ID) 2>/dev/null & `
-      + `${STCIRUN} --session night -n 2 sh -c ${POLITE} >${out}; echo code $?; `
+      + `(until [ $(grep -c up "${out}") = 2 ]; do sleep 0.1; done; scancel $SLURM_JOB_ID) 2>/dev/null & `
+      + `${STCIRUN} --session night -n 2 sh -c ${POLITE} >"${out}"; echo code $?; `
       + `until said=$(${STCI} ps); [ "$said" != "\${said#*gone}" ]; do sleep 0.1; done; echo "$said"`);
     assert.ok(count(readFileSync(out, 'utf8'), 'got TERM') >= 2, stderr);
     assert.match(stdout, /code 143\nnight: gone: .*Slurm job \d+, or its step of the agents, was cancelled\./u, stderr);
@@ -129,8 +129,8 @@ suite('life with Slurm', (test) => {
 
   check('the others go on when a host is lost, if that is wanted', async () => {
     const out = join(directory, 'lost');
-    const job = `'echo up $(hostname); until [ -e ${out}.go ]; do sleep 0.1; done; echo end'`;
-    const line = `${STCIRUN} --on-failure host=continue -n 3 --ppn 1 sh -c ${job} >${out}`;
+    const job = `'echo up $(hostname); until [ -e "${out}.go" ]; do sleep 0.1; done; echo end'`;
+    const line = `${STCIRUN} --on-failure host=continue -n 3 --ppn 1 sh -c ${job} >"${out}"`;
     const running = salloc(line, '-N3', '-n3', '--no-kill');
     const printed = (): string => {
       try {

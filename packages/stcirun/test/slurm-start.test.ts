@@ -35,6 +35,8 @@ let directory = '';
 const stcirun = (...args: string[]): [string, ...string[]] => [process.execPath, STCIRUN, ...args];
 /** The home of the hosts, which two of them have for themselves. */
 const env = (): Record<string, string> => ({ HOME: hosts.home, STCI_MCA_session_directory: directory });
+/** As a line of a shell. */
+const quoted = (argv: readonly string[]): string => argv.map((word) => `'${word}'`).join(' ');
 const lines = ({ stdout }: RunResult): string => stdout.trim().split('\n').sort().join(' ');
 
 async function salloc(options: string, argv: readonly string[]): Promise<RunResult> {
@@ -83,14 +85,13 @@ suite('agents by a step of Slurm', (test) => {
   check('a batch script and its controller on a host of the job', async () => {
     const out = join(directory, 'out');
     const batch = await hosts.run(['sbatch', '--wait', '--quiet', '-N3', `--output=${out}`,
-      '--wrap', stcirun('hostname').join(' ')], { env: env(), deadlineMs: 80_000 });
+      '--wrap', quoted(stcirun('hostname'))], { env: env(), deadlineMs: 80_000 });
     const run = await hosts.run(['cat', out]);
     assert.equal([batch.code, lines(run)], [0, 'h1 h2 h3'], run.stdout);
   });
 
   check('a host that is down fails in Slurm\'s words; the others run if that is wanted, or a spare', async () => {
     const down = 'scontrol update nodename=h2 state=down reason="bad disk"';
-    const quoted = (argv: readonly string[]): string => argv.map((word) => `'${word}'`).join(' ');
     const run = await salloc('--no-kill -N4', ['sh', '-c', [
       down, quoted(stcirun('hostname')), quoted(stcirun('--on-launch-failure', 'shrink', 'hostname')),
       quoted(stcirun('-N3', '--spares', '1', '--on-launch-failure', 'spare', 'hostname')),
@@ -102,7 +103,7 @@ suite('agents by a step of Slurm', (test) => {
   });
 
   check('a host that is killed when the step begins is left out, and the others run', async () => {
-    const line = stcirun('--on-launch-failure', 'shrink', 'hostname').join(' ');
+    const line = quoted(stcirun('--on-launch-failure', 'shrink', 'hostname'));
     const child = ['sh', '-c', `echo ready; read go; exec ${line}`];
     const [program, ...args] = hosts.loginArgv(['salloc', '--quiet', '--no-kill', '-N4', ...child], { env: env() });
     const shell = spawn(program as string, args, { stdio: 'pipe' });
@@ -137,9 +138,9 @@ suite('agents by a step of Slurm', (test) => {
       for (const victim of victims) {
         const agents = join(directory, 'agents');
         const ranks = mkdtempSync(join(directory, 'ranks-'));
-        const program = ['sh', '-c', `touch ${ranks}/$(hostname); sleep 100`].map((word) => `'${word}'`).join(' ');
+        const program = ['sh', '-c', `touch "${ranks}"/$(hostname); sleep 100`];
         const running = salloc('-N3', ['sh', '-c', [
-          `agents=${agents} ranks=${ranks} lost=${ranks}-lost`, `${stcirun(...GO_ON, program).join(' ')} & p=$!`,
+          `agents=${agents} ranks=${ranks} lost=${ranks}-lost`, `${quoted(stcirun(...GO_ON, ...program))} & p=$!`,
           `until s=$(pgrep -nxP $p srun) && t=$(pgrep -xP $s srun) && ${holds}; do sleep 0.02; done`,
           `kill -9 ${victim}; wait $p; echo ended $?`,
           'for i in $(seq 100); do left=$(squeue --noheader --steps) || exit 8',

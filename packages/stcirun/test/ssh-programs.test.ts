@@ -181,7 +181,7 @@ suite('programs on hosts', (test) => {
       const started = await login.stci('start', '--name', 'mixed', ...HOSTS, ...CHAIN);
       assert.is(started.code, 0, started.stderr);
       await withProgram(RING, async (argv) => {
-        const shell = ['sh', '-c', `PATH=${BIN}:$PATH; ${RING_SH}`];
+        const shell = ['sh', '-c', `PATH='${BIN}':"$PATH"; ${RING_SH}`];
         const run = await login.stcirun('--session', 'mixed', '--client', '-n', '2', ...argv, ':', '-n', '2',
           join(directory, 'ring'), ':', '-n', '1', ...shell);
         const told = ['sh on h5', 'node on h1', 'node on h2', 'c on h3', 'c on h4'];
