@@ -112,9 +112,9 @@ suite('search for processes of a run', (test) => {
   }, LONG);
 
   test('what the guardian of another agent is about to end is not left, however late the search begins', async () => {
-    const ends = await start(limited(GONE, 'sleep 1'), {});
+    const ends = await start(limited(GONE, 'sleep 0.7'), {});
     const stays = await start(limited(GONE, 'sleep 66'), {});
-    const found = pidsOf(await look('a', { mark: `${NAME}=${VALUE}.none`, own: { ...OWN, settleMs: 4000 } }));
+    const found = pidsOf(await look('a', { mark: `${NAME}=${VALUE}.none`, own: { ...OWN, settleMs: 2000 } }));
     assert.equal([found.includes(stays), found.includes(ends)], [true, false]);
   }, LONG);
 
