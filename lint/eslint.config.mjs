@@ -5,7 +5,9 @@
 
 import typescript from '@typescript-eslint/eslint-plugin';
 import parser from '@typescript-eslint/parser';
-import { BANNED_EVERYWHERE, BANNED_GLOBALS, OWNERS, PACKAGE_RULES } from '../packages/testkit/dist/tidy/house.js';
+import {
+  BANNED_EVERYWHERE, BANNED_GLOBALS, OWNERS, PACKAGE_RULES, TEST_SYNTAX,
+} from '../packages/testkit/dist/tidy/house.js';
 
 /** Syntax that is banned in packages. */
 const BANNED_SYNTAX = [
@@ -39,12 +41,30 @@ const BANNED_PROPERTIES = [
   ]),
 ];
 
+/** `assert.equal(x, x)` cannot fail; a call may answer something else the second time. */
+const noSameValues = {
+  meta: { type: 'problem', schema: [], messages: { same: 'This compares {{ text }} with itself: it cannot fail.' } },
+  create: (context) => ({
+    "CallExpression[callee.object.name='assert'][callee.property.name=/^(is|equal)$/]": (node) => {
+      const [found, expected] = node.arguments;
+      if (found === undefined || expected === undefined || /[([{]/.test(context.sourceCode.getText(found))) return;
+      const text = context.sourceCode.getText(found);
+      if (text === context.sourceCode.getText(expected)) context.report({ node, messageId: 'same', data: { text } });
+    },
+  }),
+};
+
 export default [
   { ignores: ['**/dist/**', '**/dist-test/**', '**/node_modules/**'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   everywhere(),
   // Tidy reports a package that the table lacks.
   ...Object.keys(PACKAGE_RULES).map(glob).flatMap((name) => [sources(name), ...freeSources(name), tests(name)]),
+  // Fixtures are wrong on purpose.
+  {
+    files: ['packages/*/test/fixtures/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...BANNED_SYNTAX], 'house/no-same-values': 'off' },
+  },
   // A suite is one function with a list of tests, and may be long.
   { files: ['packages/compliance/src/**/*.ts'], rules: { 'max-lines-per-function': 'off' } },
 ];
@@ -117,8 +137,10 @@ function tests(name) {
   const foreign = Object.keys(OWNERS).filter((module) => !Object.hasOwn(external, module));
   return {
     files: [`packages/${name}/test/**/*.ts`],
+    plugins: { house: { rules: { 'no-same-values': noSameValues } } },
     rules: {
-      'no-restricted-syntax': ['error', ...BANNED_SYNTAX],
+      'no-restricted-syntax': ['error', ...BANNED_SYNTAX, ...TEST_SYNTAX],
+      'house/no-same-values': 'error',
       'no-restricted-imports': ['error', { patterns: [deep(), ...foreign.map(owned)] }],
     },
   };

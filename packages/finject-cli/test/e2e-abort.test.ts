@@ -118,6 +118,7 @@ suite('finject is ended', (test) => {
       const run = lab.start('finject', 'run', 'pause.yaml', '--output', output);
       const signal = (['SIGKILL', 'SIGINT', 'SIGTERM'] as const)[round % 3] as NodeJS.Signals;
       const momentMs = Math.random() * 1200;
+      // eslint-disable-next-line no-restricted-syntax -- a signal at any moment
       await new Promise((resolve) => setTimeout(resolve, momentMs));
       run.child.kill(signal);
       const { err } = await run.result;

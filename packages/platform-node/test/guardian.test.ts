@@ -56,6 +56,7 @@ suite('guardian', (test) => {
       const exited = once(child, 'exit');
       const delayMs = random.integer(150);
       if (random.integer(4) === 0) await once(child.stdout as NodeJS.ReadableStream, 'data');
+      // eslint-disable-next-line no-restricted-syntax -- a kill at any moment
       await new Promise((resolve) => setTimeout(resolve, delayMs));
       child.kill('SIGKILL');
       await exited;

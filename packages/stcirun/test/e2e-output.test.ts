@@ -172,6 +172,7 @@ suite('stcirun, files', (test) => {
     const job = start(args, { cwd: directory, limitMs: 30_000 });
     // Before, its reader would find no writer, which is the end.
     await eventually(() => hasOpened(job.child.pid, 'p'), { deadlineMs: 20_000, what: 'the pipe' });
+    // eslint-disable-next-line no-restricted-syntax -- three leases pass while nobody reads
     await new Promise((resolve) => setTimeout(resolve, 3000));
     reader.stdin.end('go\n');
     const { exitCode, err } = await job.result;

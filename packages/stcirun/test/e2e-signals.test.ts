@@ -66,6 +66,7 @@ suite('stcirun, signals', (test) => {
     const job = start(args);
     await eventually(() => existsSync(join(directory, 'started')), { deadlineMs: 5000, what: 'the client' });
     job.child.kill('SIGSTOP');
+    // eslint-disable-next-line no-restricted-syntax -- it stands still for longer than its deadlines
     await new Promise((resolve) => setTimeout(resolve, 6500));
     job.child.kill('SIGCONT');
     const result = await job.result;
@@ -88,7 +89,8 @@ suite('stcirun, signals', (test) => {
     const job = start(['--mca', 'bootcom.lease=1s', ...TWO, ...sh('echo up; sleep 3')]);
     await eventually(() => job.out().split('up\n').length === 3, { deadlineMs: 10_000, what: 'two ranks' });
     job.child.kill('SIGTSTP');
-    await new Promise((resolve) => setTimeout(resolve, 20)); // Less than stcirun waits before it stops.
+    // eslint-disable-next-line no-restricted-syntax -- less than stcirun waits before it stops
+    await new Promise((resolve) => setTimeout(resolve, 20));
     job.child.kill('SIGCONT');
     const result = await job.result;
     assert.is(result.exitCode, 0, result.err);

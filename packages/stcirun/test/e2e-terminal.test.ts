@@ -12,6 +12,7 @@ const SHORT = `${TWO} --mca bootcom.lease=1500ms`;
 const TICKS = "sh -c 'i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.05; done'";
 
 function wait(ms: number): Promise<void> {
+  // eslint-disable-next-line no-restricted-syntax -- time in which nothing may happen: leases, a screen that is still
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 

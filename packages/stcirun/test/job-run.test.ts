@@ -8,6 +8,7 @@ import { assert, eventually, suite } from '@stci/testkit';
 import type { JobReport } from '@stci/interface';
 import { EventsFile, progressText } from '@stci/stcirun/internal';
 import { fakeRun, type FakeRun } from './fake-front-end.js';
+import { happens } from './session-help.js';
 
 const RECOVERY = { type: 'recovery', phase: 'launching', host: 0, name: 'n1' } as const;
 const FAILURE = { code: 'STCI_TOOL_STATUS', message: 'Rank 0 on n1 ended with status 7' };
@@ -377,8 +378,7 @@ suite('progress of a launch', (test) => {
   test('no line for those who want none', async () => {
     for (const [argv, columns] of [[['-q'], 80], [['-v'], 80], [[], undefined]] as const) {
       const run = await fakeRun(argv, 2, { ...(columns !== undefined && { columns }) });
-      await new Promise((resolve) => setTimeout(resolve, 800));
-      assert.is(run.err(), '');
+      assert.not.ok(await happens(() => run.err() !== '', 800), run.err());
       run.frontEnd.end();
       await run.exitCode;
     }

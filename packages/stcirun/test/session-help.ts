@@ -219,6 +219,7 @@ export function withSession(body: (session: Session) => Promise<void>, spoolByte
 /** Whether it is so within `ms` of real time: for what is expected not to be, while something else has a deadline. */
 export async function happens(condition: () => boolean, ms: number): Promise<boolean> {
   const endMs = performance.now() + ms;
+  // eslint-disable-next-line no-restricted-syntax -- it waits for what must not be
   while (!condition() && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 5));
   return condition();
 }

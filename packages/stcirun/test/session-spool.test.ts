@@ -9,6 +9,7 @@ import { Spool, type SpoolCursor, type SpoolFile, type SpoolParams } from '@stci
 import type { RecordBatch, SpoolOutput } from '@stci/core/session';
 import { spoolDirectory } from '@stci/stcirun/internal';
 import { assert, eventually, suite } from '@stci/testkit';
+import { happens } from './session-help.js';
 
 const KIB = 1024;
 
@@ -209,7 +210,7 @@ suite('spool of a session\'s job', (test) => {
       let round = 0;
       for (; round === released(); round += 1) {
         write(1, 16 * KIB);
-        await eventually(() => released() === round + 1, { deadlineMs: 500, what: 'room' }).catch(() => undefined);
+        await happens(() => released() === round + 1, 500);
       }
       assert.is(spool.dropped.size, 0);
       waits = false;

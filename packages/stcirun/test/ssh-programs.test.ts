@@ -138,8 +138,10 @@ suite('programs on hosts', (test) => {
     await hosts.slow('h3', 100_000);
     const job = login.start(...FIVE, ...CHAIN, ...argv);
     for (let i = 0; i < 3; i++) {
+      // eslint-disable-next-line no-restricted-syntax -- cuts spread over the run
       await new Promise((resolve) => setTimeout(resolve, 500));
       await hosts.cut('h4');
+      // eslint-disable-next-line no-restricted-syntax -- a cut lasts so long
       await new Promise((resolve) => setTimeout(resolve, 250));
       await hosts.mend('h4');
     }

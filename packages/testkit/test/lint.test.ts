@@ -42,6 +42,7 @@ const IMPORTS = 'no-restricted-imports';
 const GLOBALS = 'no-restricted-globals';
 const PROPERTIES = 'no-restricted-properties';
 const SYNTAX = 'no-restricted-syntax';
+const SAME = 'house/no-same-values';
 
 /** Where, what, the rule, and words of its message that name the way out. */
 const BAD: readonly (readonly [path: string, code: string, rule: string, says: string])[] = [
@@ -108,6 +109,19 @@ const BAD: readonly (readonly [path: string, code: string, rule: string, says: s
   [CORE, '// TODO: later\nexport const a = 1;', 'no-warning-comments', 'todo'],
   [CORE, 'export const a = (b: 1 | 2) => b == 1;', 'eqeqeq', '==='],
   [CORE, 'export const a = 1;\n'.repeat(401), 'max-lines', '401'],
+  [ANY_TEST, 'await new Promise((resolve) => setTimeout(resolve, 100));', SYNTAX, 'No sleep'],
+  [ANY_TEST, 'export const wait = () => new Promise((go) => { setTimeout(go, 1); });', SYNTAX, 'No sleep'],
+  [ANY_TEST, "import { setTimeout } from 'node:timers/promises'; await setTimeout(1);", SYNTAX, 'No sleep'],
+  [ANY_TEST, 'assert.ok(true);', SYNTAX, 'cannot fail'],
+  [ANY_TEST, 'assert.is(1, one);', SYNTAX, 'what was found comes first'],
+  [ANY_TEST, 'assert.equal(a.b, a.b);', SAME, 'with itself'],
+  [ANY_TEST, "await eventually(() => true, { what: 'x' });", SYNTAX, 'waits for nothing'],
+  [ANY_TEST, "eventually(() => a > 1, { what: 'x' });", SYNTAX, 'await it'],
+  [ANY_TEST, "assert.rejectsWith('STCI_USAGE', f());", SYNTAX, 'await it'],
+  [ANY_TEST, "await eventually(() => a, { what: 'x' }).catch(() => undefined);", SYNTAX, 'dropped'],
+  [ANY_TEST, 'a === 1;', SYNTAX, 'nobody looks'],
+  [ANY_TEST, 'try { assert.ok(a); } catch {}', SYNTAX, 'drops the failure'],
+  [ANY_TEST, "test('a', () => { if (a) return; assert.ok(b); });", SYNTAX, 'skip(reason)'],
   [CORE, `export function f(): void {\n${'  f();\n'.repeat(50)}}`, 'max-lines-per-function', '52'],
 ];
 
@@ -122,6 +136,10 @@ const GOOD: readonly (readonly [path: string, code: string])[] = [
   ['packages/platform-node/src/sample.ts', "import 'ws'; import 'node:net'; setTimeout(() => Date.now(), 1);"],
   ['packages/stcirun/src/sample.ts', "import '@oclif/core'; import '@stci/platform-node'; process.exit(1);"],
   ['packages/compliance/src/sample.ts', "import 'uvu'; import 'node:fs'; import '@stci/interface';"],
+  [ANY_TEST, 'assert.equal(next(), next()); assert.is(f({}), f({}));'],
+  [ANY_TEST, 'export const late = () => new Promise((_, fail) => setTimeout(() => fail(new Error()), 1));'],
+  [ANY_TEST, "test('a', () => { try { f(); } catch {} assert.ok(b); });"],
+  [ANY_TEST, "test('a', () => { if (a) return skip('no a here'); assert.ok(b); });"],
   [ANY_TEST, "import 'node:fs'; import '@stci/testkit'; setTimeout(() => console.log(Date.now()), 1);"],
 ];
 

@@ -123,6 +123,54 @@ export const PERSONAL_DIRECTORIES: readonly string[] = [
 /** Their owners in examples. */
 export const EXAMPLE_OWNERS: readonly string[] = ['kim', 'me', 'u', 'user'];
 
+/** Of tests: what waits for time in place of a condition, and checks that cannot fail; selectors of ESLint. */
+export const TEST_SYNTAX: readonly { readonly selector: string; readonly message: string }[] = [
+  {
+    selector: "NewExpression[callee.name='Promise'] CallExpression[callee.name='setTimeout']"
+      + "[arguments.0.type='Identifier']",
+    message: 'No sleep: wait for a condition with a deadline, eventually(…).',
+  },
+  {
+    selector: "ImportDeclaration[source.value='node:timers/promises']",
+    message: 'No sleep: wait for a condition with a deadline, eventually(…).',
+  },
+  {
+    selector: "CallExpression[callee.object.name='assert'][callee.property.name=/^(ok|not|is|equal)$/]"
+      + "[arguments.0.type='Literal']",
+    message: 'This cannot fail, or always does: what was found comes first, what is expected second.',
+  },
+  {
+    selector: "CallExpression[callee.name='eventually'] > ArrowFunctionExpression[body.value=true]",
+    message: 'This waits for nothing: give a condition.',
+  },
+  {
+    selector: "ExpressionStatement > CallExpression[callee.name=/^(eventually|withDeadline)$/]",
+    message: 'Nobody waits for this: await it.',
+  },
+  {
+    selector: "ExpressionStatement > CallExpression[callee.object.name='assert'][callee.property.name='rejectsWith']",
+    message: 'Nobody waits for this: await it.',
+  },
+  {
+    selector: "CallExpression[callee.property.name='catch'][arguments.0.body.type='Identifier'] > MemberExpression "
+      + "> CallExpression[callee.name='eventually']",
+    message: 'A wait whose failure is dropped: assert what it came to.',
+  },
+  {
+    selector: "ExpressionStatement > BinaryExpression[operator=/^([!=]==|<=?|>=?)$/]",
+    message: 'A comparison that nobody looks at: assert it.',
+  },
+  {
+    selector: "TryStatement[handler.body.body.length=0] > BlockStatement CallExpression[callee.object.name='assert']",
+    message: 'The catch drops the failure of this assertion: assert outside, or that it throws.',
+  },
+  {
+    selector: "CallExpression[callee.name='test'] > ArrowFunctionExpression > BlockStatement > IfStatement "
+      + '> ReturnStatement[argument=null]',
+    message: 'A test that ends early is green for nothing: return skip(reason), test.skipIf, or two tests.',
+  },
+];
+
 export function ruleOf(packageName: string): PackageRule | undefined {
   const exact = PACKAGE_RULES[packageName];
   if (exact !== undefined) return exact;
