@@ -68,13 +68,15 @@ function planProblems(
   const pathTo = (name: string, ...keys: readonly string[]): readonly (string | number)[] =>
     [...(entries.get(name)?.path ?? []), ...keys];
   const told = new Set<string>();
+  const counts = new Map<string, number>();
+  for (const { fault } of shortages) counts.set(fault, (counts.get(fault) ?? 0) + 1);
   for (const { fault, number, repeat, text } of shortages) {
     // Of a fault whose victims depend on one that has a problem itself nothing is said.
     const entry = entries.get(fault);
     const isClear = entry !== undefined && dependencies(entry).every((one) => entries.has(one));
     if (told.has(fault) || !isClear) continue;
     told.add(fault);
-    const others = shortages.filter((one) => one.fault === fault).length - 1;
+    const others = (counts.get(fault) ?? 1) - 1;
     const more = others === 0 ? '' : `, and ${others} more`;
     tell(pathTo(fault, 'who'), `Injection ${number} of ${fault} in repeat ${repeat}${more}: ${text}. Choose fewer, or `
       + 'widen who.');

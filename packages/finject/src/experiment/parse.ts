@@ -11,7 +11,7 @@ import { readFaults } from './read-faults.js';
 import { Cursor, type FoundProblem } from './reader.js';
 import { VICTIMS_DEFAULT } from './schema.js';
 import { shown } from './show.js';
-import { formProblems } from './structure.js';
+import { formProblems, PROBLEMS_MAX, sizeProblems } from './structure.js';
 import { loadFile, type Path } from './yaml-file.js';
 
 const TIME_LIMIT_MS = 300_000;
@@ -24,6 +24,8 @@ export function parseExperiment(text: string, file: string, context: ReadContext
   const loaded = loadFile(text, file);
   const place: ExperimentFile['place'] = (...path) => loaded.place(path);
   if (loaded.problems.length > 0) return { experiment: undefined, problems: loaded.problems, place };
+  const sizes = sizeProblems(loaded).map(({ path, text }) => ({ place: loaded.placeOfKey(path), text }));
+  if (sizes.length > 0) return { experiment: undefined, problems: sizes, place };
   const found: FoundProblem[] = [];
   const root = new Cursor({ loaded, problems: found }, [], loaded.root);
   const form = formProblems(loaded).map((problem) =>
@@ -33,6 +35,8 @@ export function parseExperiment(text: string, file: string, context: ReadContext
   const all = [...found, ...form.filter(({ isOfText, path }) => !isOfText || !known.has(JSON.stringify(path)))];
   const problems = all.sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
     .map((one) => ({ place: one.place, text: one.text }));
+  // Which parts of the file are right is not known then.
+  if (all.length >= PROBLEMS_MAX) return { experiment: undefined, problems, place };
   return { experiment: read?.(all.map(({ path }) => path)), problems, place };
 }
 

@@ -65,10 +65,8 @@ function planRepeat(experiment: Experiment, init: RepeatInit): { plan: RepeatPla
   const { configuration, shape, keep, repeat, number } = init;
   const faults = experiment.faults.filter((fault) => fault.configurations?.includes(configuration) ?? true);
   const timing = new Timing({ seed, repeat, repeatName: number });
-  const timed = new Map<string, readonly Timed[]>();
-  for (const fault of faults) {
-    for (const [name, list] of timing.expand(fault)) timed.set(name, list);
-  }
+  let timed: ReadonlyMap<string, readonly Timed[]> = new Map();
+  for (const fault of faults) timed = timing.expand(fault);
   const leaves = leavesOf(faults);
   const counts = new Map([...timed].map(([name, list]) => [name, list.length]));
   const { victims, shortages } = drawVictims(leaves, { seed, repeat, shape, keep, counts });

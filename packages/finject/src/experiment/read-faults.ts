@@ -6,8 +6,9 @@ import type { FaultEntry, ReadContext, Who } from './contracts.js';
 import { readWhen } from './read-when.js';
 import { readWho } from './read-who.js';
 import type { Cursor } from './reader.js';
-import { shown } from './show.js';
+import { shown, someOf } from './show.js';
 import { WHOLES, isWhole, leavesOf } from './timing.js';
+import { cycleFrom, onCycles } from './cycles.js';
 import { dependencies } from './victims.js';
 
 const TIMEOUT_MS = 10_000;
@@ -31,10 +32,7 @@ export interface ReadFaults {
 export function readFaults(at: Cursor, context: ReadContext, configurations: readonly string[]): ReadFaults {
   const reader = new FaultsReader(at, context, configurations);
   const entries = at.items().map((item) => ({ at: item, entry: reader.entry(item, '', 1) }));
-  const known = entries.flatMap(({ entry }) => entry ?? []);
-  for (const { at: item, entry } of entries) {
-    if (entry !== undefined) checkCycles(item, entry, known);
-  }
+  checkCycles(entries);
   return { entries };
 }
 
@@ -162,15 +160,16 @@ class FaultsReader {
 
   /** The full name; a part may name another part of its whole without the whole's name. */
   #nameOf(wanted: string, at: Cursor, prefix: string): string | undefined {
+    if (at.isFull) return undefined;
     const name = [prefix + wanted, wanted].find((one) => this.#names.has(one));
     if (name !== undefined && this.#names.get(name) === 'leaf') return name;
     const leaves = [...this.#names].flatMap(([one, type]) => (type === 'leaf' ? [one] : []));
     if (name !== undefined) {
       const parts = leaves.filter((one) => one.startsWith(`${name}/`));
-      return at.problem(`${shown(wanted)} consists of parts. Name one of them: ${parts.join(', ')}.`);
+      return at.problem(`${shown(wanted)} consists of parts. Name one of them: ${someOf(parts)}.`);
     }
     return at.problem(`there is no fault ${shown(wanted)}.${didYouMean(wanted, leaves)} Expected one of `
-      + `${leaves.join(', ')}.`);
+      + `${someOf(leaves)}.`);
   }
 }
 
@@ -214,41 +213,24 @@ function readArgument(at: Cursor, spec: ParamSpec): ParamValue | undefined {
 }
 
 /** Faults that wait for each other, or whose victims depend on each other's. */
-function checkCycles(at: Cursor, entry: FaultEntry, faults: readonly FaultEntry[]): void {
-  const leaves = leavesOf(faults);
-  const byName = new Map(leaves.map((leaf) => [leaf.name, leaf]));
-  for (const own of leavesOf([entry])) {
-    const chosen = cycleFrom(own.name, (name) => dependenciesOf(byName.get(name)));
-    if (chosen !== undefined) {
-      at.problem(`the victims of ${chosen.join(' depend on those of ')}. Take one same-host-as or not-of away.`);
+function checkCycles(entries: ReadFaults['entries']): void {
+  const known = entries.flatMap(({ entry }) => entry ?? []);
+  const choices = new Map(leavesOf(known).map((leaf) => [leaf.name, dependencies(leaf)]));
+  const waits = new Map(known.map((entry) => [entry.name, ownerOfTrigger(entry)]));
+  const [choosing, waiting] = [onCycles(choices), onCycles(waits)];
+  for (const { at, entry } of entries) {
+    if (entry === undefined) continue;
+    for (const { name } of leavesOf([entry])) {
+      const chosen = choosing.has(name) && !at.isFull ? cycleFrom(name, choices) : undefined;
+      if (chosen === undefined) continue;
+      at.problem(`the victims of ${someOf(chosen, ' depend on those of ')}. Take one same-host-as or not-of away.`);
     }
+    const waited = waiting.has(entry.name) && !at.isFull ? cycleFrom(entry.name, waits) : undefined;
+    if (waited !== undefined) at.get('when').problem(`${someOf(waited, ' waits for ')}: none can come first.`);
   }
-  const waits = cycleFrom(entry.name, (name) => ownerOfTrigger(faults.find((fault) => fault.name === name)));
-  if (waits !== undefined) at.get('when').problem(`${waits.join(' waits for ')}: none can come first.`);
-}
-
-function dependenciesOf(leaf: FaultEntry | undefined): readonly string[] {
-  return leaf === undefined ? [] : dependencies(leaf);
 }
 
 /** The fault of the file that a fault waits for. */
-function ownerOfTrigger(entry: FaultEntry | undefined): readonly string[] {
-  const after = entry?.when.after;
-  return after?.on === 'event' && after.fault !== undefined ? [after.fault.split('/')[0]!] : [];
-}
-
-/** The way from a name back to itself. */
-function cycleFrom(start: string, next: (name: string) => readonly string[]): string[] | undefined {
-  const seen = new Set<string>();
-  const walk = (path: readonly string[]): string[] | undefined => {
-    for (const name of next(path.at(-1)!)) {
-      if (name === start) return [...path, name];
-      if (seen.has(name)) continue;
-      seen.add(name);
-      const found = walk([...path, name]);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  };
-  return walk([start]);
+function ownerOfTrigger({ when: { after } }: FaultEntry): readonly string[] {
+  return after.on === 'event' && after.fault !== undefined ? [after.fault.split('/')[0]!] : [];
 }

@@ -9,7 +9,7 @@ import type { HostRef, Problem, SourcePlace } from './contracts.js';
 import { shown } from './show.js';
 import { NUMBERS_MAX, readDuration, readNumbers, type Read } from './texts.js';
 import type { LoadedFile, Path } from './yaml-file.js';
-import { nameOf } from './structure.js';
+import { nameOf, PROBLEMS_MAX } from './structure.js';
 
 const RANK_MAX = 0xffff_ffff;
 
@@ -43,6 +43,11 @@ export class Cursor {
     return typeof this.value === 'object' && this.value !== null && !Array.isArray(this.value);
   }
 
+  /** Problems that are found now are not told. */
+  get isFull(): boolean {
+    return this.#reading.problems.length >= PROBLEMS_MAX;
+  }
+
   get place(): SourcePlace {
     return this.#reading.loaded.place(this.path);
   }
@@ -64,11 +69,13 @@ export class Cursor {
 
   /** `text`: what was wrong, what was expected, what to do. */
   problem(text: string): undefined {
+    if (this.isFull) return undefined;
     this.#reading.problems.push({ path: this.path, place: this.place, text: `${nameOf(this.path)}: ${text}` });
     return undefined;
   }
 
   problemOfKey(key: string, text: string): undefined {
+    if (this.isFull) return undefined;
     const path = [...this.path, key];
     const place = this.#reading.loaded.placeOfKey(path);
     this.#reading.problems.push({ path, place, text: `${nameOf(path)}: ${text}` });

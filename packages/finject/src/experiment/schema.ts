@@ -39,6 +39,10 @@ export const NAME_CHARS_MAX = 64;
 const INJECTED_MAX = 1_000_000_000;
 const RANK_MAX = 0xffff_ffff;
 const LIST_MAX = 100_000;
+/** Of a file; a whole and its parts are one each. */
+export const FAULTS_MAX = 1000;
+export const CHECKS_MAX = 1000;
+export const CONFIGURATIONS_MAX = 100;
 
 type Properties = Readonly<Record<string, Schema>>;
 
@@ -266,9 +270,9 @@ export const EXPERIMENT_SCHEMA: Schema = {
       Number.MAX_SAFE_INTEGER, 1),
     'warm-up': ref('duration', 'From the moment when all ranks run to `start`.', '0'),
     'time-limit': ref('duration', 'A repeat that takes longer is ended, and has hung.', '5m'),
-    faults: { title: 'a list of faults', type: 'array', items: { $ref: '#/definitions/fault' }, maxItems: 1000,
+    faults: { title: 'a list of faults', type: 'array', items: { $ref: '#/definitions/fault' }, maxItems: FAULTS_MAX,
       description: 'What is injected. Without any, runs show how the target behaves by itself.' },
-    checks: { title: 'a list of checks', type: 'array', items: { $ref: '#/definitions/check' }, maxItems: 1000,
+    checks: { title: 'a list of checks', type: 'array', items: { $ref: '#/definitions/check' }, maxItems: CHECKS_MAX,
       description: 'What must be true of each repeat.' },
     stop: {
       ...object('an object with failures and after', {
@@ -299,7 +303,7 @@ export const EXPERIMENT_SCHEMA: Schema = {
       title: 'an object: name to options', type: 'object',
       propertyNames: { title: 'a name: a letter, then letters, digits, -, _ and ., at most 64',
         pattern: '^[A-Za-z][A-Za-z0-9_.-]*$', maxLength: NAME_CHARS_MAX },
-      maxProperties: 100,
+      maxProperties: CONFIGURATIONS_MAX,
       additionalProperties: {
         title: 'options of stcirun, or an object with options and hosts', type: ['string', 'array', 'object'],
         items: SCALAR, maxItems: LIST_MAX, additionalProperties: false,

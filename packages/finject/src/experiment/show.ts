@@ -11,3 +11,11 @@ export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return printable(text.length > CHARS_MAX ? `${text.slice(0, CHARS_MAX)}…` : text);
 }
+
+const NAMES_MAX = 20;
+
+/** Names of a file, of which there may be many, with what stands between them. */
+export function someOf(names: readonly string[], between = ', '): string {
+  const more = names.length - NAMES_MAX;
+  return names.slice(0, NAMES_MAX).join(between) + (more > 0 ? `${between}… (${more} more)` : '');
+}

@@ -3,7 +3,7 @@
 import { didYouMean } from '@stci/core';
 import { Ajv, type ErrorObject } from 'ajv';
 import type { LoadedFile, Path } from './yaml-file.js';
-import { EXPERIMENT_SCHEMA, type Schema } from './schema.js';
+import { CHECKS_MAX, CONFIGURATIONS_MAX, EXPERIMENT_SCHEMA, FAULTS_MAX, type Schema } from './schema.js';
 import { shown } from './show.js';
 
 export interface FormProblem {
@@ -15,10 +15,10 @@ export interface FormProblem {
   readonly text: string;
 }
 
+/** More are not told: most follow from the first ones, or are the same again. */
+export const PROBLEMS_MAX = 100;
 const TEXT_KEYWORDS = ['pattern', 'minimum', 'maximum', 'enum', 'minLength'];
 const EMPTY = 'the file is empty: expected an experiment, with name and target at least.';
-/** More are not told. */
-const PROBLEMS_MAX = 100;
 
 type Validate = ReturnType<Ajv['compile']>;
 let compiled: Validate | undefined;
@@ -27,6 +27,34 @@ let compiled: Validate | undefined;
 function validator(): Validate {
   compiled ??= new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true }).compile(EXPERIMENT_SCHEMA);
   return compiled;
+}
+
+/** Lists that are too long to be looked at further. */
+export function sizeProblems({ root }: Pick<LoadedFile, 'root'>): FormProblem[] {
+  const { faults, checks, configurations } = (root ?? {}) as Readonly<Record<string, unknown>>;
+  const counts = [
+    ['faults', countFaults(faults), FAULTS_MAX, 'Let one fault have several victims (who) or injections (count).'],
+    ['checks', Array.isArray(checks) ? checks.length : 0, CHECKS_MAX, 'Take some away.'],
+    ['configurations', Object.keys(configurations ?? {}).length, CONFIGURATIONS_MAX, 'Split the experiment.'],
+  ] as const;
+  return counts.filter(([, count, most]) => count > most).map(([name, count, most, remedy]) => ({
+    path: [name], isOfKey: false, isOfText: false,
+    text: `${name}: it has ${count} ${name}; expected at most ${most}. ${remedy}`,
+  }));
+}
+
+/** With their parts. */
+function countFaults(list: unknown): number {
+  const waiting: unknown[][] = Array.isArray(list) ? [list] : [];
+  let count = 0;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    count += next.length;
+    for (const fault of next) {
+      const parts = (fault as { readonly parts?: unknown } | null)?.parts;
+      if (Array.isArray(parts)) waiting.push(parts);
+    }
+  }
+  return count;
 }
 
 export function formProblems({ root }: Pick<LoadedFile, 'root'>): FormProblem[] {

@@ -54,7 +54,7 @@ export class Timing {
     this.#init = init;
   }
 
-  /** The injections of each leaf in the order of their numbers. */
+  /** The injections of each leaf in the order of their numbers, with those of faults that were expanded before. */
   expand(fault: FaultEntry): ReadonlyMap<string, readonly Timed[]> {
     this.#expand(fault, { follows: undefined, delayMs: 0, startMs: 0 }, fault.when.after);
     return this.#made;

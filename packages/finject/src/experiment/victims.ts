@@ -58,16 +58,20 @@ export function dependencies({ name, who }: FaultEntry): string[] {
 /** Each after those that it depends on; cycles were refused with the file. */
 function inOrder(leaves: readonly FaultEntry[]): FaultEntry[] {
   const byName = new Map(leaves.map((leaf) => [leaf.name, leaf]));
-  const done = new Set<FaultEntry>();
-  const visit = (leaf: FaultEntry, path: readonly FaultEntry[]): void => {
-    if (done.has(leaf) || path.includes(leaf)) return;
-    for (const other of dependencies(leaf)) {
-      const first = byName.get(other);
-      if (first !== undefined) visit(first, [...path, leaf]);
+  const [begun, done] = [new Set<FaultEntry>(), new Set<FaultEntry>()];
+  // Those to come, the next one last: a chain may be longer than the stack of calls.
+  const waiting = [...leaves].reverse();
+  for (let leaf = waiting.at(-1); leaf !== undefined; leaf = waiting.at(-1)) {
+    const first = begun.has(leaf) ? [] : dependencies(leaf).flatMap((name) => byName.get(name) ?? []);
+    begun.add(leaf);
+    const missing = first.filter((other) => !begun.has(other));
+    if (missing.length > 0) {
+      waiting.push(...missing.reverse());
+    } else {
+      waiting.pop();
+      done.add(leaf);
     }
-    done.add(leaf);
-  };
-  for (const leaf of leaves) visit(leaf, []);
+  }
   return [...done];
 }
 

@@ -7,8 +7,8 @@ import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument } from 'yam
 import type { Document, Node, Pair, YAMLError } from 'yaml';
 import type { Problem, SourcePlace } from './contracts.js';
 
-/** Longest file, characters. */
-export const FILE_CHARS_MAX = 1_000_000;
+/** Longest file, characters: such a one is read in a second. */
+export const FILE_CHARS_MAX = 250_000;
 const ALIASES_MAX = 100;
 const DEPTH_MAX = 50;
 const ERRORS_MAX = 10;
@@ -35,7 +35,8 @@ export function loadFile(text: string, file: string): LoadedFile {
   const lines = new LineCounter();
   let document: Document;
   try {
-    document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
+    // Its own search for keys that are given twice takes the square of their number.
+    document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false });
   } catch (thrown) {
     // Nesting beyond the stack.
     return unreadable(file, `The file can't be read: ${reason(thrown)}. Expected YAML or JSON.`);
@@ -61,7 +62,10 @@ class YamlFile implements LoadedFile {
     this.#document = document;
     this.#lines = lines;
     this.#file = file;
-    const problems = onePerLine([...document.errors, ...document.warnings].map((error) => this.#problem(error)));
+    const twice = keysGivenTwice(document.contents).map((offset) =>
+      ({ place: this.#at(offset), text: 'This key is given twice. Remove one of the two.' }));
+    const problems = onePerLine(
+      [...document.errors, ...document.warnings].map((error) => this.#problem(error)).concat(twice));
     if (problems.length === 0) {
       try {
         this.root = checkDepth(document.toJS({ maxAliasCount: ALIASES_MAX }), 0);
@@ -112,8 +116,7 @@ class YamlFile implements LoadedFile {
   }
 
   #problem({ code, message, pos: [offset] }: YAMLError): Problem {
-    const text = code === 'DUPLICATE_KEY' ? 'This key is given twice. Remove one of the two.'
-      : code === 'TAG_RESOLVE_FAILED' ? 'Tags (!name) have no meaning here. Remove it.'
+    const text = code === 'TAG_RESOLVE_FAILED' ? 'Tags (!name) have no meaning here. Remove it.'
       : message.includes('call stack') ? `It nests too deep. Expected at most ${DEPTH_MAX} levels.`
       : code === 'MULTIPLE_DOCS' ? 'A second document begins here (---). Expected one.'
       : `${message.replace(/\.$/, '')}. Expected YAML 1.2 or JSON; within braces a text with brackets or commas needs `
@@ -130,10 +133,31 @@ function offsetOf(node: unknown): number | undefined {
   return isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? node.range?.[0] : undefined;
 }
 
+/** Offsets of those that stand behind a key of the same name. */
+function keysGivenTwice(root: unknown): number[] {
+  const offsets: number[] = [];
+  const waiting: unknown[] = [root];
+  while (waiting.length > 0) {
+    const node = waiting.pop();
+    if (isSeq(node)) for (const item of node.items) waiting.push(item);
+    if (!isMap(node)) continue;
+    const keys = new Set<string>();
+    for (const { key, value } of node.items) {
+      waiting.push(value);
+      const name = isScalar(key) ? String(key.value) : undefined;
+      if (name === undefined) continue;
+      if (keys.has(name)) offsets.push(offsetOf(key) ?? 0);
+      keys.add(name);
+    }
+  }
+  return offsets;
+}
+
 /** What follows the first error of a line is mostly its consequence. */
 function onePerLine(problems: readonly Problem[]): Problem[] {
   const lines = new Set<number>();
-  const first = problems.filter(({ place: { line } }) => !lines.has(line) && lines.add(line));
+  const sorted = [...problems].sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column);
+  const first = sorted.filter(({ place: { line } }) => !lines.has(line) && lines.add(line));
   return first.slice(0, ERRORS_MAX);
 }
 
