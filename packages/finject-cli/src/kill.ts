@@ -181,14 +181,23 @@ function victimsOf(
     const end = (name: string): number => (name === 'controller' ? 0 : hostNamed('--link', name, status) + 1);
     return [{ kind: 'link', ends: [end(a), end(b)] }];
   }
-  const [text = '', of] = (agent ?? '').split(':', 2);
-  const role = ROLES.find((one) => one === text);
+  return [agentOf(agent ?? '', status)];
+}
+
+/** What follows the first colon is a host's name, with all colons that it has. */
+function agentOf(text: string, status: SessionStatus): FaultVictim {
+  const [, name = '', of] = /^([^:]*)(?::(.*))?$/su.exec(text) ?? [];
+  const role = ROLES.find((one) => one === name);
   if (role === undefined) {
-    throw usage(`--agent: '${text}' is no agent: expected controller, root:HOST or session:HOST.`);
+    throw usage(`--agent: '${name}' is no agent: expected controller, root:HOST or session:HOST.`);
   }
-  if (role === 'controller') return [{ kind: 'agent', role, host: 0 }];
-  if (of === undefined) throw usage(`--agent ${role}: of which host? Write ${role}:HOST.`);
-  return [{ kind: 'agent', role, host: hostNamed('--agent', of, status) }];
+  if (role === 'controller') {
+    if (of === undefined) return { kind: 'agent', role, host: 0 };
+    throw usage(`--agent ${text}: the controller is one for the whole session, and is of no host. To end an agent of `
+      + 'that host, write root:HOST or session:HOST; to end the session, write controller alone.');
+  }
+  if (of === undefined || of === '') throw usage(`--agent ${role}: of which host? Write ${role}:HOST.`);
+  return { kind: 'agent', role, host: hostNamed('--agent', of, status) };
 }
 
 function ranksOf(text: string, { ranks: size }: JobStatus): readonly number[] {

@@ -65,6 +65,15 @@ suite('faults at what carries the experiment', (test) => {
 
   test('by hand: load, a link, an agent, a host', withLab(async (lab) => {
     await withSession(lab, async () => {
+      for (const [agent, expected] of [
+        ['controller:b', 'the controller is one for the whole session, and is of no host'],
+        ['controller:', 'the controller is one for'], ['root', 'of which host? Write root:HOST'], ['root:', 'of which'],
+        ['root:a:b', 'host a:b is not one of'], ['contoller:b', "'contoller' is no agent"],
+      ] as const) {
+        const refused = await lab.run('finject', 'kill', 'lab.1', '--agent', agent);
+        assert.match(`${refused.exitCode} ${refused.err}`, expected);
+        assert.not.equal(refused.exitCode, 0);
+      }
       for (const [args, expected] of [
         [['--host', 'b', '--kind', 'load', '--arg', 'cpu=1', '--for', '300ms'], /^injected: .*\n(?:.*\n)*undone/mu],
         [['--link', 'controller,a', '--for', '200ms', '--arg', 'mode=delay', '--arg', 'delay=10ms'],
