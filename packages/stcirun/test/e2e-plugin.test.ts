@@ -2,12 +2,14 @@
 // @timeoutMs 120000
 
 import {
-  chmodSync, existsSync, mkdtempSync, mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync,
+  chmodSync, existsSync, lchownSync, mkdtempSync, mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
+import { isPackageName } from '../dist/plugin/locate.js';
 import { run, sh, type Result, type RunOptions } from './e2e.js';
 import { MANAGER, OWN_MANAGER, writePackage, type PackageText } from './plugin-package.js';
 
@@ -185,7 +187,8 @@ suite('plugins', (test) => {
       chmodSync(path, 0o777);
       const { exitCode, err } = await cached();
       assert.is(exitCode, 194, err);
-      assert.match(err, `Plugins need a directory for their copies: ${path} is world-writable. Name one by XDG_CACHE`);
+      const why = path === above ? `others may rename what is in ${path}` : `${path} is world-writable`;
+      assert.match(err, `Plugins need a directory for their copies: ${why}. Name one by XDG_CACHE`);
       chmodSync(path, 0o755);
     }
     chmodSync(above, 0o1777);
@@ -199,6 +202,13 @@ suite('plugins', (test) => {
       assert.is(exitCode, 194, err);
       assert.match(err, `${path} is world-writable; if nothing in it is needed, remove it`);
       chmodSync(path, 0o700);
+    }
+    if (process.getuid?.() === 0) {
+      symlinkSync('of', join(above, 'anothers'));
+      lchownSync(join(above, 'anothers'), 65_534, 65_534);
+      const { exitCode, err } = await go([...HOSTS, '--plugin', 'cached', '--on-failure', 'own', 'true'],
+        { env: { XDG_CACHE_HOME: join(above, 'anothers/mine') } });
+      assert.equal([exitCode, err.includes(`${above}/anothers belongs to user 65534`)], [194, true], err);
     }
     write('above/stuck', 'export default manager();');
     const stuck = await withPlugin('above/stuck', 'true');
@@ -260,6 +270,18 @@ suite('plugins', (test) => {
     write('lacks', 'export default manager();', { more: { dependencies: { 'not-there': '1' } } });
     const lacks = await withPlugin('lacks', '--on-failure', 'own', 'true');
     assert.match(lacks.err, /its dependency not-there is not installed: .* Run npm install there\./u);
+    // There is such a package, of somebody else's.
+    writePackage(join(place, 'secret'), { files: { 'index.js': 'export const secret = 1;' } });
+    for (const field of ['dependencies', 'optionalDependencies']) {
+      write('leads-out', 'export default manager();', { more: { [field]: { '../../secret': '1' } } });
+      const { exitCode, err } = await withPlugin('leads-out', '--on-failure', 'own', 'true');
+      assert.is(exitCode, 194, err);
+      assert.match(err, `package.json: ${field} has '../../secret', which is no name of a package. Expected such as`);
+    }
+    for (const name of ['..', '.', 'a/../../secret', '/etc', '@a/../../x', '@a/', '', 'a/b', '.bin', 'a'.repeat(215)]) {
+      assert.is(isPackageName(name), false, name);
+    }
+    for (const name of ['left', '@a/b.c', 'JSONStream', 'a'.repeat(214)]) assert.is(isPackageName(name), true, name);
   }, { timeoutMs: 60_000 });
 
   test('CommonJS; a copy that was damaged is made again', async () => {

@@ -5,13 +5,13 @@
 
 import { closeSync, fstatSync, readdirSync, readSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX } from '@stci/interface';
+import { PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX, printable } from '@stci/interface';
 import { openReal } from '@stci/platform-node';
 import { readReason } from '../run/read-file.js';
 import { pathProblem, type PluginFile } from './archive.js';
 import { pluginError } from './error.js';
 import { MANIFEST_FILE, ownership, type FoundPlugin } from './find.js';
-import { findPackage } from './locate.js';
+import { findPackage, isPackageName } from './locate.js';
 
 const OWN_SCOPE = '@stci/';
 const LEFT_OUT = ['.git', 'node_modules'];
@@ -73,6 +73,11 @@ class Collector {
     const names = (field: string): string[] => {
       const value = (json as Readonly<Record<string, unknown>> | null)?.[field];
       const own = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+      const wrong = own.find((name) => !isPackageName(name));
+      if (wrong !== undefined) {
+        throw pluginError(this.#plugin, `${join(directory, MANIFEST_FILE)}: ${field} has '${printable(wrong)}', which `
+          + 'is no name of a package. Expected such as chalk or @scope/name');
+      }
       return own.filter((name) => !name.startsWith(OWN_SCOPE));
     };
     return new Map([
