@@ -3,7 +3,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import {
-  chmodSync, mkdirSync, readFileSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync,
+  chmodSync, lchownSync, mkdirSync, readFileSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync,
 } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
@@ -104,6 +104,32 @@ suite('directories of runs that are not trusted', (test) => {
     assert.is(report.status, 0, report.stderr);
     assert.is(readFileSync(lab.path('precious'), 'utf8'), 'as it was');
     assert.match(readFileSync(lab.path('both.html'), 'utf8'), '<html');
+  }), LONG);
+
+  test('a run writes into no directory that another user has, or may write to', withLab(async (lab) => {
+    lab.file('t.yaml', RUN);
+    const refused = async (path: string, why: string): Promise<void> => {
+      const run = await lab.run('finject', 'run', 't.yaml', '--output', path);
+      said(run, 202);
+      assert.match(run.err, why);
+      assert.equal(readdirSync(lab.path('open')).filter((name) => name === 'run'), []);
+    };
+    for (const [name, mode] of [['open', 0o777], ['group', 0o770]] as const) {
+      mkdirSync(lab.path(name));
+      chmodSync(lab.path(name), mode);
+      await refused(name, name === 'open' ? 'is world-writable' : 'is writable by its group');
+    }
+    await refused('open/run', `others may rename what is in ${lab.path('open')}`);
+    said(await lab.run('finject', 'run', 't.yaml', '--output', 'group/run'), 0);
+    if (process.getuid?.() !== 0) return;
+    chmodSync(lab.path('open'), 0o1777);
+    for (const name of ['empty', 'runs']) mkdirSync(lab.path('open', name), { mode: 0o755 });
+    symlinkSync('runs', lab.path('open/link'));
+    for (const name of ['empty', 'runs', 'link']) lchownSync(lab.path('open', name), 65_534, 65_534);
+    for (const path of ['open/empty', 'open/runs/x', 'open/link/x']) await refused(path, 'belongs to user 65534');
+    lchownSync(lab.path('group'), 65_534, 65_534);
+    await refused('group', 'belongs to another user');
+    lchownSync(lab.path('group'), 0, 0);
   }), LONG);
 
   test('a record that is a pipe or a device ends', withLab(async (lab) => {

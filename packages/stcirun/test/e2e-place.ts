@@ -102,8 +102,8 @@ export class Place {
   /** Directories of sessions. */
   names(): string[] {
     const { STCI_MCA_session_directory: directory = '' } = this.env;
-    // A file `.s1` keeps the last name that was given.
-    return existsSync(directory) ? readdirSync(directory).filter((name) => !/^\.s\d+$/u.test(name)) : [];
+    // A file `.s1` keeps the last name that was given, a directory `.gone-…` what is left of a session that was killed.
+    return existsSync(directory) ? readdirSync(directory).filter((name) => !/^\.(?:s\d+$|gone-)/u.test(name)) : [];
   }
 }
 

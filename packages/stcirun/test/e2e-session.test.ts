@@ -2,7 +2,7 @@
 // @timeoutMs 900000
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert, suite } from '@stci/testkit';
 import { PROGRAM, run, sh } from './e2e.js';
@@ -211,6 +211,31 @@ suite('sessions', (test) => {
     assert.equal(done.out.match(/\[[23]\] *after/gu)?.length, 2, done.out);
     assert.equal([(await again).exitCode, hosts()], [0, 'a up 2,b left 1,c left 1,d up 1']);
   }), LONG);
+
+  test('a session that was killed is told of once; its log, and output that nobody has seen, are kept',
+    withPlace(async (place) => {
+      place.start('night', '--mca', 'bootcom.lease=5s'); // Its agents outlive it for so long.
+      assert.is((await place.run('night', ['--detach', '-n', '1', ...sh('seq 100000')]).result).exitCode, 0);
+      await soon(() => place.states() === 'night.1 ended', 'its output');
+      const { STCI_MCA_session_directory: sessions = '' } = place.env;
+      const { process: daemon } = JSON.parse(readFileSync(join(sessions, 'night/session.json'), 'utf8')) as
+        { process: { pid: number } };
+      process.kill(daemon.pid, 'SIGKILL');
+      await soon(() => !existsSync(`/proc/${daemon.pid}`), 'its end');
+      for (const words of [['attach', ''], ['stop', 'n']]) {
+        assert.is(place.stci('complete', '--', 'stci', ...words).exitCode, 0);
+      }
+      const text = place.stci('ps').out;
+      assert.match(text, /^night: gone: its process ended without 'stci stop'\. Its log, and output that /u);
+      const [, kept = ''] = /are kept for a day: (\S+)\n$/u.exec(text) ?? [];
+      assert.ok(existsSync(join(kept, 'log')), text);
+      const spool = join(kept, 'spools/1');
+      const bytes = readdirSync(spool).map((name) => readFileSync(join(spool, name), 'latin1')).join('');
+      assert.match(bytes, '\n60000\n');
+      assert.is(place.stci('ps').out, "no session; 'stci start' starts one\n");
+      place.start('night');
+      assert.ok(existsSync(join(kept, 'log')));
+    }), LONG);
 
   test('hosts that cannot come or go: why, and what to do', withPlace(async (place) => {
     const started = place.stci('start', '--name', 'night');

@@ -12,7 +12,8 @@ export const sessionGroup: ParamGroup = {
       type: 'string',
       default: '',
       scope: 'front-end',
-      help: 'Directory of sessions, an absolute path, with mode 700; empty: /tmp/stci-UID/sessions.',
+      help: 'Directory of sessions, an absolute path, with mode 700; empty: /tmp/stci-UID/sessions, or another '
+        + 'where somebody else has that name.',
     },
     'spool.max': {
       type: 'size',
