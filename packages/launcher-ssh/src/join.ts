@@ -1,7 +1,7 @@
 /**
  * The program that reaches an agent on its host: it connects to the agent's private socket and joins its own standard
  * streams with it, until either ends. Its argument is the socket's path, in the place of the bundle's hash. It checks
- * directory and socket as platform-node does (private-directory.ts).
+ * directory, those above it and socket as platform-node does (trusted-path.ts); it takes paths without links only.
  */
 
 import { hostProgram } from '@stci/host-program';
@@ -14,14 +14,19 @@ function fail(reach, text) {
 }
 function isOwn(facts) { return facts.uid === me.getuid(); }
 function check() {
+  if (file[0] !== '/') fail('refused', file + ' is no absolute path');
   var facts = fs.lstatSync(dir);
   if (Buffer.byteLength(file) > 107) fail('refused', file + ' is longer than 107 bytes');
   if (!facts.isDirectory()) fail('refused', dir + ' is not a directory');
   if (!isOwn(facts)) fail('refused', dir + ' belongs to user ' + facts.uid + ', not to ' + me.getuid());
   if (facts.mode & 63) fail('refused', dir + ' is open to others: chmod 700 ' + dir);
-  var parent = fs.realpathSync(path.dirname(dir)), above = fs.lstatSync(parent);
-  var isTrusted = isOwn(above) || above.uid === 0 || parent === '/tmp';
-  if (!isTrusted || !(above.mode & 512) && above.mode & 18) fail('refused', 'others may rename what is in ' + parent);
+  var root = fs.lstatSync('/').uid;
+  for (var at = dir; at !== '/'; at = path.dirname(at)) {
+    var parent = path.dirname(at), above = fs.lstatSync(parent), isOpen = above.mode & 18, own = fs.lstatSync(at);
+    var isTrusted = isOwn(above) || above.uid === 0 || above.uid === root;
+    var isStable = above.isDirectory() && isTrusted && (!isOpen || above.mode & 512);
+    if (!isStable || isOpen && !isOwn(own) && own.uid !== 0) fail('refused', 'others may rename what is in ' + parent);
+  }
   var socket = fs.lstatSync(file);
   if (!socket.isSocket() || !isOwn(socket)) fail('refused', file + ' is not a socket of user ' + me.getuid());
 }

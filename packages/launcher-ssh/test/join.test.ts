@@ -121,6 +121,7 @@ suite('ssh: the program that reaches an agent', (test) => {
       chownSync(join(directory, '..'), 0, 0);
     }
     assert.match(await listening.fails('refused', { path: `${path}${'x'.repeat(107)}` }), /longer than 107 bytes/);
+    assert.match(await listening.fails('refused', { path: 'a.sock' }), /a\.sock is no absolute path/);
   });
 
   test('a node that is too old is passed by', async () => {

@@ -9,7 +9,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   checkSessionName, defaultSession, identityOf, matchSession, parseJobName, removeSession, SessionPlace,
-  trimLog, type SessionFacts,
+  spoolDirectory, trimLog, type SessionFacts,
 } from '@stci/stcirun/internal';
 import { assert, suite } from '@stci/testkit';
 
@@ -197,6 +197,27 @@ suite('place of sessions', (test) => {
     trimLog(path, 200);
     assert.is(readFileSync(path, 'utf8'), Array.from({ length: 12 }, (_, i) => `line ${i + 88}\n`).join(''));
     trimLog(`${path}-none`);
+  }));
+
+  test('spool and log go through no link that is in their way', withPlace((place) => {
+    const staged = place.stage();
+    const precious = join(staged, 'precious');
+    writeFileSync(precious, 'as it was', { mode: 0o600 });
+    for (const name of ['spools', 'spools/1']) mkdirSync(join(staged, name), { mode: 0o700 });
+    symlinkSync(precious, join(staged, 'spools/1/1'));
+    symlinkSync(precious, join(staged, 'log'));
+    const files = spoolDirectory(join(staged, 'spools/1'));
+    const first = files.next();
+    assert.throws(() => first.open());
+    assert.throwsCode('STCI_SESSION_REFUSED', () => place.openLog(staged));
+    trimLog(join(staged, 'log'), 1);
+    assert.is(readFileSync(precious, 'utf8'), 'as it was');
+    const second = files.next();
+    second.open();
+    second.close();
+    assert.equal(readdirSync(join(staged, 'spools/1')), ['1', '2']);
+    symlinkSync('spools', join(staged, 'other'));
+    assert.throws(() => spoolDirectory(join(staged, 'other')).next());
   }));
 
   test('what killed commands left is removed by a later one, not what is being made', withPlace((place) => {

@@ -215,6 +215,7 @@ function clean() {
 function sockets(done) {
   var names = [], bound = '', name = 'stci-' + me.getuid(), temporary = path.join(require('os').tmpdir(), name);
   var places = [path.join(me.env.XDG_RUNTIME_DIR || '/', 'stci'), temporary, '/tmp/' + name];
+  fs.readdirSync('/tmp').forEach(function (one) { if (one.indexOf(name + '-') === 0) places.push('/tmp/' + one); });
   try { bound = fs.readFileSync('/proc/net/unix', 'utf8') + '\\n'; } catch (e) {}
   places.filter(function (dir, i) { return places.indexOf(dir) === i; }).forEach(function (dir) {
     try {
