@@ -2,8 +2,9 @@
 /** Hosts of a session that are lost, and what the error manager does about them: started again, replaced, left out. */
 
 import type { HostStatus } from '@stci/core/session';
+import type { JobEvent } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { runHosts, type EndedJob, type HostsOptions, type HostsSession } from '@stci/swarm';
+import { PLAIN, runHosts, type EndedJob, type HostsOptions, type HostsSession } from '@stci/swarm';
 
 const HOSTS = 7;
 
@@ -154,4 +155,48 @@ suite('lost hosts of a session', (test) => {
       }
     }
   }, { timeoutMs: 30_000 });
+});
+
+interface Deaths {
+  readonly hosts: readonly [number, number];
+  readonly gapMs: number;
+  /** The detector suspects a host before others have found that they cannot reach it. */
+  readonly isQuick?: boolean;
+}
+
+/** Of a job that ends because an agent is killed, and then one above or below it: what it is told. */
+function killTwo(seed: number, { hosts: [first, then], gapMs, isQuick = false }: Deaths) {
+  const events: JobEvent[] = [];
+  const quick = { 'detector.ring.period': '20ms', 'detector.ring.timeout': '60ms', 'detector.latency': '20ms' };
+  const settings = {
+    'launcher.tree.arity': '2', 'bootcom.lease': '4s', detector: 'ring', ...(isQuick && quick),
+  };
+  const link = isQuick ? { ...PLAIN.link, latencyMs: 5 } : PLAIN.link;
+  const problems = runHosts({ seed, hosts: HOSTS, hostsMax: HOSTS, settings, link }, (one) => {
+    const onEvent = (event: JobEvent): void => void events.push(event);
+    one.submit(['sleep', '100'], { params: { errmgr: ['abort'] }, onEvent }, () => one.stop());
+    one.clock.after(3000, () => one.kill(first));
+    one.clock.after(3000 + gapMs, () => one.kill(then));
+  });
+  assert.equal(problems, []);
+  const told = events.flatMap((event) => event.type === 'failure' && event.isRecorded ? [event.error.host ?? '?'] : []);
+  const recorded = events.flatMap((event) => event.type === 'failure-record' && event.record.subject.kind === 'host'
+    ? [event.record.hostName] : []);
+  return { told: told.sort(), recorded: recorded.sort() };
+}
+
+suite('records of failures, at the end of a job', (test) => {
+  const rows: readonly (readonly [string, Deaths])[] = [
+    ['both at once', { hosts: [0, 2], gapMs: 0 }],
+    ['while the second is still being asked', { hosts: [2, 6], gapMs: 0, isQuick: true }],
+    ['the second when its ranks have ended', { hosts: [2, 0], gapMs: 5 }],
+  ];
+  for (const [what, deaths] of rows) {
+    test(`${what}: 10 of 10 jobs have the record of each failure that says so`, () => {
+      const runs = upTo(10).map((seed) => killTwo(seed + 1, deaths));
+      assert.equal(runs.map(({ recorded }) => recorded), runs.map(({ told }) => told));
+      // A job may be over before the second dies.
+      assert.ok(runs.filter(({ told }) => told.length === 2).length >= 5, JSON.stringify(runs));
+    }, { timeoutMs: 30_000 });
+  }
 });

@@ -15,7 +15,7 @@ import type { MetricStore } from '../metrics/store.js';
 import { memberOf } from '../failure/notice.js';
 import type { FailureWatch } from '../failure/watch.js';
 import type { RankEnd } from '../job/ledger.js';
-import type { LossReport } from '../membership/mender.js';
+import type { Declared, LossReport } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
 import { addressAt, runsOf } from '../overlay/members.js';
 import type { Overlay } from '../overlay/contracts.js';
@@ -44,7 +44,7 @@ export interface ControllerFailuresInit {
   hostName(host: HostIndex): string;
   sessionAgents(): readonly AgentOfJob[];
   /** The host's agent is given up, for this reason. */
-  declare(host: HostIndex, incarnation: number, error: StciError): void;
+  declare(host: HostIndex, incarnation: number, declared: Declared): void;
   /** To the jobs that it concerns. */
   onRecord(record: FailureRecord): void;
   /** To all jobs. */
@@ -59,8 +59,6 @@ export class ControllerFailures implements JobFailures {
   readonly #losses: LossNotices;
   readonly #probes: HostProbes;
   readonly #refutedMs = new Map<HostIndex, number>();
-  /** Why hosts are just being given up. */
-  readonly #notices = new Map<HostIndex, FailureNotice>();
   #watch: FailureWatch | undefined;
   #isStarted = false;
   #isStopped = false;
@@ -140,23 +138,19 @@ export class ControllerFailures implements JobFailures {
     this.#verdict({ member: this.#memberOf(host), verdict: 'left', notice: undefined });
   }
 
-  onLinkLost(report: LossReport): void {
-    this.#losses.onLinkLost(report);
-  }
-
   /** It is no member yet, and nobody else is told. */
   onStartFailed({ host, reporter, cause, error }: StartFailure): void {
     this.#record({ ...this.#losses.of(this.#hostSubject(host), error), cause }, reporter);
   }
 
-  /** The host is given up: all members are told. */
-  onHostLost(host: HostIndex, error: StciError): void {
+  /** The host is given up: all members are told. `report`: of its link; `declared`: for this reason. */
+  onHostLost(host: HostIndex, error: StciError, report?: LossReport, declared?: FailureNotice): void {
     const member = this.#memberOf(host);
     const subject = { kind: 'host', host, incarnation: member.incarnation } as const;
-    const loss = this.#losses.takeLoss(host);
-    const notice = this.#notices.get(host) ?? this.#watch?.board.get(subject)?.notice
-      ?? this.#losses.ofHost(subject, error, this.table.get(host).state === 'failed', loss);
-    this.#record(notice, loss?.report.reporter);
+    const notice = declared ?? this.#watch?.board.get(subject)?.notice
+      ?? this.#losses.ofHost(subject, error, this.table.get(host).state === 'failed', report);
+    this.#record(notice, report?.reporter);
+    this.#log.release(subject); // It is decided, whatever its probe says yet.
     this.#verdict({ member, verdict: 'dead', notice });
   }
 
@@ -322,9 +316,7 @@ export class ControllerFailures implements JobFailures {
     const error = new StciError('STCI_AGENT_LOST', text, { host: name, agent });
     // Before its links are closed: it ends itself.
     this.#init.node.messages.send(rootAddress(host), 'failure.verdict', { member, verdict: 'dead', notice });
-    this.#notices.set(host, notice);
-    this.#init.declare(host, member.incarnation, error);
-    this.#notices.delete(host);
+    this.#init.declare(host, member.incarnation, { error, notice });
   }
 
   #isDead({ position, incarnation }: MemberId): boolean {

@@ -11,7 +11,7 @@ import {
 import type { SessionFailure } from '../am/failure-shapes.js';
 import type { MessageContext } from '../am/message-layer.js';
 import type { MessageBody } from '../am/messages.js';
-import type { LossReport } from '../membership/mender.js';
+import type { LossReport, MendAction } from '../membership/mender.js';
 import type { MembershipTable } from '../membership/table.js';
 import { isGoneFrom, isOnHost } from './agents-of-host.js';
 import { AllocationEnd } from './allocation-end.js';
@@ -50,8 +50,6 @@ export class Controller implements JobSession {
   /** Once all wanted hosts are up or left out. */
   #mender: TreeMender | undefined;
   #changes: HostChanges | undefined;
-  /** Why the links of hosts were lost that have not been given up. */
-  readonly #lossErrors = new Map<HostIndex, StciError>();
   /** Why the launch of the session's agents was aborted. */
   #aborted: readonly BootstrapFailure[] | undefined;
   readonly #jobs = new Map<JobId, ControllerJob>();
@@ -78,10 +76,7 @@ export class Controller implements JobSession {
       table: () => this.table,
       hostName: (host) => this.hostName(host),
       sessionAgents: () => [...this.#jobs.values()].flatMap((job) => job.agents),
-      declare: (host, incarnation, error) => {
-        this.#lossErrors.set(host, error);
-        this.#mender?.declare(host, incarnation, error.message);
-      },
+      declare: (host, incarnation, declared) => this.#mender?.declare(host, incarnation, declared),
       onRecord: (record) => this.#onRecord(record),
       emit: (event) => this.#emit(event),
     });
@@ -277,7 +272,7 @@ export class Controller implements JobSession {
     const bootstrap = this.#bootstrap as Bootstrap;
     const { table, below } = bootstrap;
     this.#mender = new TreeMender({ node: this.node, table, below, hosts: bootstrap }, {
-      onLost: (host, cause) => this.#onHostLost(host, cause),
+      onLost: (lost) => this.#onHostLost(lost),
       onMended: (hosts, isNew) => {
         if (isNew) this.failures.onMended(hosts[0] as HostIndex, table.get(hosts[0] as HostIndex).parent);
         this.#onMended(hosts, isNew);
@@ -336,9 +331,7 @@ export class Controller implements JobSession {
   }
 
   #onLinkLost(report: LossReport, error: StciError): void {
-    this.#lossErrors.set(report.host, error);
-    this.failures.onLinkLost(report);
-    this.#mender?.lost(report);
+    this.#mender?.lost({ ...report, news: { error, wallMs: this.node.platform.clock.wallMs() } });
   }
 
   #onSessionLost(agent: Address, job: JobId, error: StciError, session?: SessionFailure): void {
@@ -347,20 +340,19 @@ export class Controller implements JobSession {
   }
 
   /** A host is given up: for the loss of its own link, or because nobody reached it when the one above was lost. */
-  #onHostLost(host: HostIndex, cause: HostIndex): void {
+  #onHostLost({ host, cause, report, declared }: MendAction & { readonly type: 'lost' }): void {
     const bootstrap = this.#bootstrap as Bootstrap;
     const { hosts, lateStarts } = bootstrap;
-    const own = this.#lossErrors.get(host);
+    const own = declared?.error ?? report?.news?.error;
     const loss = own === undefined
       ? ({ host, kind: 'agent-lost', error: cutOffRecord(hosts, host, cause) } as const)
       : lossOf(host, own);
-    this.#lossErrors.delete(host);
     this.onGone({ host });
     this.overlayControl.onLost(host);
     this.node.messages.drop(rootAddress(host));
     this.node.messages.drop(sessionAddress(host));
     if (this.#changes?.onLost(host) === true) return this.failures.onLeft(host);
-    this.failures.onHostLost(host, fromErrorRecord(loss.error));
+    this.failures.onHostLost(host, fromErrorRecord(loss.error), report, declared?.notice);
     // No job has been given it.
     if (lateStarts.has(host)) return lateStarts.fail(host, fromErrorRecord(loss.error), undefined);
     const phase = (this.slotsTaken()[host] ?? 0) > 0 ? 'running' : 'idle';

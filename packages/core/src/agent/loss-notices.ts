@@ -18,37 +18,19 @@ export function startCause({ data }: StciError): FailureCause {
   return data['reach'] === 'unreachable' ? 'unreachable' : 'not-started';
 }
 
-/** What is known of the loss of a link before its host is given up. */
-interface Loss {
-  readonly report: LossReport;
-  readonly wallMs: number;
-}
-
 export class LossNotices {
   readonly #wallMs: () => number;
-  readonly #losses = new Map<HostIndex, Loss>();
   #number = 0;
 
   constructor(wallMs: () => number) {
     this.#wallMs = wallMs;
   }
 
-  onLinkLost(report: LossReport): void {
-    this.#losses.set(report.host, { report, wallMs: this.#wallMs() });
-  }
-
-  /** The host is given up: what was reported of its link is taken. */
-  takeLoss(host: HostIndex): Loss | undefined {
-    const loss = this.#losses.get(host);
-    this.#losses.delete(host);
-    return loss;
-  }
-
   /** Of a host's agent; `hasEnded`: it is known to have ended. */
-  ofHost(subject: FailedSubject, error: StciError, hasEnded: boolean, loss?: Loss): FailureNotice {
-    const cause = hasEnded ? 'exited' : loss?.report.evidence === 'silent' ? 'silent' : 'unreachable';
+  ofHost(subject: FailedSubject, error: StciError, hasEnded: boolean, loss?: LossReport): FailureNotice {
+    const cause = hasEnded ? 'exited' : loss?.evidence === 'silent' ? 'silent' : 'unreachable';
     const now = this.of(subject, error);
-    return { ...now, cause, ...(loss !== undefined && { suspectedWallMs: loss.wallMs }) };
+    return { ...now, cause, ...(loss?.news !== undefined && { suspectedWallMs: loss.news.wallMs }) };
   }
 
   /** All but its cause. */

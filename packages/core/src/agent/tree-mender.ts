@@ -7,7 +7,7 @@ import {
   CONTROLLER, addressIndex, rootAddress, type HostIndex, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
-import { Mender, type AdoptionAnswer, type LossReport, type MendAction } from '../membership/mender.js';
+import { Mender, type AdoptionAnswer, type Declared, type LossReport, type MendAction } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
 import { isOnHost } from './agents-of-host.js';
 import type { BootSubtree } from './boot-subtree.js';
@@ -38,8 +38,7 @@ export interface HostFacts {
 export interface TreeMenderEvents {
   /** `hosts`: those at and below the one that is linked again. `isNew`: they send again what may have been lost. */
   onMended(hosts: readonly HostIndex[], isNew: boolean): void;
-  /** A host is given up. `cause`: the host whose loss cut it off, or itself. */
-  onLost(host: HostIndex, cause: HostIndex): void;
+  onLost(lost: MendAction & { readonly type: 'lost' }): void;
 }
 
 export class TreeMender {
@@ -79,8 +78,8 @@ export class TreeMender {
   }
 
   /** A detector found the agent dead. */
-  declare(host: HostIndex, incarnation: number, evidence: string): void {
-    this.#carryOut(this.#mender.declare(host, incarnation, evidence, this.#now));
+  declare(host: HostIndex, incarnation: number, declared: Declared): void {
+    this.#carryOut(this.#mender.declare(host, incarnation, declared, this.#now));
   }
 
   /** `host` is started below its parent: the agents above that learn the way. */
@@ -131,7 +130,7 @@ export class TreeMender {
       else {
         // Its former parent, or one that linked to it too late, ends what is left of it.
         this.expel(action.host, this.#init.table.get(action.host).parent, GIVEN_UP);
-        this.#events.onLost(action.host, action.cause);
+        this.#events.onLost(action);
       }
     }
     this.#timer?.cancel();

@@ -15,7 +15,7 @@ export const RECORD_MS = 1000;
 /** Failures whose records have been told: late reports of them make no other. */
 const TOLD_MAX = 4096;
 
-/** Records that are gathered at a time; beyond, the oldest are told as they are. */
+/** Records that are gathered at a time; beyond, the oldest are told as they are. Held ones, one a host, go on. */
 const OPEN_MAX = 1024;
 
 interface OpenRecord {
@@ -94,9 +94,10 @@ export class FailureRecords {
     return open.some(({ isHeld, notified, notice }) => !isHeld && notified.size < agents && isMeant(notice.subject));
   }
 
+  /** A job that is told of the failure, and its ranks that were lost: none, if they had ended. */
   lost(subject: FailedSubject, job: JobId, ranks: readonly Rank[]): void {
     const lost = this.#open.get(subjectKey(subject))?.lostRanks;
-    if (ranks.length > 0) lost?.set(job, [...new Set([...(lost.get(job) ?? []), ...ranks])].sort((a, b) => a - b));
+    lost?.set(job, [...new Set([...(lost.get(job) ?? []), ...ranks])].sort((a, b) => a - b));
   }
 
   /** Hosts were linked to another: because of every host that is recorded now. */
@@ -133,9 +134,11 @@ export class FailureRecords {
   /** Those that are due; with `isDue`, those that it accepts as well. */
   take(nowMs: number, isDue: (subject: FailedSubject) => boolean = () => false): FailureRecord[] {
     const taken: FailureRecord[] = [];
+    let gathered = [...this.#open.values()].filter(({ isHeld }) => !isHeld).length;
     for (const [key, open] of this.#open) {
       const isDueNow = open.dueMs <= nowMs || isDue(open.notice.subject);
-      if ((open.isHeld || !isDueNow) && this.#open.size <= OPEN_MAX) continue;
+      if (open.isHeld || (!isDueNow && gathered <= OPEN_MAX)) continue;
+      gathered -= 1;
       this.#open.delete(key);
       this.#told.add(key);
       if (this.#told.size > TOLD_MAX) this.#told.delete(this.#told.values().next().value as string);

@@ -11,7 +11,7 @@
  * At most one attempt for a host is awaited at any time, and the time between two grows.
  */
 
-import type { HostIndex } from '@stci/interface';
+import type { FailureNotice, HostIndex, StciError } from '@stci/interface';
 import { MendTimes, type Silence } from './mend-times.js';
 import type { MembershipTable, ParentHost } from './table.js';
 
@@ -25,6 +25,14 @@ export interface LossReport {
   readonly evidence: LossEvidence;
   /** For messages. */
   readonly text: string;
+  /** What is told of it if it is not mended; absent: it adds nothing to what was reported before. */
+  readonly news?: { readonly error: StciError; readonly wallMs: number };
+}
+
+/** What the arbiter says of a host that it gives up. */
+export interface Declared {
+  readonly error: StciError;
+  readonly notice: FailureNotice;
 }
 
 export type AdoptionAnswer =
@@ -61,6 +69,9 @@ export type MendAction =
       readonly state: 'failed' | 'fenced';
       readonly evidence: string;
       readonly cause: HostIndex;
+      /** Of its link, since it was linked last. */
+      readonly report: LossReport | undefined;
+      readonly declared: Declared | undefined;
     }
   /** `by` linked an incarnation that had been given up: it is to close that link. */
   | { readonly type: 'expel'; readonly by: ParentHost; readonly host: HostIndex; readonly incarnation: number };
@@ -79,6 +90,7 @@ interface Case {
   readonly cause: HostIndex;
   readonly sinceMs: number;
   evidence: string;
+  report: LossReport | undefined;
   /** The parent that reported the loss, in a tuple, because the controller is undefined; undefined: inferred. */
   lostBy: readonly [ParentHost] | undefined;
   /** Its parent was given up, and its link is lost with it, even where the parent's host has another agent by now. */
@@ -121,7 +133,8 @@ export class Mender {
   }
 
   /** Only from the agent that has the link; reports of former parents and of former incarnations change nothing. */
-  lost({ reporter, host, incarnation, evidence, text }: LossReport, nowMs: number): MendAction[] {
+  lost(report: LossReport, nowMs: number): MendAction[] {
+    const { reporter, host, incarnation, evidence, text, news } = report;
     return this.#run(nowMs, () => {
       const { state, parent, incarnation: current } = this.#table.get(host);
       if (parent !== reporter || incarnation !== current) return;
@@ -133,6 +146,7 @@ export class Mender {
       const found = this.#case(host);
       if (found === undefined) return;
       found.evidence = text;
+      if (news !== undefined) found.report = report;
       found.lostBy = [reporter];
       if (evidence === 'silent') this.#onSilent(found);
       if (evidence === 'exited') this.#giveUp(found, 'failed', text);
@@ -140,13 +154,15 @@ export class Mender {
   }
 
   /** A detector found the agent dead: it is given up at once, whether it lives or not. */
-  declare(host: HostIndex, incarnation: number, evidence: string, nowMs: number): MendAction[] {
+  declare(host: HostIndex, incarnation: number, declared: Declared, nowMs: number): MendAction[] {
     return this.#run(nowMs, () => {
       const { state, incarnation: current } = this.#table.get(host);
       if (incarnation !== current || (state !== 'up' && state !== 'suspect' && state !== 'orphaned')) return;
+      const evidence = declared.error.message;
+      const report = this.#case(host)?.report;
       if (state !== 'suspect') this.#table.apply(host, 'suspect', { evidence });
       this.#open(host, host, evidence);
-      this.#giveUp(this.#case(host) as Case, 'fenced', evidence);
+      this.#giveUp({ ...this.#case(host) as Case, report }, 'fenced', evidence, declared);
     });
   }
 
@@ -211,20 +227,11 @@ export class Mender {
     const isBelowSilent = above?.silence !== undefined;
     const leastMs = this.#nowMs + this.#times.belowSilentMs;
     this.#cases.set(host, {
-      host,
-      incarnation: this.#table.get(host).incarnation,
-      cause,
-      evidence,
-      lostBy: undefined,
-      isCut: false,
-      sinceMs: this.#nowMs,
+      host, incarnation: this.#table.get(host).incarnation, cause, evidence, report: undefined, lostBy: undefined,
+      isCut: false, sinceMs: this.#nowMs,
       deadlineMs: isBelowSilent ? Math.max(above.deadlineMs, leastMs) : this.#nowMs + this.#times.caseMs,
       silence: isBelowSilent ? 'above' : undefined,
-      attempts: 0,
-      unreached: 0,
-      pending: undefined,
-      pendingUntilMs: Infinity,
-      dueMs: this.#nowMs,
+      attempts: 0, unreached: 0, pending: undefined, pendingUntilMs: Infinity, dueMs: this.#nowMs,
     });
   }
 
@@ -294,7 +301,8 @@ export class Mender {
       } else if (state === 'starting') {
         // Only its starter has a way to it, and it ends without a link.
         this.#table.apply(child, 'fail', { evidence });
-        this.#actions.push({ type: 'lost', host: child, incarnation, state: 'failed', evidence, cause });
+        const unlinked = { report: undefined, declared: undefined };
+        this.#actions.push({ type: 'lost', host: child, incarnation, state: 'failed', evidence, cause, ...unlinked });
         this.#spread(child, cause, above);
       }
     }
@@ -365,12 +373,12 @@ export class Mender {
     if (this.#table.isConnected(host)) this.#actions.push({ type: 'mended', host, by, isNew });
   }
 
-  #giveUp(found: Case, state: 'failed' | 'fenced', evidence: string): void {
-    const { host, incarnation, cause } = found;
+  #giveUp(found: Case, state: 'failed' | 'fenced', evidence: string, declared?: Declared): void {
+    const { host, incarnation, cause, report } = found;
     this.#cases.delete(host);
     if (this.#table.get(host).isDraining) this.#table.apply(host, 'leave', { evidence: 'it was removed' });
     else this.#table.apply(host, state === 'failed' ? 'fail' : 'fence', { evidence });
-    this.#actions.push({ type: 'lost', host, incarnation, state, evidence, cause });
+    this.#actions.push({ type: 'lost', host, incarnation, state, evidence, cause, report, declared });
     this.#spread(host, cause, found);
     for (const child of this.#table.children(host)) {
       const below = this.#case(child);

@@ -17,7 +17,8 @@ export function recordText(record: FailureRecord): string {
   const what = subject.kind === 'tool' ? `rank ${subject.rank}${attempt} on ${hostName}`
     : subject.kind === 'host' ? `host ${hostName}` : `session agent${attempt} on ${hostName}`;
   const also = confirmers.length === 0 ? '' : `, confirmed by ${listed(confirmers)}`;
-  const lost = subject.kind === 'tool' ? [] : lostRanks.map(({ ranks }) => `Ranks lost: ${foldRanks(ranks)}.`);
+  const lost = subject.kind === 'tool' ? [] : lostRanks.filter(({ ranks }) => ranks.length > 0)
+    .map(({ ranks }) => `Ranks lost: ${foldRanks(ranks)}.`);
   return [
     // Messages of errors may name what failed.
     `${/^(?:Rank|Host|Agent) /u.test(evidence) ? '' : `${what} failed: `}${evidence.replace(/\.$/u, '')}.`,

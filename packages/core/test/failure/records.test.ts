@@ -101,6 +101,21 @@ suite('records of failures', (test) => {
     assert.equal(records.take(1e9).map(({ subject }) => subject.host), [0], 'only the oldest is forgotten');
   });
 
+  test('of more than can be gathered, none is told that is not decided: a partition may make all hosts suspect', () => {
+    const records = new FailureRecords();
+    for (let host = 0; host < 2000; host++) {
+      records.add(notice({ subject: { ...HOST, host } }), names('root:0'), 0);
+      records.hold({ ...HOST, host });
+    }
+    assert.equal(records.take(1e9, () => true), []);
+    const tool = { kind: 'tool', host: 1, job: 2, rank: 0, attempt: 1 } as const;
+    records.add(notice({ subject: tool }), names('root:1'), 0);
+    assert.equal(records.take(1), [], 'nor is another told early');
+    for (let host = 1; host < 2000; host++) records.withdraw({ ...HOST, host });
+    records.release({ ...HOST, host: 0 }, 0);
+    assert.equal(records.take(RECORD_MS).map(({ subject }) => subject.host), [1, 0]);
+  });
+
   test('it reads as one paragraph, without what is not known', () => {
     const [record] = gathered().take(1e9) as [FailureRecord];
     assert.is(recordText(record), 'host c failed: no heartbeat for 9 ms. Found by ring at root:0, confirmed by root:3 '

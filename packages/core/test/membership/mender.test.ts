@@ -1,9 +1,11 @@
 /** The mender: single decisions, then a model of a tree with random kills, crashes, broken links and cuts. */
 
-import { bootPosition } from '@stci/interface';
+import { StciError, bootPosition, type FailureNotice } from '@stci/interface';
 import { createTree } from '@stci/topology-tree';
 import { assert, suite } from '@stci/testkit';
-import { Mender, type AdoptionAnswer, type LossEvidence, type MendAction } from '../../dist/membership/mender.js';
+import {
+  Mender, type AdoptionAnswer, type Declared, type LossEvidence, type LossReport, type MendAction,
+} from '../../dist/membership/mender.js';
 import { MembershipTable, type ParentHost } from '../../dist/membership/table.js';
 import { ATTEMPT_MS, LEASE_MS, TreeModel } from './tree-model.js';
 
@@ -11,6 +13,10 @@ import { ATTEMPT_MS, LEASE_MS, TreeModel } from './tree-model.js';
 function isDecision({ type }: MendAction): boolean {
   return type !== 'adopted';
 }
+
+const declared = (text: string): Declared => ({
+  error: new StciError('STCI_AGENT_LOST', text), notice: {} as FailureNotice,
+});
 
 /** Twelve hosts in a binary tree, all up. 0: 2, 3; 1: 4, 5; 2: 6, 7; 3: 8, 9; 4: 10, 11. */
 function setup(): {
@@ -66,15 +72,43 @@ suite('mender: decisions', (test) => {
 
   test('one that a detector found dead is fenced at once, whatever is known of its links', () => {
     const { table, mender, lost, text } = setup();
-    assert.equal(text(mender.declare(2, 1, 'silent', 0)), ['2 fenced by 2: silent', '1: 0 tries 6', '2: 0 tries 7']);
-    assert.equal(text(mender.declare(2, 1, 'silent', 1)), []);
-    assert.equal(text(mender.declare(6, 2, 'another incarnation', 1)), []);
-    assert.equal(text(mender.declare(6, 1, 'orphaned', 1)), ['6 fenced by 6: orphaned']);
+    const found = mender.declare(2, 1, declared('silent'), 0);
+    assert.equal(text(found), ['2 fenced by 2: silent', '1: 0 tries 6', '2: 0 tries 7']);
+    assert.equal(text(mender.declare(2, 1, declared('silent'), 1)), []);
+    assert.equal(text(mender.declare(6, 2, declared('another incarnation'), 1)), []);
+    assert.equal(text(mender.declare(6, 1, declared('orphaned'), 1)), ['6 fenced by 6: orphaned']);
     assert.equal(lost(1, 4, 'closed', 2), ['3: 1 tries 4']);
-    assert.equal(text(mender.declare(4, 1, 'suspect', 3)),
+    assert.equal(text(mender.declare(4, 1, declared('suspect'), 3)),
       ['4 fenced by 4: suspect', '4: 1 tries 10', '5: 1 tries 11']);
     assert.equal(text(mender.answered(3, { result: 'adopted' }, 4)), ['4 expel 1']);
     assert.equal(table.hosts('fenced'), [2, 4, 6]);
+  });
+
+  test('what was reported of a link is told with its host, unless it was mended, or came of another parent', () => {
+    const { table, mender } = setup();
+    const news = (text: string): LossReport['news'] => ({ error: new StciError('STCI_AGENT_LOST', text), wallMs: 1 });
+    const report = (reporter: ParentHost, text: string): LossReport =>
+      ({ reporter, host: 6, incarnation: 1, evidence: 'closed', text, news: news(text) });
+    const told = (actions: readonly MendAction[]): unknown[] => actions.flatMap((action) =>
+      action.type === 'lost' ? [[action.host, action.report?.text, action.declared?.error.message]] : []);
+    mender.lost(report(2, 'mended'), 0);
+    mender.answered(1, { result: 'adopted' }, 5);
+    mender.lost(report(3, 'not its parent'), 6);
+    // Its parent ends, and nobody reaches it.
+    mender.lost({ reporter: 0, host: 2, incarnation: 1, evidence: 'exited', text: 'ended' }, 10);
+    const cut: unknown[] = [];
+    for (let nowMs = 20; table.get(6).state !== 'fenced'; nowMs += 50) {
+      const actions = mender.tick(nowMs);
+      cut.push(...told(actions));
+      const tries = actions.flatMap((action) => (action.type === 'attempt' ? [action.id] : []));
+      for (const id of tries) cut.push(...told(mender.answered(id, { result: 'unreachable' }, nowMs)));
+    }
+    assert.equal(cut.sort(), [[6, undefined, undefined], [7, undefined, undefined]]);
+    const other = setup().mender;
+    other.lost(report(2, 'link lost'), 0);
+    // An end of its process that is found later says no more.
+    other.lost({ ...report(2, 'process'), news: undefined }, 1);
+    assert.equal(told(other.declare(6, 1, declared('silent'), 2)), [[6, 'link lost', 'silent']]);
   });
 
   test('a host that nobody reaches is fenced at the lease; after a silent lease there are two attempts', () => {
