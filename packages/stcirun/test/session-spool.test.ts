@@ -81,6 +81,15 @@ suite('spool of a session\'s job', (test) => {
     assert.is(existsSync(directory), false);
   }));
 
+  test('marks beyond the bound of events are not kept, which is told; others are', withSpool({}, async ({ spool }) => {
+    const mark = { type: 'mark', rank: 0, host: 0, name: 'm'.repeat(1 << 20), wallMs: 1 } as const;
+    for (let i = 0; i < 40; i += 1) spool.event(mark);
+    spool.event({ type: 'ending', reason: 'over' });
+    const { events } = await drain(spool.open());
+    assert.equal([events.length, events.slice(-2)], [34, ['warning after 0', 'ending after 0']]);
+    assert.ok(spool.eventBytes < 34 << 20, `${spool.eventBytes} bytes`);
+  }));
+
   test('what exceeds the memory comes from files, whole and in order, between writes', withSpool({}, async (sized) => {
     const { spool, write, released } = sized;
     const cursor = spool.open();

@@ -53,7 +53,13 @@ export class SessionAgent {
   /** Of all attempts. */
   readonly #watch: ToolWatch;
   readonly #metrics: MetricStore;
-  readonly #tools: Tool[] = [];
+  /** Of which something is left: an attempt may follow another that has ended, but not all of it. */
+  readonly #tools = new Set<Tool>();
+  /** The last attempt of each rank. */
+  readonly #last = new Map<Rank, Tool>();
+  /** Of those that are gone: processes that could not be ended, and whether there were any. */
+  readonly #survivors: number[] = [];
+  #hadProcesses = false;
   readonly #faults: ReturnType<typeof openFaultSite>;
   readonly #unstarted: Tool[] = [];
   #restarts: ToolRestarts | undefined;
@@ -63,7 +69,6 @@ export class SessionAgent {
   #feed: StdinFeed | undefined;
   #programs: ProgramPort | undefined;
   #hasLaunch = false;
-  #goneCount = 0;
   #started: (readonly [Rank, number, number])[] = [];
   #ended: ToolEnd[] = [];
   #restarting: (ToolEnd & { readonly afterMs: number })[] = [];
@@ -91,7 +96,7 @@ export class SessionAgent {
     this.#metrics = openMetrics(deps.scope);
     this.#watch = new ToolWatch({
       node: deps.node, scope: deps.scope, metrics: this.#metrics,
-      attemptOf: (rank) => this.#tools.findLast((tool) => tool.rank === rank)?.attempt ?? 1,
+      attemptOf: (rank) => this.#last.get(rank)?.attempt ?? 1,
       onStuck: (rank, evidence) => this.#running(rank)?.killFor(evidence),
     });
     this.#faults = openFaultSite(deps.node, deps.scope, () =>
@@ -133,7 +138,7 @@ export class SessionAgent {
     this.#onStopped = done;
     this.#isStopped = true;
     this.#flush(); // What has ended by itself.
-    this.#isLoss = !this.#ending && this.#tools.some((tool) => !tool.ended);
+    this.#isLoss = !this.#ending && [...this.#tools].some((tool) => !tool.ended);
     this.#watch.stop();
     this.#faults.stop('its session agent stops');
     this.#programs?.close();
@@ -144,7 +149,8 @@ export class SessionAgent {
   }
 
   #running(rank: Rank): Tool | undefined {
-    return this.#tools.find((tool) => tool.rank === rank && !tool.ended);
+    const last = this.#last.get(rank);
+    return last?.ended === false ? last : undefined;
   }
 
   #onLaunch(launch: Launch, job: JobId): void {
@@ -244,7 +250,8 @@ export class SessionAgent {
         onStdinClosed: (from) => this.#feed?.remove(from),
       },
     );
-    this.#tools.push(tool);
+    this.#tools.add(tool);
+    this.#last.set(rank, tool);
     if (takesStdin(launch.stdin, rank)) this.#feed?.add(tool);
     return tool;
   }
@@ -356,26 +363,27 @@ export class SessionAgent {
   }
 
   #onGone(tool: Tool): void {
-    this.#goneCount += 1;
+    this.#tools.delete(tool);
+    this.#survivors.push(...tool.survivors);
+    this.#hadProcesses ||= tool.pid !== 0;
     this.#pump?.remove(tool);
     this.#restarts?.onGone(tool);
     this.#checkDrained();
   }
 
   #checkDrained(): void {
-    if (this.#goneCount < this.#tools.length || this.#output?.isEmpty === false) return;
-    if (this.#drained || this.#tools.length === 0) return this.#finishStop();
+    if (this.#tools.size > 0 || this.#output?.isEmpty === false) return;
+    if (this.#drained || this.#last.size === 0) return this.#finishStop();
     this.#drained = true;
     // Ranks that failed to start, or were skipped, left no processes behind.
-    if (this.#tools.every((tool) => tool.pid === 0)) return this.#reportDrained(0);
+    if (!this.#hadProcesses) return this.#reportDrained(0);
     const { processes } = this.#node.platform;
     this.#watch.afterNews(() => processes.sweep(this.#mark, SWEEP_MS, (swept) => this.#reportDrained(swept)), true);
   }
 
   #reportDrained(swept: number): void {
     this.#flush();
-    const survivors = this.#tools.flatMap((tool) => [...tool.survivors]);
-    const drained = { host: this.#host, swept, survivors, restarts: this.#restartCount };
+    const drained = { host: this.#host, swept, survivors: [...this.#survivors], restarts: this.#restartCount };
     if (!this.#isLoss) this.#node.messages.send(CONTROLLER, 'job.drained', drained);
     this.#finishStop();
   }

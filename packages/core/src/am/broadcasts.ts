@@ -15,6 +15,12 @@ import { CREDIT_BYTES_MAX } from './credit.js';
  */
 export const KEPT_BYTES_MAX = CREDIT_BYTES_MAX + PROGRAM_PARTS_BYTES_MAX + 2 * 1024 * 1024;
 
+/**
+ * Of all jobs together. Beyond, the oldest of the job with the most are dropped: it keeps an equal share at least, and
+ * an agent that is cut off meanwhile may miss some.
+ */
+export const KEPT_ALL_BYTES_MAX = 8 * KEPT_BYTES_MAX;
+
 /** The frames of one job. */
 interface JobBroadcasts {
   /** Number of the last frame, by source. */
@@ -23,6 +29,8 @@ interface JobBroadcasts {
   bytes: number;
   /** How many were kept before these. */
   dropped: number;
+  /** Some of them for the sake of all jobs. */
+  isCut: boolean;
 }
 
 /** What a child has missed, each frame as a header of its own and a body: forwarders in this process write to it. */
@@ -34,6 +42,7 @@ export interface MissedBroadcasts {
 
 export class Broadcasts {
   readonly #jobs = new Map<JobId, JobBroadcasts>();
+  #bytes = 0;
 
   get jobs(): Iterable<JobId> {
     return this.#jobs.keys();
@@ -41,9 +50,7 @@ export class Broadcasts {
 
   /** Bytes kept of all jobs. */
   get keptBytes(): number {
-    let bytes = 0;
-    for (const job of this.#jobs.values()) bytes += job.bytes;
-    return bytes;
+    return this.#bytes;
   }
 
   /** Numbers a frame of this agent, of which this is the header. */
@@ -63,14 +70,28 @@ export class Broadcasts {
     return true;
   }
 
-  keep(frame: Frame): void {
+  /** Returns a job, the first time that some of its frames are dropped for the sake of all jobs. */
+  keep(frame: Frame): JobId | undefined {
     const job = this.#job(frameJob(frame));
     job.kept.push(frame.slice()); // Not the whole chunk it arrived in.
-    job.bytes += frame.length;
-    while (job.bytes > KEPT_BYTES_MAX) {
-      job.bytes -= job.kept.shift()?.length ?? 0;
-      job.dropped += 1;
-    }
+    this.#count(job, frame.length);
+    while (job.bytes > KEPT_BYTES_MAX) this.#dropOldest(job);
+    if (this.#bytes <= KEPT_ALL_BYTES_MAX) return undefined;
+    const [number, largest] = [...this.#jobs].reduce((most, each) => (each[1].bytes > most[1].bytes ? each : most));
+    while (this.#bytes > KEPT_ALL_BYTES_MAX) this.#dropOldest(largest);
+    if (largest.isCut) return undefined;
+    largest.isCut = true;
+    return number;
+  }
+
+  #dropOldest(job: JobBroadcasts): void {
+    this.#count(job, -(job.kept.shift()?.length ?? 0));
+    job.dropped += 1;
+  }
+
+  #count(job: JobBroadcasts, bytes: number): void {
+    job.bytes += bytes;
+    this.#bytes += bytes;
   }
 
   /** The frames kept of all jobs, those included that are kept before the others of their job have been taken. */
@@ -92,11 +113,13 @@ export class Broadcasts {
   }
 
   closeJob(job: JobId): void {
+    this.#bytes -= this.#jobs.get(job)?.bytes ?? 0;
     this.#jobs.delete(job);
   }
 
   #job(job: JobId): JobBroadcasts {
-    const known = this.#jobs.get(job) ?? { last: new Map<Address, number>(), kept: [], bytes: 0, dropped: 0 };
+    const known = this.#jobs.get(job)
+      ?? { last: new Map<Address, number>(), kept: [], bytes: 0, dropped: 0, isCut: false };
     this.#jobs.set(job, known);
     return known;
   }

@@ -244,17 +244,21 @@ const MESSAGE_TYPES = {
   'job.host.lost': { id: 24, from: ['controller'], body: fields({ host: u32 }) },
   /** Controller → front-end: a session agent of the job is being started there, in place of none or a lost one. */
   'job.host.joined': { id: 92, from: ['controller'], body: fields({ host: u32 }) },
-  /** Front-end of another process → session: run this job; answered by `client.accepted`, `refused` or `waiting`. */
+  /**
+   * Front-end of another process → session: run this job; answered by `client.accepted`, `refused` or `waiting`. A call
+   * whose answer is a message of its own has a number, which the answer has, too.
+   */
   'client.submit': {
-    id: 40, from: ['front-end'], body: fields({ spec: jobSpec, wait: bool, detach: bool, label: jobLabel }),
+    id: 40, from: ['front-end'], body: fields({ call: u32, spec: jobSpec, wait: bool, detach: bool, label: jobLabel }),
   },
   /** Answered as a submission. `all`: all output that is kept; `input`: this front-end writes standard input. */
-  'client.attach': { id: 41, from: ['front-end'], body: fields({ job: u32, all: bool, input: bool }) },
+  'client.attach': { id: 41, from: ['front-end'], body: fields({ call: u32, job: u32, all: bool, input: bool }) },
   'client.accepted': {
-    id: 42, from: ['controller'], body: fields({ job: u32, stdin: stdinTo, map: jobMap, input: bool }),
+    id: 42, from: ['controller'], body: fields({ call: u32, job: u32, stdin: stdinTo, map: jobMap, input: bool }),
   },
-  'client.refused': { id: 43, from: ['controller'], body: fields({ error: errorRecord }) },
-  'client.waiting': { id: 44, from: ['controller'], body: fields({ reason: str }) },
+  /** `call`: the one that it concerns, also after its answer, of a job that is followed; 0: all of them. */
+  'client.refused': { id: 43, from: ['controller'], body: fields({ call: u32, error: errorRecord }) },
+  'client.waiting': { id: 44, from: ['controller'], body: fields({ call: u32, reason: str }) },
   /** Session → front-end, within its credit; `[source, bytes]` of output that was dropped before. */
   'client.records': {
     id: 45, from: ['controller'], body: fields({ records: list(wireRecord), missed: list(tuple(u32, num)) }),
@@ -275,22 +279,23 @@ const MESSAGE_TYPES = {
   'client.signal': { id: 53, from: ['front-end'], body: fields({ job: u32, signal: optional(signalName) }) },
   'client.stop': { id: 54, from: ['front-end'], body: fields({}) },
   /** Front-end → session, and its answer when the job has ended; without ranks and failures. */
-  'client.wait': { id: 55, from: ['front-end'], body: fields({ job: u32 }) },
-  'client.ended': { id: 56, from: ['controller'], body: fields({ report: jobReport }) },
+  'client.wait': { id: 55, from: ['front-end'], body: fields({ call: u32, job: u32 }) },
+  'client.ended': { id: 56, from: ['controller'], body: fields({ call: u32, report: jobReport }) },
   /** Front-end → session: start these hosts; let these leave. Both are answered by `client.changed`, or refused. */
-  'client.add': { id: 57, from: ['front-end'], body: fields({ hosts: list(hostSpec) }) },
+  'client.add': { id: 57, from: ['front-end'], body: fields({ call: u32, hosts: list(hostSpec) }) },
   'client.remove': {
-    id: 58, from: ['front-end'], body: fields({ names: list(str), force: bool, timeoutMs: optional(u32) }),
+    id: 58, from: ['front-end'], body: fields({ call: u32, names: list(str), force: bool, timeoutMs: optional(u32) }),
   },
   'client.changed': {
-    id: 59, from: ['controller'], body: fields({ outcomes: list(fields({ name: str, error: optional(errorRecord) })) }),
+    id: 59, from: ['controller'],
+    body: fields({ call: u32, outcomes: list(fields({ name: str, error: optional(errorRecord) })) }),
   },
   /** Controller → root agent: what it has counted, answered by its rows. */
   'agent.metrics': { id: 110, from: ['controller'], body: fields({}), reply: metricRows },
   /** Front-end → session: the metrics of all agents. Answered by those of each, then by who did not answer. */
-  'client.metrics': { id: 111, from: ['front-end'], body: fields({}) },
-  'client.measured': { id: 112, from: ['controller'], body: fields({ agent: str, rows: metricRows }) },
-  'client.gathered': { id: 113, from: ['controller'], body: fields({ silent: list(str) }) },
+  'client.metrics': { id: 111, from: ['front-end'], body: fields({ call: u32 }) },
+  'client.measured': { id: 112, from: ['controller'], body: fields({ call: u32, agent: str, rows: metricRows }) },
+  'client.gathered': { id: 113, from: ['controller'], body: fields({ call: u32, silent: list(str) }) },
   /**
    * Stream root → member, request: open or close your endpoint. The stream layer checks that the sender is the root.
    */

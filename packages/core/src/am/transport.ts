@@ -14,7 +14,7 @@ import {
   FLAG, LAYER, decodeHeader, frameDestination, frameJob, frameLayer, frameNumber, spendHop,
   type Frame, type FrameHeader,
 } from '../codec/frame.js';
-import { Broadcasts, withOwnHeader, type MissedBroadcasts } from './broadcasts.js';
+import { Broadcasts, KEPT_ALL_BYTES_MAX, withOwnHeader, type MissedBroadcasts } from './broadcasts.js';
 import type { AgentTest } from './delivery.js';
 import { DeliveryLayer } from './delivery-layer.js';
 import { Reassembly, cut, join } from './fragments.js';
@@ -196,7 +196,11 @@ export class Transport {
       if (link !== from && this.#missed.get(link)?.has(job) !== true) link.send(withOwnHeader(frame));
     }
     // What is about no job is not repeated.
-    if (job !== 0 && this.#keepsBroadcasts) this.#broadcasts.keep(frame);
+    const cut = job !== 0 && this.#keepsBroadcasts ? this.#broadcasts.keep(frame) : undefined;
+    if (cut === undefined) return;
+    const text = `Broadcasts of all jobs take over ${KEPT_ALL_BYTES_MAX} bytes: the oldest of job ${cut} are not kept. `
+      + 'Agents that are cut off now may miss them';
+    this.#init.onFault(new StciError('STCI_MESSAGE_WINDOW', text));
   }
 
   #local(frame: Frame, link: Link): void {

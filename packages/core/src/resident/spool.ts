@@ -1,8 +1,8 @@
 /**
- * The spool of a job in a session: its events, and its output until front-ends have shown it. Events are few and stay
- * in memory. The latest output is in memory, too, so that a short job never touches the disk; older output is in files
- * of about equal size, of which the oldest is dropped at the bound. Every front-end reads with a cursor of its own, so
- * that a slow one holds up no other.
+ * The spool of a job in a session: its events, and its output until front-ends have shown it. Events stay in memory,
+ * within a bound. The latest output is in memory, too, so that a short job never touches the disk; older output is in
+ * files of about equal size, of which the oldest is dropped at the bound. Every front-end reads with a cursor of its
+ * own, so that a slow one holds up no other.
  */
 
 import type { Rank } from '@stci/interface';
@@ -11,6 +11,10 @@ import { costOf, type SpoolEvent, type SpoolOutput, type Tally } from '../sessio
 import type { SpoolFiles } from './files.js';
 import { SpoolCursor, type CursorPlace, type SpoolContents } from './spool-cursor.js';
 import { addTally, Segment, tallyOf } from './spool-segment.js';
+
+/** Events of a job in memory; beyond, those of these types, of which there may be any number, are not kept. */
+const EVENT_BYTES_MAX = 32 << 20;
+const UNBOUNDED: readonly SpoolEvent['event']['type'][] = ['member', 'mark'];
 
 /** Files at the bound. */
 const SEGMENTS = 8;
@@ -53,6 +57,8 @@ export class Spool implements SpoolContents {
   #recentBytes = 0;
   #isWriting = false;
   #isClosed = false;
+  /** Events are not kept any more, which has been told. */
+  #isFull = false;
 
   constructor(params: SpoolParams) {
     this.#params = params;
@@ -64,6 +70,13 @@ export class Spool implements SpoolContents {
   }
 
   event(event: SpoolEvent['event']): void {
+    if (this.eventBytes > EVENT_BYTES_MAX && UNBOUNDED.includes(event.type)) {
+      if (this.#isFull) return;
+      this.#isFull = true;
+      const text = `The job has ${EVENT_BYTES_MAX >> 20} MiB of events: further marks of its ranks, and suspicions of `
+        + 'hosts, are not told any more.';
+      return this.event({ type: 'warning', text });
+    }
     this.events.push({ sequence: this.#sequence++, event });
     this.eventBytes += costOf(event);
     this.#params.onMore?.();

@@ -15,7 +15,7 @@ import { ReportBuilder } from '../agent/report-builder.js';
 import type { Link } from '../bootcom/link.js';
 import { sourceRank, sourceStream } from '../iof/source.js';
 import { ExperimentCalls } from './experiment-calls.js';
-import { LABEL_CHARS_MAX, costOf, type Reported, type Tally, type WireRecord } from './records.js';
+import { ALL_CALLS, LABEL_CHARS_MAX, costOf, type Reported, type Tally, type WireRecord } from './records.js';
 import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
 import { UnshownRecords } from './unshown-records.js';
 
@@ -52,12 +52,19 @@ export interface JobRequest {
   readonly label: string;
 }
 
-export type AgentMetrics = MessageBody<'client.measured'>;
+export type AgentMetrics = Omit<MessageBody<'client.measured'>, 'call'>;
+
+type CallName = `client.${'submit' | 'attach' | 'wait' | 'add' | 'remove' | 'metrics'}`;
 
 /** How long the session may take for what a front-end sent before it leaves. */
 const LEAVE_MS = 2000;
 
 type Done<T> = (error: StciError | undefined, value?: T) => void;
+
+interface Call {
+  readonly done: Done<unknown>;
+  onPart(part: unknown): void;
+}
 
 export class SessionClient {
   readonly #init: ClientInit;
@@ -65,12 +72,11 @@ export class SessionClient {
   readonly #link: Link;
   /** Fault injection. */
   readonly experiment: ExperimentCalls;
-  #onAccepted: Done<AcceptedJob> = () => undefined;
-  #onEnded: Done<JobReport> = () => undefined;
-  #onChanged: Done<readonly HostOutcome[]> = () => undefined;
-  #onMeasured: (agent: AgentMetrics) => void = () => undefined;
-  #onGathered: Done<readonly string[]> = () => undefined;
-  #onWaiting: (reason: string) => void = () => undefined;
+  /** By number, those that are not answered. */
+  readonly #calls = new Map<number, Call>();
+  #lastCall = 0;
+  /** That of the job which is followed. */
+  #jobCall: number | undefined;
   #frontEnd: SessionFrontEnd | undefined;
   #lost: StciError | undefined;
   #onClosed: () => void = () => undefined;
@@ -86,61 +92,42 @@ export class SessionClient {
     });
     this.experiment = new ExperimentCalls({ node: this.#node, lost: () => this.#lost });
     const { messages } = this.#node;
-    messages.on('client.accepted', (job) => this.#onAccepted(undefined, job));
-    messages.on('client.refused', ({ error }) => this.#answer(fromErrorRecord(error)));
-    messages.on('client.ended', ({ report }) => this.#onEnded(undefined, report));
-    messages.on('client.changed', ({ outcomes }) => this.#onChanged(undefined, outcomes));
-    messages.on('client.measured', (measured) => this.#onMeasured(measured));
-    messages.on('client.gathered', ({ silent }) => this.#onGathered(undefined, silent));
-    messages.on('client.waiting', ({ reason }) => this.#onWaiting(reason));
+    messages.on('client.accepted', ({ call, ...job }) => this.#settle(call, undefined, job));
+    messages.on('client.refused', ({ call, error }) => this.#onRefused(call, fromErrorRecord(error)));
+    messages.on('client.ended', ({ call, report }) => this.#settle(call, undefined, report));
+    messages.on('client.changed', ({ call, outcomes }) => this.#settle(call, undefined, outcomes));
+    messages.on('client.measured', ({ call, ...measured }) => this.#calls.get(call)?.onPart(measured));
+    messages.on('client.gathered', ({ call, silent }) => this.#settle(call, undefined, silent));
+    messages.on('client.waiting', ({ call, reason }) => this.#calls.get(call)?.onPart(reason));
     messages.on('client.records', ({ records, missed }) => this.#frontEnd?.onRecords(records, new Map(missed)));
     messages.on('client.room', ({ bytes }) => this.#frontEnd?.onRoom(bytes));
     messages.on('client.unread', () => this.#frontEnd?.onUnread());
   }
 
   submit(spec: JobSpec, request: JobRequest, onWaiting: (reason: string) => void, done: Done<AcceptedJob>): void {
-    this.#onWaiting = onWaiting;
     const label = request.label.slice(0, LABEL_CHARS_MAX);
-    this.#ask('client.submit', { spec, ...request, label }, done);
+    this.#jobCall = this.#ask('client.submit', { spec, ...request, label }, done, onWaiting);
   }
 
   attach(job: JobId, options: { readonly all: boolean; readonly input: boolean }, done: Done<AcceptedJob>): void {
-    this.#ask('client.attach', { job, ...options }, done);
+    this.#jobCall = this.#ask('client.attach', { job, ...options }, done);
   }
 
   /** Its report when it has ended, without ranks and failures. */
   wait(job: JobId, done: Done<JobReport>): void {
-    if (this.#lost !== undefined) return done(this.#lost);
-    this.#onEnded = (...answer) => {
-      this.#onEnded = () => undefined;
-      done(...answer);
-    };
-    this.#send('client.wait', { job });
+    this.#ask('client.wait', { job }, done);
   }
 
   /** What became of each host, when all are up, have left, or have failed. */
   change<Name extends 'client.add' | 'client.remove'>(
-    name: Name,
-    body: MessageBody<Name>,
-    done: Done<readonly HostOutcome[]>,
+    name: Name, body: Omit<MessageBody<Name>, 'call'>, done: Done<readonly HostOutcome[]>,
   ): void {
-    if (this.#lost !== undefined) return done(this.#lost);
-    this.#onChanged = (...answer) => {
-      this.#onChanged = () => undefined;
-      done(...answer);
-    };
-    this.#send(name, body);
+    this.#ask(name, body, done);
   }
 
   /** Metrics of each agent, then the names of those that did not answer. */
   metrics(onAgent: (metrics: AgentMetrics) => void, done: Done<readonly string[]>): void {
-    if (this.#lost !== undefined) return done(this.#lost);
-    this.#onMeasured = onAgent;
-    this.#onGathered = (...answer) => {
-      this.#onGathered = () => undefined;
-      done(...answer);
-    };
-    this.#send('client.metrics', {});
+    this.#ask('client.metrics', {}, done, onAgent);
   }
 
   /** A request of the session itself. */
@@ -175,26 +162,39 @@ export class SessionClient {
     this.#node.messages.request(CONTROLLER, 'agent.echo', {}, () => this.close(), { timeoutMs: LEAVE_MS });
   }
 
-  #ask<Name extends MessageName>(name: Name, body: MessageBody<Name>, done: Done<AcceptedJob>): void {
-    if (this.#lost !== undefined) return done(this.#lost);
-    this.#onAccepted = (...answer) => {
-      this.#onAccepted = () => undefined;
-      done(...answer);
-    };
-    this.#send(name, body);
+  /** `done` is called once; `onPart` with what comes before. Returns the number of the call. */
+  #ask<Name extends CallName, Answer, Part>(
+    name: Name, body: Omit<MessageBody<Name>, 'call'>, done: Done<Answer>, onPart?: (part: Part) => void,
+  ): number {
+    this.#lastCall += 1;
+    const call = this.#lastCall;
+    this.#calls.set(call, { done: done as Done<unknown>, onPart: (part) => onPart?.(part as Part) });
+    const error = this.#lost ?? this.#send(name, { ...body, call } as MessageBody<Name>);
+    if (error !== undefined) this.#settle(call, error);
+    return call;
+  }
+
+  #settle(call: number, error: StciError | undefined, answer?: unknown): void {
+    const found = this.#calls.get(call);
+    this.#calls.delete(call);
+    found?.done(error, answer);
+  }
+
+  /** One that was answered is of the job that is followed: its records cannot be sent any more. */
+  #onRefused(call: number, error: StciError): void {
+    if (call === ALL_CALLS) this.#answer(error);
+    else if (this.#calls.has(call)) this.#settle(call, error);
+    else if (call === this.#jobCall) this.#frontEnd?.onLost(error);
   }
 
   #answer(error: StciError): void {
-    this.#onAccepted(error);
-    this.#onEnded(error);
-    this.#onChanged(error);
-    this.#onGathered(error);
+    for (const call of [...this.#calls.keys()]) this.#settle(call, error);
     this.experiment.onLost(error);
     this.#frontEnd?.onLost(error);
   }
 
-  #send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {
-    if (this.#lost === undefined) this.#node.messages.send(CONTROLLER, name, body);
+  #send<Name extends MessageName>(name: Name, body: MessageBody<Name>): StciError | undefined {
+    return this.#lost === undefined ? this.#node.messages.send(CONTROLLER, name, body) : undefined;
   }
 
   #onLost(text: string): void {

@@ -11,7 +11,7 @@ import type { HostsChanged } from '../agent/host-changes.js';
 import { AgentNode } from '../agent/node.js';
 import type { JobFollower, RecordReader, SessionJob, SessionService } from './contracts.js';
 import { ExperimentDesk } from './experiment-desk.js';
-import { costOf, toWire } from './records.js';
+import { ALL_CALLS, costOf, toWire } from './records.js';
 import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
 
 /** Records of one message, which is longer than they count for where they are no ASCII. */
@@ -34,6 +34,8 @@ export class SessionConnection implements JobFollower {
   readonly #batchBytes: number;
   /** It has submitted a job, or attached to one. */
   #hasAsked = false;
+  /** For that. */
+  #jobCall = ALL_CALLS;
   #job: SessionJob | undefined;
   #reader: RecordReader | undefined;
   /** What its end cancels: a submission that waits, calls at the ends of jobs. */
@@ -70,7 +72,7 @@ export class SessionConnection implements JobFollower {
 
   /** What it has asked for does not come: the session ends with this error. */
   fail(error: StciError): void {
-    this.#refuse(error);
+    this.#refuse(ALL_CALLS, error);
   }
 
   /** Soon, so that what comes in one turn goes in one message. */
@@ -95,21 +97,21 @@ export class SessionConnection implements JobFollower {
   #listen(): void {
     const { messages } = this.#node;
     const { service } = this.#init;
-    messages.on('client.submit', ({ spec, wait, label, detach }) => this.#try(() => {
-      this.#ask();
+    messages.on('client.submit', ({ call, spec, wait, label, detach }) => this.#try(call, () => {
+      this.#ask(call);
       this.#onEnd.push(service.submit(spec, { wait, label }, {
-        onAccepted: (job) => this.#accept(job, detach ? undefined : { all: false, input: true }),
+        onAccepted: (job) => this.#accept(call, job, detach ? undefined : { all: false, input: true }),
         onRefused: (error) => {
           this.#hasAsked = false;
-          this.#refuse(error);
+          this.#refuse(call, error);
         },
-        onWaiting: (reason) => this.#send('client.waiting', { reason }),
+        onWaiting: (reason) => this.#send('client.waiting', { call, reason }),
       }));
     }));
-    messages.on('client.attach', ({ job, all, input }) => this.#try(() => {
+    messages.on('client.attach', ({ call, job, all, input }) => this.#try(call, () => {
       const found = service.job(job);
-      this.#ask();
-      this.#accept(found, { all, input });
+      this.#ask(call);
+      this.#accept(call, found, { all, input });
     }));
     messages.on('client.credit', ({ bytes, shown }) => {
       this.#credit += bytes;
@@ -122,45 +124,48 @@ export class SessionConnection implements JobFollower {
     messages.on('client.topology', ({ survey }) => service.topology(survey));
     messages.on('client.ranks', ({ job, from }) => service.ranks(job, from));
     messages.on('client.signal', ({ job, signal }) => service.signal(job, signal));
-    messages.on('client.wait', ({ job }) => this.#try(() => {
-      this.#onEnd.push(service.job(job).onEnd((report) => this.#send('client.ended', { report })));
+    messages.on('client.wait', ({ call, job }) => this.#try(call, () => {
+      this.#onEnd.push(service.job(job).onEnd((report) => this.#send('client.ended', { call, report })));
     }));
-    messages.on('client.metrics', () => service.gatherMetrics({
-      onAgent: (agent, rows) => this.#send('client.measured', { agent, rows }),
-      onDone: (silent) => this.#send('client.gathered', { silent }),
+    messages.on('client.metrics', ({ call }) => service.gatherMetrics({
+      onAgent: (agent, rows) => this.#send('client.measured', { call, agent, rows }),
+      onDone: (silent) => this.#send('client.gathered', { call, silent }),
     }));
-    const onChanged: HostsChanged = (outcomes) => this.#send('client.changed', { outcomes: [...outcomes] });
-    messages.on('client.add', ({ hosts }) => this.#try(() => service.addHosts(hosts, onChanged)));
-    messages.on('client.remove', ({ names, ...how }) => this.#try(() => service.removeHosts(names, how, onChanged)));
+    const onChanged = (call: number): HostsChanged => (outcomes) =>
+      this.#send('client.changed', { call, outcomes: [...outcomes] });
+    messages.on('client.add', ({ call, hosts }) => this.#try(call, () => service.addHosts(hosts, onChanged(call))));
+    messages.on('client.remove', ({ call, names, ...how }) =>
+      this.#try(call, () => service.removeHosts(names, how, onChanged(call))));
     messages.on('client.stop', () => service.stop());
     const desk = new ExperimentDesk({ node: this.#node, service, send: (name, body) => this.#send(name, body) });
     this.#onEnd.push(() => desk.close());
   }
 
-  #ask(): void {
+  #ask(call: number): void {
     if (this.#hasAsked) throw new StciError('STCI_SESSION_REFUSED', 'This connection has a job already.');
     this.#hasAsked = true;
+    this.#jobCall = call;
   }
 
-  #accept(job: SessionJob, follow: { readonly all: boolean; readonly input: boolean } | undefined): void {
+  #accept(call: number, job: SessionJob, follow: { readonly all: boolean; readonly input: boolean } | undefined): void {
     if (this.#isClosed) return;
     this.#job = job;
     if (follow !== undefined) this.#reader = job.follow(this, follow);
-    this.#send('client.accepted', { job: job.job, stdin: job.stdin, map: job.map, input: job.isWriter(this) });
+    this.#send('client.accepted', { call, job: job.job, stdin: job.stdin, map: job.map, input: job.isWriter(this) });
     this.#pump();
   }
 
-  #try(action: () => void): void {
+  #try(call: number, action: () => void): void {
     try {
       action();
     } catch (thrown) {
       if (!(thrown instanceof StciError)) throw thrown;
-      this.#refuse(thrown);
+      this.#refuse(call, thrown);
     }
   }
 
-  #refuse(error: StciError): void {
-    this.#send('client.refused', { error: toErrorRecord(error) });
+  #refuse(call: number, error: StciError): void {
+    this.#send('client.refused', { call, error: toErrorRecord(error) });
   }
 
   #pump(): void {
@@ -186,7 +191,8 @@ export class SessionConnection implements JobFollower {
   #send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {
     if (this.#isClosed || this.#node.router.linkCount === 0) return;
     const error = this.#node.messages.send(FRONT_END, name, body);
-    if (error !== undefined && name !== 'client.refused') this.#refuse(error);
+    const { call = this.#jobCall } = body as { readonly call?: number };
+    if (error !== undefined && name !== 'client.refused') this.#refuse(call, error);
   }
 
   #onClosed(): void {

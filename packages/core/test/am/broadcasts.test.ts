@@ -2,7 +2,7 @@
 
 import { PROGRAM_PARTS_BYTES_MAX } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { Broadcasts, KEPT_BYTES_MAX } from '../../dist/am/broadcasts.js';
+import { Broadcasts, KEPT_ALL_BYTES_MAX, KEPT_BYTES_MAX } from '../../dist/am/broadcasts.js';
 import { CREDIT_BYTES_MAX } from '../../dist/am/credit.js';
 import { FRAGMENT_BYTES_MAX, HEADER_BYTES, LAYER, encodeHeader } from '../../dist/codec/frame.js';
 
@@ -59,5 +59,31 @@ suite('broadcasts that are kept', (test) => {
     for (let what = 10; what < 13; what++) keep(8, what, KEPT_BYTES_MAX / 2 - HEADER_BYTES);
     assert.equal([next(), next(), next()], [11, 12, undefined], 'what is not kept any more is left out');
     assert.not.ok(missed.has(8));
+  });
+
+  test('all jobs together have a bound: the one with the most loses its oldest, which is told once', () => {
+    const broadcasts = new Broadcasts();
+    const told: (number | undefined)[] = [];
+    const keep = (job: number, bytes: number): void => {
+      for (let kept = 0; kept < bytes; kept += FRAGMENT_BYTES_MAX) {
+        const frame = new Uint8Array(HEADER_BYTES + FRAGMENT_BYTES_MAX);
+        frame.set(encodeHeader({
+          layer: LAYER.message, type: 4, flags: 0, ttl: 9, stream: 0, source: 0, destination: 0, job, sequence: 1,
+        }, FRAGMENT_BYTES_MAX));
+        const cut = broadcasts.keep(frame);
+        if (cut !== undefined) told.push(cut);
+      }
+    };
+    const jobs = KEPT_ALL_BYTES_MAX / KEPT_BYTES_MAX;
+    for (let job = 1; job <= jobs - 1; job++) keep(job, KEPT_BYTES_MAX);
+    const one = 64 * 1024;
+    keep(jobs, KEPT_BYTES_MAX / 2);
+    assert.equal(told, []);
+    for (let job = jobs + 1; broadcasts.keptBytes + 2 * FRAGMENT_BYTES_MAX < KEPT_ALL_BYTES_MAX; job++) keep(job, one);
+    keep(1000, 4 * FRAGMENT_BYTES_MAX);
+    assert.equal([told.length, new Set(told).size, told.includes(1000)], [told.length, told.length, false]);
+    assert.ok(told.length > 0 && broadcasts.keptBytes <= KEPT_ALL_BYTES_MAX, `${broadcasts.keptBytes} bytes, ${told}`);
+    for (const job of broadcasts.jobs) broadcasts.closeJob(job);
+    assert.is(broadcasts.keptBytes, 0);
   });
 });

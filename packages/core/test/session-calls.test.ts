@@ -1,0 +1,101 @@
+/** Calls of a front-end to its session: each gets its own answer, and a refusal concerns one. */
+
+import { StciError, type JobReport } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import type { HostsChanged } from '../dist/agent/host-changes.js';
+import type { GatheredMetrics } from '../dist/agent/gather-metrics.js';
+import { memoryChannel } from '../dist/bootcom/memory-channel.js';
+import { SessionClient } from '../dist/session/client.js';
+import { SessionConnection } from '../dist/session/connection.js';
+import type { SessionService } from '../dist/session/contracts.js';
+import { makeSessionKey } from '../dist/session/session-link.js';
+import { resolved } from './assembly.js';
+import { testPlace } from './world.js';
+
+const report = (job: number): JobReport =>
+  ({ job, exitCode: 0, failures: [], ranks: [], daemons: [], submitWallMs: 0, endWallMs: 0 });
+
+/** A client that is connected to a session whose answers the test gives. */
+function play() {
+  const place = testPlace();
+  const { platform } = place;
+  const { params } = resolved({ 'message.bytes.max': '64KiB' });
+  const ends = new Map<number, (report: JobReport) => void>();
+  const changes: HostsChanged[] = [];
+  const gathered: GatheredMetrics[] = [];
+  const service = {
+    job: (job: number) => ({
+      onEnd: (done: (report: JobReport) => void) => (ends.set(job, done), () => undefined),
+    }),
+    addHosts: (hosts: readonly unknown[], done: HostsChanged) => {
+      if (hosts.length === 0) throw new StciError('STCI_SESSION_REFUSED', 'no hosts');
+      changes.push(done);
+    },
+    gatherMetrics: (one: GatheredMetrics) => void gathered.push(one),
+    faults: { leave: () => false },
+  } as unknown as SessionService;
+  const [ours, theirs] = memoryChannel(platform.clock, 'session', 'client');
+  const key = makeSessionKey(platform);
+  void new SessionConnection({ platform, params, channel: theirs, key, service, onClosed: () => undefined });
+  const client = new SessionClient({ platform, params, channel: ours, key, name: 's' });
+  const told: string[] = [];
+  const tell = (what: string) => (error: StciError | undefined, answer?: unknown): void =>
+    void told.push(`${what}: ${error?.code ?? JSON.stringify(answer)}`);
+  place.run();
+  return { ...place, client, told, tell, ends, changes, gathered };
+}
+
+const HOST = { name: 'h', slots: 1, slotsBound: false, origin: 't' };
+
+suite('calls of a front-end', (test) => {
+  test('two of a kind at once each get their own answer, whichever is first', () => {
+    const { client, told, tell, ends, changes, gathered, run } = play();
+    for (const job of [1, 2]) client.wait(job, (error, ended) => tell(`wait ${job}`)(error, ended?.job));
+    for (const name of ['a', 'b']) client.change('client.add', { hosts: [{ ...HOST, name }] }, tell(`add ${name}`));
+    for (const n of [1, 2]) client.metrics(({ agent }) => void told.push(`${n} ${agent}`), tell(`metrics ${n}`));
+    run();
+    ends.get(2)?.(report(2));
+    ends.get(1)?.(report(1));
+    changes[1]?.([{ name: 'b', error: undefined }]);
+    changes[0]?.([{ name: 'a', error: undefined }]);
+    gathered[1]?.onAgent('root:1', []);
+    gathered[1]?.onDone([]);
+    gathered[0]?.onDone(['root:2']);
+    run();
+    assert.equal(told, [
+      'wait 2: 2', 'wait 1: 1', 'add b: [{"name":"b"}]', 'add a: [{"name":"a"}]', '2 root:1', 'metrics 2: []',
+      'metrics 1: ["root:2"]',
+    ]);
+  });
+
+  test('a refusal, or an answer that is too large, fails the call that it names, and no other', () => {
+    const { client, told, tell, ends, changes, gathered, run } = play();
+    client.wait(1, (error, ended) => tell('wait')(error, ended?.job));
+    client.change('client.add', { hosts: [] }, tell('add nothing'));
+    client.change('client.add', { hosts: [HOST] }, tell('add'));
+    client.metrics(() => undefined, tell('metrics'));
+    run();
+    assert.equal(told.splice(0), ['add nothing: STCI_SESSION_REFUSED']);
+    changes[0]?.([{ name: 'x'.repeat(70_000), error: undefined }]);
+    run();
+    assert.equal(told.splice(0), ['add: STCI_MESSAGE_TOO_LARGE']);
+    gathered[0]?.onDone([]);
+    ends.get(1)?.(report(1));
+    run();
+    assert.equal(told, ['metrics: []', 'wait: 1']);
+  });
+
+  test('what cannot be sent fails at once; the end of the connection fails all that wait', () => {
+    const { client, told, tell, run } = play();
+    client.change('client.add', { hosts: [{ ...HOST, name: 'x'.repeat(70_000) }] }, tell('large'));
+    assert.equal(told.splice(0), ['large: STCI_MESSAGE_TOO_LARGE']);
+    client.wait(1, tell('wait'));
+    client.metrics(() => undefined, tell('metrics'));
+    run();
+    client.close();
+    run();
+    assert.equal(told, ['wait: STCI_SESSION_LOST', 'metrics: STCI_SESSION_LOST']);
+    client.wait(2, tell('late'));
+    assert.is(told.at(-1), 'late: STCI_SESSION_LOST');
+  });
+});
