@@ -132,8 +132,7 @@ export class MessageLayer {
 
   /** One handler per type. It returns the reply if one is requested; an error that it throws is the error reply. */
   on<Name extends MessageName>(
-    name: Name,
-    handler: (body: MessageBody<Name>, context: MessageContext) => unknown,
+    name: Name, handler: (body: MessageBody<Name>, context: MessageContext) => unknown,
   ): void {
     assert(!this.#handlers.has(name), `message ${name} has one handler`);
     this.#handlers.set(name, handler as Handler);
@@ -151,9 +150,7 @@ export class MessageLayer {
   }
 
   /** One-way, unnumbered: lost where a link on the way breaks, or none leads on. In order on one route. */
-  post<Name extends MessageName>(
-    destination: Address, name: Name, body: MessageBody<Name>,
-  ): StciError | undefined {
+  post<Name extends MessageName>(destination: Address, name: Name, body: MessageBody<Name>): StciError | undefined {
     const header = this.#header(destination, this.ownJob, messageId(name));
     return this.#try(name, () => this.#transport.post(header, this.#bounded(encode(body))));
   }
@@ -189,10 +186,7 @@ export class MessageLayer {
 
   /** Calls `done` once: with the reply, the destination's error, or STCI_REQUEST_TIMEOUT. */
   request<Name extends MessageName>(
-    destination: Address,
-    name: Name,
-    body: MessageBody<Name>,
-    done: RequestDone,
+    destination: Address, name: Name, body: MessageBody<Name>, done: RequestDone,
     { timeoutMs = this.#init.limits.requestTimeoutMs, job = this.ownJob }: RequestOptions = {},
   ): void {
     const header = this.#header(destination, job, messageId(name), FLAG.request);
