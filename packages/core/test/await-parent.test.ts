@@ -127,7 +127,7 @@ suite('an agent that waits for the one above it', (test) => {
       const channel = new DeferredChannel({ kind: 'stdio', label: 'started', soon: one.platform.clock.soon });
       return { pid: 7, phase: 'in the login shell', channel, kill: () => channel.end('killed') };
     };
-    const addresses = ['tls://h:1'];
+    const addresses = ['tls://h:1', 'tls://nowhere:1'];
     const killed = connect(one, { addresses, key: KEY }, startOther);
     killed.process.kill();
     const reached = connect(one, { addresses: one.addresses, key: KEY }, startOther);

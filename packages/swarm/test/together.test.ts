@@ -86,6 +86,22 @@ suite('jobs whose agents are started together', (test) => {
     }
   });
 
+  test('a host that was not reached is reached where its agent waits; a spare in its place is started', () => {
+    const settings = { 'launcher.handshake': '1s', 'launcherproc.together.ends': 'false' };
+    // While the controller connects to where it waits.
+    const hooks: RunHooks = {
+      onWorld: (world) => {
+        world.at(10, () => world.cutLink('n0', 'login'));
+        world.at(900, () => world.mendLink('n0', 'login'));
+      },
+    };
+    const link = { ...PLAIN.link, latencyMs: 3, timeoutMs: 60_000 };
+    const again = job({ hosts: 3, settings: { ...settings, 'errmgr.launch': 'retry' }, link, hooks });
+    assert.equal([exitOf(again), again.logins, ranksOn(again)], [0, 0, ['n0', 'n1', 'n2']]);
+    const spare = job({ hosts: 3, settings: { ...settings, 'errmgr.launch': 'spare' }, link, hooks });
+    assert.equal([exitOf(spare), spare.logins, ranksOn(spare)], [0, 1, ['n3', 'n1', 'n2']]);
+  });
+
   const MOMENTS = range(0, 40).map((step) => step / 4);
 
   test('an agent, a step, a host, the controller die at each moment of the start: nothing is left', () => {

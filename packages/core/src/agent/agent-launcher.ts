@@ -242,7 +242,8 @@ export class AgentLauncher {
     if (started !== undefined && started.orStart !== true) return reachPlace(platform, started, handshakeMs, events);
     const launcherProc = this.#launcherProcFor(start.host);
     const startOne = (): AgentProcess => launcherProc.start({ ...start, waitMs: hostWaitMs(handshakeMs) }, events);
-    return started === undefined ? startOne() : reachPlace(platform, started, handshakeMs, events, startOne);
+    // The rest of the time is for the start.
+    return started === undefined ? startOne() : reachPlace(platform, started, handshakeMs / 2, events, startOne);
   }
 
   /** The planned hosts. Throws StciError if no launcherproc accepts them. */

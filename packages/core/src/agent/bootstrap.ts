@@ -157,8 +157,14 @@ export class Bootstrap {
    */
   startHost(host: HostIndex, spec: HostSpec, done: HostStarted): void {
     assert(this.#phase === 'ready' && this.table.isGone(host), 'a host is started again when it is gone');
-    this.#hosts[host] = spec;
+    this.#assign(host, spec);
     this.lateStarts.start(host, done);
+  }
+
+  /** On a spare nobody waits. */
+  #assign(host: HostIndex, spec: HostSpec): void {
+    if (spec.name !== this.hostName(host)) this.together.spend(host);
+    this.#hosts[host] = spec;
   }
 
   loginOf(host: HostIndex): HostLogin {
@@ -205,7 +211,7 @@ export class Bootstrap {
     }
     if (state !== 'starting' && state !== 'up') return;
     this.#dropSubtree(host);
-    this.together.spend(host);
+    this.together.failed(host);
     const hadLink = state === 'up' || error.code !== 'STCI_LAUNCH_FAILED';
     // The agents that it linked to have lost their parent and end: all of them must be started again.
     for (const below of this.#below.hostsBelow(host)) {
@@ -289,7 +295,7 @@ export class Bootstrap {
 
   #restart(host: HostIndex, spec: HostSpec): void {
     if (this.#phase !== 'starting') return;
-    this.#hosts[host] = spec;
+    this.#assign(host, spec);
     const starter = this.table.starterOf(host);
     this.#renew(host, starter);
     const subtree = this.#subtree(host);

@@ -143,13 +143,20 @@ export class StartedTogether {
   }
 
   /**
-   * The agent above it was linked, and is lost: it has ended if that one had connected to it. Else it waits, and must
-   * not be left beside one that is started anew.
+   * It did not come up, or the agent above it is lost, which may have connected to it: it has ended then. If not, it
+   * waits, and must not be left beside one that is started anew.
    */
   doubt(host: HostIndex): void {
     const member = this.#members[host];
     if (member?.start === undefined || 'reason' in member.start) this.spend(host);
     else member.start = { ...member.start, orStart: true };
+  }
+
+  /** Its start has failed: if that was a connection to where it waits, it is tried once more. */
+  failed(host: HostIndex): void {
+    const { start } = this.#members[host] ?? {};
+    if (start !== undefined && 'key' in start && start.orStart === true) this.spend(host);
+    else this.doubt(host);
   }
 
   /** The next start of this host's agent is one of its own. */

@@ -14,8 +14,8 @@ const ADDRESS_CHARS_MAX = 300;
 
 /**
  * What came of the start of a host's agent with all others: where it waits, or why it does not. Only for the hosts with
- * which a session begins, and once: what is started again has none. `orStart`: an agent that is lost may have connected
- * there, and it has ended with that one; where nobody waits any more, it is started.
+ * which a session begins: what is started again has none, unless it may still wait there. Then, `orStart`, it is
+ * reached, and started only if it is not.
  */
 export type HostStart = (AgentPlace & { readonly orStart?: boolean }) | { readonly reason: string };
 

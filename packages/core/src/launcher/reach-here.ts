@@ -29,7 +29,7 @@ export function reachHere(
   return new AgentConnection({ clock, kind: 'unix', ways: [way] }, events);
 }
 
-/** Connects to an agent at its listener. Each address has its share of the time. `start`: where it is not any more. */
+/** Connects to an agent at its listener. Each address has its share of the time. `start`: if it is not reached. */
 export function reachPlace(
   { clock, network }: Pick<Platform, 'clock' | 'network'>,
   { addresses, key }: AgentPlace,
@@ -65,7 +65,7 @@ interface ConnectionInit {
   readonly clock: Platform['clock'];
   readonly kind: string;
   readonly ways: readonly [Way, ...Way[]];
-  /** If all fail, and one was refused, the agent is started. */
+  /** If all fail, the agent is started. */
   readonly start?: (() => AgentProcess) | undefined;
 }
 
@@ -126,7 +126,7 @@ class AgentConnection implements AgentProcess {
   #failed(): void {
     const { start } = this.#init;
     const failures = this.#failures;
-    if (start === undefined || this.#isKilled || !failures.some(isRefusal)) {
+    if (start === undefined || this.#isKilled) {
       return this.#end(() => this.#events.onError(failureOf(failures)));
     }
     this.#started = start();
@@ -146,15 +146,11 @@ class AgentConnection implements AgentProcess {
   }
 }
 
-function isRefusal({ data }: ErrorRecord): boolean {
-  return data?.['reach'] === 'dead';
-}
-
 /** It is known to have ended only if that was found everywhere. */
 function failureOf(failures: readonly ErrorRecord[]): ErrorRecord {
   const [first, ...others] = failures as [ErrorRecord, ...ErrorRecord[]];
   if (others.length === 0) return first;
-  const reach: ReachFailure = failures.every(isRefusal) ? 'dead' : 'unreachable';
+  const reach: ReachFailure = failures.every(({ data }) => data?.['reach'] === 'dead') ? 'dead' : 'unreachable';
   const message = failures.map((error) => error.message).join(' ');
   return { ...first, message, data: { reach } };
 }

@@ -161,6 +161,16 @@ suite('agents that are started together, at the controller', (test) => {
     assert.equal([fake.together.startOf(1), fake.together.failures()], [undefined, []], 'it ended with that one');
   });
 
+  test('one that was not reached where it waits is tried there once more; one that has failed to start is not', () => {
+    const fake = begin(2);
+    fake.events.onPlace(0, place(0));
+    fake.events.onFailed(1, { code: 'STCI_LAUNCH_FAILED', message: 'drained' });
+    for (const host of [0, 1]) fake.together.failed(host);
+    assert.equal([0, 1].map((host) => fake.together.startOf(host)), [{ ...place(0), orStart: true }, undefined]);
+    fake.together.failed(0);
+    assert.is(fake.together.startOf(0), undefined);
+  });
+
   test('an error gets what its agent printed, and a plugin that ended it', () => {
     const fake = begin();
     const error = new StciError('STCI_AGENT_LOST', 'Agent root:1 on host n1 is lost', { host: 'n1', agent: 'root:1' });
