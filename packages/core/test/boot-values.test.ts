@@ -52,7 +52,8 @@ suite('numbers that an agent starts by', (test) => {
     const bad: readonly (readonly [object, string])[] = [
       [{ ...place, key: key.slice(1) }, 'a key of 32 bytes, got 31, at boot details.subtree[1][4]'],
       [{ ...place, addresses: [] }, '1 to 64 addresses, got 0'],
-      [{ ...place, addresses: Array.from({ length: 65 }, () => 'tls://a:1') }, '1 to 64 addresses'],
+      [{ ...place, addresses: Array.from({ length: 65 }, () => 'tls://a:1') },
+        'an array of at most 64 at boot details.subtree[1][4].addresses, got 65'],
       [{ ...place, addresses: [3] }, 'a string at boot details.subtree[1][4].addresses[0], got 3'],
       [{ ...place, orStart: 1 }, 'a boolean at boot details.subtree[1][4].orStart, got 1'],
       [{ reason: 3 }, 'a string at boot details.subtree[1][4].reason, got 3'],

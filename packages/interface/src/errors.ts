@@ -65,23 +65,42 @@ export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_KINDS, code);
 }
 
-/** The plain record of any thrown value; one that is no StciError, and has none of our codes, gets STCI_INTERNAL. */
-export function toErrorRecord(thrown: unknown): ErrorRecord {
+/** Longest text of a record; most facts, and the longest text of one; most causes, each of the one before. */
+export const ERROR_TEXT_CHARS_MAX = 16 * 1024;
+export const ERROR_FACTS_MAX = 64;
+export const ERROR_FACT_CHARS_MAX = 4096;
+export const ERROR_CAUSES_MAX = 8;
+
+/**
+ * The plain record of any thrown value, cut to what a message takes; one that is no StciError, and has none of our
+ * codes, gets STCI_INTERNAL.
+ */
+export function toErrorRecord(thrown: unknown, causesMax = ERROR_CAUSES_MAX): ErrorRecord {
   if (thrown instanceof StciError) {
+    const hasCause = thrown.cause !== undefined && causesMax > 0;
     return {
       code: thrown.code,
-      message: thrown.message,
+      message: cutText(thrown.message),
       ...(thrown.agent !== undefined && { agent: thrown.agent }),
       ...(thrown.host !== undefined && { host: thrown.host }),
       ...(thrown.rank !== undefined && { rank: thrown.rank }),
-      ...(Object.keys(thrown.data).length > 0 && { data: thrown.data }),
-      ...(thrown.cause !== undefined && { cause: toErrorRecord(thrown.cause) }),
+      ...(Object.keys(thrown.data).length > 0 && { data: cutFacts(thrown.data) }),
+      ...(hasCause && { cause: toErrorRecord(thrown.cause, causesMax - 1) }),
     };
   }
-  if (!(thrown instanceof Error)) return { code: 'STCI_INTERNAL', message: String(thrown) };
+  if (!(thrown instanceof Error)) return { code: 'STCI_INTERNAL', message: cutText(String(thrown)) };
   const { code, name, message } = thrown as Error & { readonly code?: string };
-  if (code !== undefined && isErrorCode(code)) return { code, message };
-  return { code: 'STCI_INTERNAL', message: `${name}: ${message}` };
+  if (code !== undefined && isErrorCode(code)) return { code, message: cutText(message) };
+  return { code: 'STCI_INTERNAL', message: cutText(`${name}: ${message}`) };
+}
+
+function cutText(text: string, charsMax = ERROR_TEXT_CHARS_MAX): string {
+  return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1)}…`;
+}
+
+function cutFacts(data: StciError['data']): StciError['data'] {
+  return Object.fromEntries(Object.entries(data).slice(0, ERROR_FACTS_MAX).map(([name, fact]) =>
+    [name, typeof fact === 'string' ? cutText(fact, ERROR_FACT_CHARS_MAX) : fact]));
 }
 
 /** The typed error of a record; an unknown code becomes STCI_INTERNAL, and `data.code` keeps it. */

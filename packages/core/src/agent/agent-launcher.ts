@@ -26,7 +26,7 @@ import { selectEviction } from '../bootcom/eviction.js';
 import { PendingLinks } from '../bootcom/pending-links.js';
 import { portRange } from '../bootcom/port-range.js';
 import { RefusedConnections } from '../bootcom/refused-connections.js';
-import { listenerAddresses, type HostStart } from '../launcher/host-login.js';
+import { ADDRESSES_MAX, listenerAddresses, type HostStart } from '../launcher/host-login.js';
 import { failedAgent, reachPlace } from '../launcher/reach-here.js';
 import { hostWaitMs } from '../launcher/start-pace.js';
 import type { AgentNode } from './node.js';
@@ -130,7 +130,7 @@ export class AgentLauncher {
 
   /** How children connect to this agent. */
   connection(): Pick<BootDetails, 'connect' | 'connectKey'> {
-    const connect = this.#listener?.addresses ?? [];
+    const connect = (this.#listener?.addresses ?? []).slice(0, ADDRESSES_MAX);
     return { connect, ...(connect.length > 0 && this.#connectKey !== undefined && { connectKey: this.#connectKey }) };
   }
 

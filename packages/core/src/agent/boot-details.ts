@@ -5,9 +5,10 @@
 
 import { StciError, bootPosition, type ArityPlan, type HostIndex } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
-import { any, bool, bytes, fields, integer, list, optional, plain, str, u32 } from '../codec/shape.js';
+import { BODY_BYTES_MAX, MEMBERS_MAX, members } from '../codec/bounds.js';
+import { bool, bytes, fields, integer, list, optional, plain, u32 } from '../codec/shape.js';
 import { shortestCycle } from '../launcher/boot-plan.js';
-import { hostLogin, type HostLogin } from '../launcher/host-login.js';
+import { KEY_BYTES, addresses, hostLogin, type HostLogin } from '../launcher/host-login.js';
 import { ParentTree, type BootTreePart, type ParentsPart } from '../launcher/parent-tree.js';
 import { TOPOLOGY_SIZE_MAX } from '../topology/options.js';
 import type { ParamSnapshot } from './composition.js';
@@ -37,13 +38,14 @@ const shape = fields({
   host: integer(0, HOSTS_MAX - 1),
   hosts: integer(1, HOSTS_MAX),
   tree: fields({
-    arity: optional(integer(1, HOSTS_MAX)), planned: optional(integer(1, HOSTS_MAX)), parents: optional(list(u32)),
+    arity: optional(integer(1, HOSTS_MAX)), planned: optional(integer(1, HOSTS_MAX)),
+    parents: optional(list(u32, 2 * MEMBERS_MAX)),
   }),
-  subtree: list(hostLogin),
+  subtree: members(hostLogin),
   outlivesParent: bool,
-  connect: list(str),
-  connectKey: optional(bytes),
-  params: bytes,
+  connect: addresses,
+  connectKey: optional(bytes(KEY_BYTES)),
+  params: bytes(BODY_BYTES_MAX),
 });
 
 export function encodeBootDetails(details: BootDetails): Uint8Array {
@@ -52,7 +54,7 @@ export function encodeBootDetails(details: BootDetails): Uint8Array {
 
 /** Throws STCI_CODEC_INVALID or STCI_MESSAGE_INVALID. */
 export function decodeBootDetails(encoded: Uint8Array): BootDetails {
-  const details = shape(any(decode(encoded), 'boot details'), 'boot details');
+  const details = shape(decode(encoded), 'boot details');
   const { host, hosts, subtree } = details;
   const tree = partOf(details.tree, hosts);
   integer(0, hosts - 1)(host, 'boot details.host');
@@ -94,5 +96,5 @@ export function encodeParams(snapshot: ParamSnapshot): Uint8Array {
 
 /** Throws STCI_CODEC_INVALID or STCI_MESSAGE_INVALID; the parameters' values are checked later, by their catalogue. */
 export function decodeParams(encoded: Uint8Array): ParamSnapshot {
-  return plain<ParamSnapshot>()(any(decode(encoded), 'parameters'), 'parameters');
+  return plain<ParamSnapshot>(BODY_BYTES_MAX)(decode(encoded), 'parameters');
 }

@@ -19,6 +19,11 @@ import type { AgentNode } from './node.js';
 /** Hosts that a warning names. */
 const NAMES_MAX = 8;
 
+interface Listening {
+  readonly incarnation: number;
+  readonly addresses: readonly string[];
+}
+
 interface OverlayControlHooks {
   hostName(host: HostIndex): string;
   /** For the user. */
@@ -34,8 +39,8 @@ export class OverlayControl {
   #table: MembershipTable | undefined;
   #kind: OverlayLinkKind = 'ws';
   #size = 0;
-  /** Where the members listen. */
-  readonly #addresses = new Map<Position, readonly string[]>();
+  /** Where the members listen, as they have said. */
+  readonly #listeners = new Map<Position, Listening>();
   /** Members that have not answered yet, while the overlay begins. */
   readonly #awaited = new Set<Position>();
   /** Why members do not listen, until the user is told. */
@@ -86,7 +91,7 @@ export class OverlayControl {
   /** A host is given up. */
   onLost(host: HostIndex): void {
     if (this.#table === undefined) return;
-    this.#addresses.delete(bootPosition(host));
+    this.#listeners.delete(bootPosition(host));
     this.#awaited.delete(bootPosition(host));
     this.overlay.gone(memberOf(this.#table, host));
     this.#begin();
@@ -101,11 +106,12 @@ export class OverlayControl {
     this.#node.messages.send(rootAddress(host), 'overlay.open', { kind: this.#kind });
   }
 
-  /** One that cannot listen connects to those that do. */
+  /** One that cannot listen connects to those that do. All neighbours are told, so nothing is taken twice. */
   #onOpened(member: MemberId, addresses: readonly string[], problem: string | undefined): void {
-    const { position } = member;
+    const { position, incarnation } = member;
+    if (!isNews(this.#listeners.get(position), incarnation, addresses)) return;
     if (problem !== undefined) this.#problems.set(position, problem);
-    this.#addresses.set(position, addresses);
+    this.#listeners.set(position, { incarnation, addresses });
     this.#awaited.delete(position);
     if (this.#size === 0) this.#begin();
     else if (this.#positions > this.#size) this.#tellAll();
@@ -151,7 +157,7 @@ export class OverlayControl {
 
   #tell(member: MemberId, positions: readonly Position[]): void {
     const neighbours = this.#members
-      .filter(({ position }) => positions.includes(position) && this.#addresses.has(position))
+      .filter(({ position }) => positions.includes(position) && this.#listeners.has(position))
       .map((other) => this.#neighbour(member, other));
     if (member.position === 0) return this.#linked?.connect(this.#size, neighbours);
     this.#node.messages.send(rootAddress(bootHost(member.position)), 'overlay.links', { size: this.#size, neighbours });
@@ -164,7 +170,7 @@ export class OverlayControl {
     const secret = address === undefined ? identity.secret : this.#node.secretOf(address, 0);
     const tls = this.#kind === 'ws' ? overlayTls(secrets, secret, params) : undefined;
     return {
-      ...other, addresses: this.#addresses.get(other.position) ?? [],
+      ...other, addresses: this.#listeners.get(other.position)?.addresses ?? [],
       key: pairKey(secrets, identity.secret, member, other), tls,
     };
   }
@@ -179,6 +185,12 @@ export class OverlayControl {
     const hosts = table?.hosts('up', 'suspect', 'orphaned') ?? [];
     return [this.overlay.self, ...hosts.map((host) => memberOf(table as MembershipTable, host))];
   }
+}
+
+/** An incarnation says once where it listens, and once that it does no more. */
+function isNews(said: Listening | undefined, incarnation: number, addresses: readonly string[]): boolean {
+  if (said?.incarnation !== incarnation) return true;
+  return addresses.length === 0 && said.addresses.length > 0;
 }
 
 /** The overlay that the parameters ask for. */

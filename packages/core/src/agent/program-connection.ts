@@ -9,7 +9,7 @@ import {
   WATCHDOG_MS_MAX, programRecord, type Channel, type ProgramEvent, type ProgramRequest, type RecordHead,
 } from '@stci/interface';
 import type { TurnTaker } from './program-turns.js';
-import { bool, integer, object, oneOf, optional, shortStr, u32, variant, type Shape } from '../codec/shape.js';
+import { bool, integer, object, oneOf, optional, shape, str, u32, variant, type Shape } from '../codec/shape.js';
 
 /** From so much unread on, answers wait, and what a program asks is not read. */
 const ROOM_BYTES = 1024 * 1024;
@@ -26,11 +26,11 @@ const bytes = optional(u32);
 
 /** Printable ASCII without space. */
 function word(charsMax: number): Shape<string> {
-  const text = shortStr(charsMax);
-  return (value, path) => {
+  const text = str(charsMax);
+  return shape(text.bytesMax, (value, path) => {
     if (/^[!-~]+$/.test(text(value, path))) return value as string;
     throw new StciError('STCI_MESSAGE_INVALID', `Expected printable ASCII without space at ${path}`);
-  };
+  });
 }
 
 const tag = word(PROGRAM_TAG_CHARS_MAX);
@@ -39,7 +39,7 @@ const key = word(PROGRAM_KEY_CHARS_MAX);
 type Of<Type extends ProgramRequest['type']> = Extract<ProgramRequest, { type: Type }>;
 
 const request = variant<'type', ProgramRequest>('type', {
-  hello: object<Of<'hello'>>({ type: oneOf('hello'), version: u32, token: shortStr(256) }),
+  hello: object<Of<'hello'>>({ type: oneOf('hello'), version: u32, token: str(256) }),
   vote: object<Of<'vote'>>({
     type: oneOf('vote'), kind: oneOf(...COLLECTIVES), flag: optional(bool), root: optional(u32),
     form: optional(form), bytes,
@@ -54,10 +54,10 @@ const request = variant<'type', ProgramRequest>('type', {
   get: object<Of<'get'>>({ type: oneOf('get'), id, key }),
   hosts: object<Of<'hosts'>>({ type: oneOf('hosts'), id }),
   topology: object<Of<'topology'>>({
-    type: oneOf('topology'), id, spec: shortStr(SPEC_CHARS_MAX), size: u32, position: u32,
+    type: oneOf('topology'), id, spec: str(SPEC_CHARS_MAX), size: u32, position: u32,
     root: optional(u32), target: optional(u32),
   }),
-  mark: object<Of<'mark'>>({ type: oneOf('mark'), name: shortStr(MARK_CHARS_MAX) }),
+  mark: object<Of<'mark'>>({ type: oneOf('mark'), name: str(MARK_CHARS_MAX) }),
   alive: object<Of<'alive'>>({ type: oneOf('alive'), withinMs: integer(0, WATCHDOG_MS_MAX) }),
 });
 

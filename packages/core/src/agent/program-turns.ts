@@ -22,7 +22,7 @@ const REST_COST_US = 200;
 
 const US_PER_MS = 1000;
 
-/** Longest that a turn may hold up the agent: with the shortest lease a link sends every 50 ms, and bears three less. */
+/** Longest that a turn may hold up the agent: with the shortest lease a link sends every 50 ms, and bears 3 less. */
 const HELD_US_MAX = 150 * US_PER_MS;
 
 assert(REQUEST_COST_US < REST_COST_US && REST_COST_US < TURN_COST_US, 'a turn takes many plain requests');

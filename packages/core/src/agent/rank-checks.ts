@@ -2,7 +2,8 @@
 
 import { StciError, addressIndex, type HostIndex, type JobMap, type Rank } from '@stci/interface';
 import type { StreamCheck } from '../am/stream-endpoint.js';
-import { bytes, integer, tuple, u32, wallTime } from '../codec/shape.js';
+import { chunk } from '../codec/bounds.js';
+import { integer, tuple, u32, wallTime } from '../codec/shape.js';
 import type { PlacementLookup } from '../job/placement.js';
 
 /** Throws STCI_MESSAGE_INVALID if one of `ranks` is not of this host. */
@@ -14,7 +15,7 @@ export function checkRanks(lookup: PlacementLookup, map: JobMap, host: HostIndex
 }
 
 /** Shape of a chunk of output: `[rank, 1 or 2, time, bytes]`; an empty chunk ends its stream. */
-const chunkShape = tuple(u32, integer(1, 2), wallTime, bytes);
+const chunkShape = tuple(u32, integer(1, 2), wallTime, chunk);
 
 /** Makes a check of a mapped job's output: its ranks must be of the host that sends it. They may move. */
 export function outputCheck(places: { readonly lookup: PlacementLookup; readonly map: JobMap }): StreamCheck {

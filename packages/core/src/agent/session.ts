@@ -8,7 +8,7 @@ import {
   type Params, type Placement, type Rank, type StreamEvents,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
-import { bytes } from '../codec/shape.js';
+import { chunk } from '../codec/bounds.js';
 import { MARK_VARIABLE, rankEnvironment, type HostContext } from '../job/environment.js';
 import { checkLaunch } from '../job/launch-check.js';
 import { placementsOf } from '../job/placement.js';
@@ -269,7 +269,7 @@ export class SessionAgent {
         this.#onCredit(); // Output is dropped from now on.
       },
     };
-    const stream = this.#node.streams.attach(spec, events, { creditBytes, check: (data) => bytes(data, 'input') });
+    const stream = this.#node.streams.attach(spec, events, { creditBytes, check: (data) => chunk(data, 'input') });
     const output = new OutputQueue(stream);
     this.#output = output;
     this.#feed = feed;

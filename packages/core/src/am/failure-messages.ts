@@ -1,24 +1,25 @@
 /** Message types of failures: of detectors and notifiers, of who was told, of what the controller decides. */
 
-import { any, fields, list, oneOf, optional, str, tuple, u32, wallTime } from '../codec/shape.js';
+import { BODY_BYTES_MAX, members, name } from '../codec/bounds.js';
+import { any, fields, oneOf, optional, tuple, u32, wallTime } from '../codec/shape.js';
 import { failureNotice, memberId, toolFailure } from './failure-shapes.js';
 
 export const FAILURE_MESSAGES = {
   /** Detector → the one of the same name at another agent. `incarnation`: of the sender. */
   'detector.message': {
-    id: 70, from: ['root', 'controller'], body: fields({ detector: str, incarnation: u32, body: any }),
+    id: 70, from: ['root', 'controller'], body: fields({ detector: name, incarnation: u32, body: any(BODY_BYTES_MAX) }),
   },
   /** Notifier → the one of the same name at another agent. */
   'notifier.message': {
-    id: 71, from: ['root', 'controller'], body: fields({ notifier: str, incarnation: u32, body: any }),
+    id: 71, from: ['root', 'controller'], body: fields({ notifier: name, incarnation: u32, body: any(BODY_BYTES_MAX) }),
   },
   /** Root agent → its session agents, neighbours: what has failed. */
   'failure.notice': { id: 72, from: 'parent', body: fields({ notice: failureNotice }) },
   /** Session agent → its root agent: ranks that have failed. */
-  'failure.report': { id: 73, from: ['session'], body: fields({ ranks: list(toolFailure) }) },
+  'failure.report': { id: 73, from: ['session'], body: fields({ ranks: members(toolFailure) }) },
   /** Root agent → controller: when it was told of these failures, by the keys of their subjects; agents among them. */
   'failure.seen': {
-    id: 74, from: ['root'], body: fields({ seen: list(tuple(str, wallTime)), members: list(memberId) }),
+    id: 74, from: ['root'], body: fields({ seen: members(tuple(name, wallTime)), members: members(memberId) }),
   },
   /** Controller → root agent, request: tell now, by `failure.seen`, before the answer. */
   'failure.told': { id: 79, from: ['controller'], body: fields({}) },
@@ -36,7 +37,7 @@ export const FAILURE_MESSAGES = {
    * Controller → root agent: watch these members. `[position, count, incarnation]` of each run of positions with the
    * same incarnation.
    */
-  'failure.watch': { id: 77, from: ['controller'], body: fields({ members: list(tuple(u32, u32, u32)) }) },
+  'failure.watch': { id: 77, from: ['controller'], body: fields({ members: members(tuple(u32, u32, u32)) }) },
   /** Session agent → its root agent → controller: programs of the job want to know at once what fails anywhere. */
   'failure.interest': { id: 78, from: ['session', 'root'], body: fields({}) },
 } as const;

@@ -3,12 +3,13 @@
 import type {
   DetectionInterval, FailedSubject, FailureCause, FailureNotice, FailureRecord, MemberId,
 } from '@stci/interface';
-import { bool, list, num, object, oneOf, optional, shortStr, str, u32, variant, wallTime } from '../codec/shape.js';
+import { members, name, numbers } from '../codec/bounds.js';
+import { bool, num, object, oneOf, optional, str, u32, variant, wallTime } from '../codec/shape.js';
 
 /** Longest text of a notice, so that one fits into every message of a notifier. */
 export const TEXT_CHARS_MAX = 1024;
 
-const text = shortStr(TEXT_CHARS_MAX);
+const text = str(TEXT_CHARS_MAX);
 
 export const memberId = object<MemberId>({ position: u32, incarnation: u32 });
 
@@ -46,14 +47,14 @@ export const failureNotice = object<FailureNotice>({ ...found, reporter: memberI
 
 export const failureRecord = object<FailureRecord>({
   ...found,
-  hostName: str,
-  reporter: str,
-  confirmers: list(str),
+  hostName: name,
+  reporter: name,
+  confirmers: members(name),
   notified: u32,
   notifiedWallMs: optional(wallTime),
-  lostRanks: list(object<FailureRecord['lostRanks'][number]>({ job: u32, ranks: list(u32) })),
-  newParents: list(object<FailureRecord['newParents'][number]>({ host: str, parent: str })),
-  policy: list(str),
+  lostRanks: members(object<FailureRecord['lostRanks'][number]>({ job: u32, ranks: numbers })),
+  newParents: members(object<FailureRecord['newParents'][number]>({ host: name, parent: name })),
+  policy: members(name),
   achievedMs: optional(num),
   achievedMaxMs: optional(num),
 });

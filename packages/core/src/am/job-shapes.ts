@@ -1,53 +1,79 @@
 /** Wire shapes of a job's data: its specification, its map, its results. */
 
+import {
+  ERROR_CAUSES_MAX, ERROR_FACTS_MAX, ERROR_FACT_CHARS_MAX, StciError, assert,
+} from '@stci/interface';
 import type {
   Allocation, AppSpec, DroppedOutput, EndCause, ErrorRecord, FailureKind, HostDaemons, HostMap, HostSpec, JobControl,
   JobEvent, JobMap, JobReport, JobSpec, MapBy, MemberEvent, ProcessEnd, RankAttempt, RankReport, RankRun, SignalName,
   StdinTo,
 } from '@stci/interface';
 import {
-  bool, integer, list, num, object, oneOf, optional, plain, record, str, u32, variant, wallTime, type Shape,
+  MEMBERS_MAX, BODY_BYTES_MAX, NAME_CHARS_MAX, WORD_CHARS_MAX, members, name, numbers, text, word,
+} from '../codec/bounds.js';
+import {
+  bool, integer, num, object, oneOf, optional, plain, record, shape, str, u32, variant, wallTime, type Shape,
 } from '../codec/shape.js';
+import { HOSTLIST_MAX } from '../job/hostlist.js';
 import { signalNumber } from '../job/signals.js';
 import { failureRecord } from './failure-shapes.js';
+
+assert(HOSTLIST_MAX < MEMBERS_MAX, 'all hosts of a session, and the controller, can be named');
 
 /** Largest exit status of a process, and exit code of a job. */
 const STATUS_MAX = 255;
 
 const status = integer(0, STATUS_MAX);
 
-export const signalName: Shape<SignalName> = (value, path) => {
-  const name = str(value, path);
-  return signalNumber(name) !== undefined ? (name as SignalName) : (oneOf('SIG…')(value, path) as never);
-};
+/** Longest name of a signal, in characters. */
+const SIGNAL_CHARS_MAX = 32;
+const signalText = str(SIGNAL_CHARS_MAX);
+
+export const signalName: Shape<SignalName> = shape(signalText.bytesMax, (value, path) => {
+  const found = signalText(value, path);
+  return signalNumber(found) !== undefined ? (found as SignalName) : (oneOf('SIG…')(value, path) as never);
+});
 
 /** Facts of an error: numbers, texts and booleans. */
-const fact: Shape<string | number | boolean> = (value, path) =>
-  typeof value === 'string' || typeof value === 'boolean' ? value : num(value, path);
+const factText = str(ERROR_FACT_CHARS_MAX);
+const fact: Shape<string | number | boolean> = shape(factText.bytesMax, (value, path) => {
+  if (typeof value === 'boolean') return value;
+  return typeof value === 'string' ? factText(value, path) : num(value, path);
+});
+
+/** An error that was caused by so many others at most, one by the other. */
+function errorOf(causesMax: number): Shape<ErrorRecord> {
+  return object<ErrorRecord>({
+    code: name,
+    message: text,
+    agent: optional(name),
+    host: optional(name),
+    rank: optional(u32),
+    data: optional(record(fact, ERROR_FACTS_MAX, NAME_CHARS_MAX)),
+    cause: optional(causesMax === 0 ? noCause : errorOf(causesMax - 1)),
+  });
+}
+
+const noCause: Shape<ErrorRecord> = shape(0, (_value, path) => {
+  throw new StciError('STCI_MESSAGE_INVALID', `Expected at most ${ERROR_CAUSES_MAX} causes, got more, at ${path}`);
+});
 
 /** An unknown code comes from a newer peer; the receiver keeps it as a fact. */
-export const errorRecord: Shape<ErrorRecord> = object<ErrorRecord>({
-  code: str,
-  message: str,
-  agent: optional(str),
-  host: optional(str),
-  rank: optional(u32),
-  data: optional(record(fact)),
-  cause: optional((value, path) => errorRecord(value, path)),
-});
+export const errorRecord: Shape<ErrorRecord> = errorOf(ERROR_CAUSES_MAX);
 
-export const texts = record(str);
+/** Variables of an environment. */
+export const texts = record(word, MEMBERS_MAX, WORD_CHARS_MAX);
 
 export const appSpec = object<AppSpec>({
-  program: str,
-  args: list(str),
+  program: word,
+  args: members(word),
   count: optional(u32),
-  hosts: optional(list(u32)),
+  hosts: optional(numbers),
   env: texts,
-  wdir: optional(str),
+  wdir: optional(word),
 });
 
-export const hostSpec = object<HostSpec>({ name: str, slots: u32, slotsBound: bool, user: optional(str), origin: str });
+export const hostSpec = object<HostSpec>({ name, slots: u32, slotsBound: bool, user: optional(name), origin: text });
 
 const mapBy = variant<'by', MapBy>('by', {
   slot: object<{ by: 'slot' }>({ by: oneOf('slot') }),
@@ -61,17 +87,17 @@ export const stdinTo = variant<'to', StdinTo>('to', {
   rank: object<{ to: 'rank'; rank: number }>({ to: oneOf('rank'), rank: u32 }),
 });
 
-export const allocation = object<Allocation>({ hosts: list(hostSpec), spares: list(hostSpec) });
+export const allocation = object<Allocation>({ hosts: members(hostSpec), spares: members(hostSpec) });
 
 /** Checked by the catalogue of parameters. */
-export const jobParams = plain<NonNullable<JobSpec['params']>>();
+export const jobParams = plain<NonNullable<JobSpec['params']>>(BODY_BYTES_MAX);
 
 export const jobSpec = object<JobSpec>({
-  apps: list(appSpec),
+  apps: members(appSpec),
   mapBy,
   oversubscribe: bool,
   env: texts,
-  wdir: str,
+  wdir: word,
   stdin: stdinTo,
   timeoutMs: optional(num),
   params: optional(jobParams),
@@ -89,16 +115,16 @@ const endCause = object<EndCause>({ kind: oneOf(...KINDS), error: errorRecord, e
 export const jobControl = variant<'verb', JobControl>('verb', {
   signal: object<{ verb: 'signal'; signal: SignalName }>({ verb: oneOf('signal'), signal: signalName }),
   end: object<Extract<JobControl, { verb: 'end' }>>({
-    verb: oneOf('end'), kill: bool, reason: str, cause: optional(endCause),
+    verb: oneOf('end'), kill: bool, reason: text, cause: optional(endCause),
   }),
 });
 
 const rankRun = object<RankRun>({ app: u32, first: u32, count: u32, stride: u32 });
-const hostMap = object<HostMap>({ host: u32, name: str, runs: list(rankRun) });
-export const jobMap = object<JobMap>({ size: u32, hosts: list(hostMap) });
+const hostMap = object<HostMap>({ host: u32, name, runs: members(rankRun) });
+export const jobMap = object<JobMap>({ size: u32, hosts: members(hostMap) });
 
 const attempt = {
-  host: str,
+  host: name,
   pid: u32,
   outcome: oneOf('exited', 'signalled', 'ended', 'failed-start', 'lost', 'not-started'),
   end: optional(processEnd),
@@ -109,17 +135,17 @@ const attempt = {
 } as const;
 
 const rankReport = object<RankReport>({
-  ...attempt, rank: u32, app: u32, earlier: optional(list(object<RankAttempt>(attempt))),
+  ...attempt, rank: u32, app: u32, earlier: optional(members(object<RankAttempt>(attempt))),
 });
 
 export const jobReport = object<JobReport>({
   job: u32,
   exitCode: status,
   cause: optional(errorRecord),
-  failures: list(errorRecord),
-  ranks: list(rankReport),
-  daemons: list(object<HostDaemons>({ host: str, count: u32 })),
-  dropped: optional(list(object<DroppedOutput>({ rank: u32, stream: oneOf('stdout', 'stderr'), bytes: num }))),
+  failures: members(errorRecord),
+  ranks: members(rankReport),
+  daemons: members(object<HostDaemons>({ host: name, count: u32 })),
+  dropped: optional(members(object<DroppedOutput>({ rank: u32, stream: oneOf('stdout', 'stderr'), bytes: num }))),
   submitWallMs: wallTime,
   endWallMs: wallTime,
 });
@@ -128,24 +154,24 @@ type EventOf<Type extends JobEvent['type']> = Extract<JobEvent, { readonly type:
 
 type MemberChange<Change extends MemberEvent['change']> = Extract<MemberEvent, { readonly change: Change }>;
 
-const member = { type: oneOf('member'), host: u32, name: str, incarnation: u32, wallMs: wallTime } as const;
+const member = { type: oneOf('member'), host: u32, name, incarnation: u32, wallMs: wallTime } as const;
 
 export const jobEvent = variant<'type', JobEvent>('type', {
   mapped: object<EventOf<'mapped'>>({ type: oneOf('mapped'), map: jobMap }),
   'host-up': object<EventOf<'host-up'>>({
-    type: oneOf('host-up'), host: u32, name: str, up: u32, total: u32, incarnation: u32,
+    type: oneOf('host-up'), host: u32, name, up: u32, total: u32, incarnation: u32,
   }),
   member: variant<'change', MemberEvent>('change', {
     suspected: object<MemberChange<'suspected'>>({
-      ...member, change: oneOf('suspected'), detector: str, reporter: str, evidence: str,
+      ...member, change: oneOf('suspected'), detector: name, reporter: name, evidence: text,
     }),
     refuted: object<MemberChange<'refuted'>>({ ...member, change: oneOf('refuted') }),
-    linked: object<MemberChange<'linked'>>({ ...member, change: oneOf('linked'), parent: str }),
+    linked: object<MemberChange<'linked'>>({ ...member, change: oneOf('linked'), parent: name }),
   }),
   recovery: object<EventOf<'recovery'>>({
-    type: oneOf('recovery'), phase: oneOf('launching', 'running', 'idle'), host: u32, name: str,
+    type: oneOf('recovery'), phase: oneOf('launching', 'running', 'idle'), host: u32, name,
     action: oneOf('start-again', 'use-spare', 'leave-out'), error: errorRecord, afterMs: optional(u32),
-    starts: optional(u32), spare: optional(str), reason: optional(str),
+    starts: optional(u32), spare: optional(name), reason: optional(text),
   }),
   started: object<EventOf<'started'>>({
     type: oneOf('started'), rank: u32, host: u32, pid: u32, wallMs: wallTime, attempt: optional(u32),
@@ -154,13 +180,13 @@ export const jobEvent = variant<'type', JobEvent>('type', {
     type: oneOf('restarting'), report: rankReport, host: optional(u32), attempt: u32, afterMs: u32,
   }),
   running: object<EventOf<'running'>>({ type: oneOf('running') }),
-  mark: object<EventOf<'mark'>>({ type: oneOf('mark'), rank: u32, host: u32, name: str, wallMs: wallTime }),
+  mark: object<EventOf<'mark'>>({ type: oneOf('mark'), rank: u32, host: u32, name, wallMs: wallTime }),
   exited: object<EventOf<'exited'>>({ type: oneOf('exited'), report: rankReport }),
   failure: object<EventOf<'failure'>>({
     type: oneOf('failure'), error: errorRecord, isRecorded: optional(bool),
   }),
   'failure-record': object<EventOf<'failure-record'>>({ type: oneOf('failure-record'), record: failureRecord }),
-  warning: object<EventOf<'warning'>>({ type: oneOf('warning'), text: str }),
-  ending: object<EventOf<'ending'>>({ type: oneOf('ending'), reason: str }),
+  warning: object<EventOf<'warning'>>({ type: oneOf('warning'), text }),
+  ending: object<EventOf<'ending'>>({ type: oneOf('ending'), reason: text }),
   ended: object<EventOf<'ended'>>({ type: oneOf('ended'), report: jobReport }),
 });

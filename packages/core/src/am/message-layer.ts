@@ -17,9 +17,9 @@ import type { AgentTest } from './delivery.js';
 import { Reassembly, cut } from './fragments.js';
 import { Inbox, type Received, type ReceivedFrame } from './inbox.js';
 import {
-  checkBody, checkSender, messageId, messageName, type MessageBody, type MessageName,
+  checkBody, checkLength, checkSender, messageId, messageName, type MessageBody, type MessageName,
 } from './messages.js';
-import { PendingRequests, decodeBody, type RequestDone, type RequestOptions } from './requests.js';
+import { PendingRequests, decodeBody, encodeBody, type RequestDone, type RequestOptions } from './requests.js';
 import type { Router } from './router.js';
 import { SUBTREE, Transport, type MessageLimits } from './transport.js';
 import { Waits, type WaitObserver } from './waits.js';
@@ -146,13 +146,13 @@ export class MessageLayer {
   send<Name extends MessageName>(
     destination: Address, name: Name, body: MessageBody<Name>, job: JobId = this.ownJob,
   ): StciError | undefined {
-    return this.#try(name, () => this.#emit(this.#header(destination, job, messageId(name)), encode(body)));
+    return this.#try(name, () => this.#emit(this.#header(destination, job, messageId(name)), encodeBody(name, body)));
   }
 
   /** One-way, unnumbered: lost where a link on the way breaks, or none leads on. In order on one route. */
   post<Name extends MessageName>(destination: Address, name: Name, body: MessageBody<Name>): StciError | undefined {
     const header = this.#header(destination, this.ownJob, messageId(name));
-    return this.#try(name, () => this.#transport.post(header, this.#bounded(encode(body))));
+    return this.#try(name, () => this.#transport.post(header, this.#bounded(encodeBody(name, body))));
   }
 
   /** To one neighbour, independent of its address. */
@@ -160,7 +160,7 @@ export class MessageLayer {
     link: Link, name: Name, body: MessageBody<Name>, job: JobId = this.ownJob,
   ): StciError | undefined {
     const header = this.#header(NEIGHBOUR, job, messageId(name));
-    return this.#try(name, () => cut(header, [this.#bounded(encode(body))], (pieces) => link.send(pieces)));
+    return this.#try(name, () => cut(header, [this.#bounded(encodeBody(name, body))], (pieces) => link.send(pieces)));
   }
 
   /** To every agent below this one, but session agents of other jobs; agents forward it without decoding it. */
@@ -192,7 +192,7 @@ export class MessageLayer {
     const header = this.#header(destination, job, messageId(name), FLAG.request);
     if (!this.#requests.add(header.sequence, { name, destination, job, done }, timeoutMs)) return;
     try {
-      this.#emit(header, encode(body));
+      this.#emit(header, encodeBody(name, body));
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
       this.#requests.settle(header.sequence, fault);
@@ -324,10 +324,11 @@ export class MessageLayer {
           `${addressName(this.#init.router.self)} has no handler for message ${name ?? header.type}`,
         );
       }
+      checkLength(name, body.length);
       const checked = checkBody(name, decodeBody(body));
       if (this.#guard !== undefined) this.#checkSender(name, checked, header.source, from);
       const reply = handler(checked as never, { source: header.source, job: header.job, from });
-      if (wantsReply) this.#reply(header, FLAG.reply, reply === undefined ? new Uint8Array(0) : encode(reply));
+      if (wantsReply) this.#reply(header, FLAG.reply, encodeBody(name, reply, true));
     } catch (fault) {
       if (!wantsReply) throw fault;
       this.#replyError(header, toErrorRecord(fault));

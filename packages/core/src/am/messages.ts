@@ -7,8 +7,9 @@
 import { CONTROLLER, StciError, addressIndex, addressKind, addressName } from '@stci/interface';
 import type { Address, AgentKind, StreamSpec } from '@stci/interface';
 import {
-  any, bool, bytes, fields, integer, list, num, object, oneOf, optional, str, tuple, u32, wallTime, type Shape,
+  any, bool, bytes, fields, integer, num, object, oneOf, optional, tuple, u32, wallTime, type Shape,
 } from '../codec/shape.js';
+import { MESSAGE_BYTES_MAX, chunk, members, name, numbers, text, word } from '../codec/bounds.js';
 import {
   allocation, appSpec, errorRecord, hostSpec, jobControl, jobEvent, jobMap, jobParams, jobReport, jobSpec, processEnd,
   signalName, stdinTo, texts,
@@ -17,14 +18,17 @@ import { FAILURE_MESSAGES } from './failure-messages.js';
 import { sessionFailure } from './failure-shapes.js';
 import { FAULT_MESSAGES } from './fault-messages.js';
 import { PROGRAM_MESSAGES } from './program-messages.js';
-import { hostLogin } from '../launcher/host-login.js';
+import { addresses, hostLogin, socket } from '../launcher/host-login.js';
 import { metricRows } from '../metrics/store.js';
 import type { Neighbour } from '../overlay/neighbour.js';
 import type { LinkReport } from '../session/topology-report.js';
 import { jobLabel, wireRecord } from '../session/records.js';
 
+/** Keys of links. */
+const KEY_BYTES_MAX = 64;
+
 /** One host's part of a job: `[host, node, [[app, first, count, stride], …]]`; `node`: its place among `nodes`. */
-const hostRuns = tuple(u32, u32, list(tuple(u32, u32, u32, u32)));
+const hostRuns = tuple(u32, u32, members(tuple(u32, u32, u32, u32)));
 
 /** The end of a rank's attempt, the first if `attempt` is absent. */
 const rankEnd = {
@@ -40,14 +44,14 @@ const rankEnd = {
 };
 
 const linkReport = object<LinkReport>({
-  peer: str, kind: str, role: oneOf('parent', 'child', 'front-end', 'overlay'),
+  peer: name, kind: name, role: oneOf('parent', 'child', 'front-end', 'overlay'),
   state: oneOf('connecting', 'up', 'suspect', 'closed'), inStateMs: num, roundTripMs: optional(num),
 });
 
 const streamSpec = fields({
   id: u32,
-  members: list(u32),
-  topology: str,
+  members: numbers,
+  topology: name,
   reduction: oneOf('none', 'sum', 'min', 'max', 'concat', 'and', 'or'),
 }) as Shape<StreamSpec>;
 
@@ -68,7 +72,7 @@ const MESSAGE_TYPES = {
   /** Root agent → controller: the agent is up. `socket`: where it can be reached if it loses its parent. */
   'agent.up': {
     id: 1, from: ['root'], ofOwnHost: true,
-    body: fields({ host: u32, pid: u32, hostname: str, incarnation: u32, socket: optional(str) }),
+    body: fields({ host: u32, pid: u32, hostname: name, incarnation: u32, socket: optional(socket) }),
   },
   /** Root agent → controller: what started it, a batch system, has told it to end, and gives it a time for that. */
   'agent.ending': { id: 131, from: ['root'], ofOwnHost: true, body: fields({ host: u32 }) },
@@ -76,13 +80,13 @@ const MESSAGE_TYPES = {
    * Controller → the agent that starts `host`, while the session comes up: start its agent again. `subtree`: the hosts
    * now at and below it.
    */
-  'launch.restart': { id: 5, from: ['controller'], body: fields({ host: u32, subtree: list(hostLogin) }) },
+  'launch.restart': { id: 5, from: ['controller'], body: fields({ host: u32, subtree: members(hostLogin) }) },
   /** Controller → the agent that starts `host`, which is left out: start the agents below it yourself. */
-  'launch.takeover': { id: 6, from: ['controller'], body: fields({ host: u32, subtree: list(hostLogin) }) },
+  'launch.takeover': { id: 6, from: ['controller'], body: fields({ host: u32, subtree: members(hostLogin) }) },
   /** Controller → root agent, while the session runs: start the agent of this host, and none below it. */
   'tree.start': { id: 67, from: ['controller'], body: fields({ login: hostLogin }) },
   /** Parent → child, neighbour: stop the agents below you, then yourself. */
-  'agent.stop': { id: 2, from: 'parent', body: fields({ reason: str }) },
+  'agent.stop': { id: 2, from: 'parent', body: fields({ reason: text }) },
   /** Agent → controller: a child did not come up, or was lost. */
   'agent.failed': {
     id: 3,
@@ -98,7 +102,7 @@ const MESSAGE_TYPES = {
   /** Front-end → controller: this agent's messages do not fit their types. */
   'agent.malformed': { id: 7, from: ['front-end'], body: fields({ agent: u32, error: errorRecord }) },
   /** Controller → the agent that started `agent`, request: close your link to it. */
-  'agent.expel': { id: 8, from: ['controller'], body: fields({ agent: u32, reason: str }) },
+  'agent.expel': { id: 8, from: ['controller'], body: fields({ agent: u32, reason: text }) },
   /** Controller → root agent: leave the session, the agents below you stay. */
   'agent.leave': { id: 9, from: ['controller'], body: fields({}) },
   /**
@@ -107,7 +111,7 @@ const MESSAGE_TYPES = {
    */
   'tree.adopt': {
     id: 60, from: ['controller'],
-    body: fields({ attempt: u32, login: hostLogin, socket: str, hosts: list(u32), waitMs: u32 }),
+    body: fields({ attempt: u32, login: hostLogin, socket, hosts: numbers, waitMs: u32 }),
   },
   /** Root agent → controller. `parent`: of an agent that is `busy`. */
   'tree.adopted': {
@@ -121,21 +125,21 @@ const MESSAGE_TYPES = {
   /** Parent → child, neighbour: it is cut off; another agent may link to the child, which waits so long at most. */
   'tree.release': { id: 69, from: 'parent', body: fields({ waitMs: u32 }) },
   /** Controller → front-end: these hosts have been linked again; what was sent to them may have been lost. */
-  'tree.resend': { id: 64, from: ['controller'], body: fields({ hosts: list(u32) }) },
+  'tree.resend': { id: 64, from: ['controller'], body: fields({ hosts: numbers }) },
   /** Controller → every root agent: all have come up, in a session that has no job yet. */
   'session.ready': { id: 66, from: 'above', body: fields({}) },
   /** Controller → root agent that was linked again, passed on to those below: of the jobs up to `last` these run. */
-  'session.jobs': { id: 68, from: 'above', body: fields({ last: u32, running: list(u32) }) },
+  'session.jobs': { id: 68, from: 'above', body: fields({ last: u32, running: numbers }) },
   /** Controller → every root agent: the session is about to end, so that nobody is linked again. */
   'session.end': { id: 65, from: 'above', body: fields({}) },
   /** Controller → root agent: agents of `hosts` are reached by that of `child`. */
-  'tree.route': { id: 63, from: ['controller'], body: fields({ child: u32, hosts: list(u32) }) },
+  'tree.route': { id: 63, from: ['controller'], body: fields({ child: u32, hosts: numbers }) },
   /** Controller → root agent: listen for links of the overlay. */
   'overlay.open': { id: 80, from: ['controller'], body: fields({ kind: oneOf('private', 'ws') }) },
   /** Root agent → controller: where it listens; `problem`: why it does not. */
   'overlay.opened': {
     id: 81, from: ['root'], ofOwnHost: true,
-    body: fields({ host: u32, incarnation: u32, addresses: list(str), problem: optional(str) }),
+    body: fields({ host: u32, incarnation: u32, addresses, problem: optional(text) }),
   },
   /** Controller → root agent: the overlay has so many positions, and these are your neighbours. */
   'overlay.links': {
@@ -143,8 +147,8 @@ const MESSAGE_TYPES = {
     from: ['controller'],
     body: fields({
       size: u32,
-      neighbours: list(object<Neighbour>({
-        position: u32, incarnation: u32, addresses: list(str), key: bytes, tls: optional(bytes),
+      neighbours: members(object<Neighbour>({
+        position: u32, incarnation: u32, addresses, key: bytes(KEY_BYTES_MAX), tls: optional(bytes(KEY_BYTES_MAX)),
       })),
     }),
   },
@@ -154,41 +158,41 @@ const MESSAGE_TYPES = {
   'links.survey': { id: 84, from: ['controller'], body: fields({ survey: u32 }) },
   'links.report': {
     id: 85, from: ['root'], ofOwnHost: true,
-    body: fields({ host: u32, survey: u32, links: list(linkReport) }),
+    body: fields({ host: u32, survey: u32, links: members(linkReport) }),
   },
   /** Controller → root agent, by any way: ask this agent for an answer. */
   'probe.ask': { id: 87, from: ['controller', 'root'], body: fields({ probe: u32, agent: u32 }) },
   /** Root agent → controller: it has given one. */
   'probe.answered': { id: 88, from: ['root'], body: fields({ probe: u32, agent: u32 }) },
   /** Any → any, request: replies with the same body. */
-  'agent.echo': { id: 4, from: 'any', body: any, reply: any },
+  'agent.echo': { id: 4, from: 'any', body: any(MESSAGE_BYTES_MAX), reply: any(MESSAGE_BYTES_MAX) },
   /** Parent → child, neighbour; each agent forwards to a child only the part of the job at and below it. */
   'job.launch': {
     id: 10,
     from: 'parent',
     body: fields({
-      session: str,
+      session: name,
       /** The front-end that gets the output. */
       owner: u32,
       size: u32,
       nodes: u32,
-      apps: list(appSpec),
+      apps: members(appSpec),
       env: texts,
-      wdir: str,
+      wdir: word,
       stdin: stdinTo,
       params: optional(jobParams),
       creditBytes: integer(1, 0xffff_ffff),
-      hosts: list(hostRuns),
+      hosts: members(hostRuns),
       /** Number of the session agent's start, from 1; the ranks that it starts, with their attempts; absent: all. */
       start: optional(u32),
-      restarts: optional(list(tuple(u32, u32))),
+      restarts: optional(members(tuple(u32, u32))),
     }),
   },
   /** Controller → session agent: `[rank, app, attempt]` of ranks that were elsewhere, and are started there. */
-  'job.restart': { id: 91, from: ['controller'], body: fields({ ranks: list(tuple(u32, u32, u32)) }) },
+  'job.restart': { id: 91, from: ['controller'], body: fields({ ranks: members(tuple(u32, u32, u32)) }) },
   /** Session agent → controller: `[rank, pid, wallMs]` each. */
   'job.started': {
-    id: 11, from: ['session'], ofOwnHost: true, body: fields({ host: u32, ranks: list(tuple(u32, u32, wallTime)) }),
+    id: 11, from: ['session'], ofOwnHost: true, body: fields({ host: u32, ranks: members(tuple(u32, u32, wallTime)) }),
   },
   /** Session agent → controller: ends of ranks. */
   'job.exited': {
@@ -197,7 +201,7 @@ const MESSAGE_TYPES = {
     ofOwnHost: true,
     body: fields({
       host: u32,
-      ranks: list(fields(rankEnd)),
+      ranks: members(fields(rankEnd)),
     }),
   },
   /**
@@ -206,7 +210,7 @@ const MESSAGE_TYPES = {
    */
   'job.restarting': {
     id: 90, from: ['session'], ofOwnHost: true,
-    body: fields({ host: u32, ranks: list(fields({ ...rankEnd, afterMs: u32 })) }),
+    body: fields({ host: u32, ranks: members(fields({ ...rankEnd, afterMs: u32 })) }),
   },
   /** Its answer, one for each. */
   'job.restarting.noted': { id: 93, from: ['controller'], body: fields({}) },
@@ -216,7 +220,7 @@ const MESSAGE_TYPES = {
    */
   'job.drained': {
     id: 13, from: ['session'], ofOwnHost: true,
-    body: fields({ host: u32, swept: u32, survivors: list(u32), restarts: u32 }),
+    body: fields({ host: u32, swept: u32, survivors: numbers, restarts: u32 }),
   },
   /** Controller → session agent, request: what may have been lost with a link above is sent again before the answer. */
   'job.resend': { id: 18, from: ['controller'], body: fields({}) },
@@ -226,7 +230,7 @@ const MESSAGE_TYPES = {
   'job.signal': { id: 14, from: 'above', body: fields({ signal: signalName }) },
   /** Root agent → its session agents: SIGTERM comes, or has come, from outside to what runs on this host. */
   'host.ending': { id: 132, from: 'parent', body: fields({}) },
-  'job.end': { id: 15, from: 'above', body: fields({ kill: bool, reason: str }) },
+  'job.end': { id: 15, from: 'above', body: fields({ kill: bool, reason: text }) },
   /** Parent → child: nothing of the job is needed any more. */
   'job.close': { id: 17, from: 'parent', body: fields({}) },
   /** Front-end → controller, request: start the agents of these hosts. */
@@ -258,44 +262,45 @@ const MESSAGE_TYPES = {
   },
   /** `call`: the one that it concerns, also after its answer, of a job that is followed; 0: all of them. */
   'client.refused': { id: 43, from: ['controller'], body: fields({ call: u32, error: errorRecord }) },
-  'client.waiting': { id: 44, from: ['controller'], body: fields({ call: u32, reason: str }) },
+  'client.waiting': { id: 44, from: ['controller'], body: fields({ call: u32, reason: text }) },
   /** Session → front-end, within its credit; `[source, bytes]` of output that was dropped before. */
   'client.records': {
-    id: 45, from: ['controller'], body: fields({ records: list(wireRecord), missed: list(tuple(u32, num)) }),
+    id: 45, from: ['controller'], body: fields({ records: members(wireRecord), missed: members(tuple(u32, num)) }),
   },
   /** Front-end → session: room for so much more; so much of what was sent is shown, from the oldest on. */
   'client.credit': { id: 46, from: ['front-end'], body: fields({ bytes: u32, shown: u32 }) },
   /** Standard input, empty at its end, and the room that the session returns for it. */
-  'client.input': { id: 47, from: ['front-end'], body: fields({ data: bytes }) },
+  'client.input': { id: 47, from: ['front-end'], body: fields({ data: chunk }) },
   'client.room': { id: 48, from: ['controller'], body: fields({ bytes: u32 }) },
   /** Session → front-end: no rank reads standard input any longer. */
   'client.unread': { id: 49, from: ['controller'], body: fields({}) },
   'client.control': { id: 50, from: ['front-end'], body: jobControl },
   /** Requests of commands such as `stci ps`. */
-  'client.status': { id: 51, from: ['front-end'], body: fields({}), reply: any },
+  'client.status': { id: 51, from: ['front-end'], body: fields({}), reply: any(MESSAGE_BYTES_MAX) },
   /** The links of all agents, once `isDone`; with number 0 a new survey begins. */
-  'client.topology': { id: 86, from: ['front-end'], body: fields({ survey: u32 }), reply: any },
-  'client.ranks': { id: 52, from: ['front-end'], body: fields({ job: u32, from: u32 }), reply: any },
+  'client.topology': { id: 86, from: ['front-end'], body: fields({ survey: u32 }), reply: any(MESSAGE_BYTES_MAX) },
+  'client.ranks': { id: 52, from: ['front-end'], body: fields({ job: u32, from: u32 }), reply: any(MESSAGE_BYTES_MAX) },
   'client.signal': { id: 53, from: ['front-end'], body: fields({ job: u32, signal: optional(signalName) }) },
   'client.stop': { id: 54, from: ['front-end'], body: fields({}) },
   /** Front-end → session, and its answer when the job has ended; without ranks and failures. */
   'client.wait': { id: 55, from: ['front-end'], body: fields({ call: u32, job: u32 }) },
   'client.ended': { id: 56, from: ['controller'], body: fields({ call: u32, report: jobReport }) },
   /** Front-end → session: start these hosts; let these leave. Both are answered by `client.changed`, or refused. */
-  'client.add': { id: 57, from: ['front-end'], body: fields({ call: u32, hosts: list(hostSpec) }) },
+  'client.add': { id: 57, from: ['front-end'], body: fields({ call: u32, hosts: members(hostSpec) }) },
   'client.remove': {
-    id: 58, from: ['front-end'], body: fields({ call: u32, names: list(str), force: bool, timeoutMs: optional(u32) }),
+    id: 58, from: ['front-end'],
+    body: fields({ call: u32, names: members(name), force: bool, timeoutMs: optional(u32) }),
   },
   'client.changed': {
     id: 59, from: ['controller'],
-    body: fields({ call: u32, outcomes: list(fields({ name: str, error: optional(errorRecord) })) }),
+    body: fields({ call: u32, outcomes: members(fields({ name, error: optional(errorRecord) })) }),
   },
   /** Controller → root agent: what it has counted, answered by its rows. */
   'agent.metrics': { id: 110, from: ['controller'], body: fields({}), reply: metricRows },
   /** Front-end → session: the metrics of all agents. Answered by those of each, then by who did not answer. */
   'client.metrics': { id: 111, from: ['front-end'], body: fields({ call: u32 }) },
-  'client.measured': { id: 112, from: ['controller'], body: fields({ call: u32, agent: str, rows: metricRows }) },
-  'client.gathered': { id: 113, from: ['controller'], body: fields({ call: u32, silent: list(str) }) },
+  'client.measured': { id: 112, from: ['controller'], body: fields({ call: u32, agent: name, rows: metricRows }) },
+  'client.gathered': { id: 113, from: ['controller'], body: fields({ call: u32, silent: members(name) }) },
   /**
    * Stream root → member, request: open or close your endpoint. The stream layer checks that the sender is the root.
    */
@@ -305,6 +310,9 @@ const MESSAGE_TYPES = {
   ...FAILURE_MESSAGES,
   ...FAULT_MESSAGES,
 } as const satisfies Record<string, MessageType>;
+
+/** Of a reply. */
+const NO_BODY = { bytesMax: 0 };
 
 export type MessageName = keyof typeof MESSAGE_TYPES;
 
@@ -321,6 +329,24 @@ export function messageId(name: MessageName): number {
 
 export function messageName(id: number): MessageName | undefined {
   return NAME_BY_ID.get(id);
+}
+
+/** Bytes of fields that a newer peer may add. */
+const ADDED_BYTES_MAX = 64 * 1024;
+
+/** Most bytes of a message of this type, or of the reply to one. */
+export function bodyBytesMax(name: MessageName, isReply = false): number {
+  const { body, reply }: MessageType = MESSAGE_TYPES[name];
+  const { bytesMax } = isReply ? reply ?? NO_BODY : body;
+  return Math.min(MESSAGE_BYTES_MAX, bytesMax + ADDED_BYTES_MAX);
+}
+
+/** Throws STCI_MESSAGE_INVALID for a body, or that of a reply, which is longer than any of its type. */
+export function checkLength(name: MessageName, bytes: number, isReply = false): void {
+  const bytesMax = bodyBytesMax(name, isReply);
+  if (bytes <= bytesMax) return;
+  const what = isReply ? `a reply to ${name}` : name;
+  throw new StciError('STCI_MESSAGE_INVALID', `Expected at most ${bytesMax} bytes of ${what}, got ${bytes}`);
 }
 
 /** Throws STCI_MESSAGE_INVALID with the path of the wrong value. */

@@ -1,24 +1,30 @@
 /** Message types of programs that use a client library; rows of the table in messages.ts. */
 
-import { COLLECTIVES, FORMS, PROGRAM_KEY_CHARS_MAX, PROGRAM_TAG_CHARS_MAX } from '@stci/interface';
-import { bool, bytes, fields, integer, list, optional, shortStr, str, tuple, u32 } from '../codec/shape.js';
+import {
+  COLLECTIVES, FORMS, PROGRAM_KEYS_MAX, PROGRAM_KEY_CHARS_MAX, PROGRAM_MESSAGE_BYTES_MAX, PROGRAM_PART_BYTES_MAX,
+  PROGRAM_TAG_CHARS_MAX,
+} from '@stci/interface';
+import { members, name, text } from '../codec/bounds.js';
+import { bool, bytes, fields, integer, list, optional, str, tuple, u32 } from '../codec/shape.js';
 
 /** Ranks, first to last, that were lost, why, and on which host. */
-const lostRanks = tuple(u32, u32, str, str);
-const ranges = list(tuple(u32, u32));
+const lostRanks = tuple(u32, u32, text, name);
+const ranges = members(tuple(u32, u32));
 
 /** As index in FORMS. */
 const form = integer(0, FORMS.length - 1);
 const kind = integer(0, COLLECTIVES.length - 1);
 
 /** Their lengths are no part of what is charged for a message, or a pair: they are bounded by themselves. */
-const tag = shortStr(PROGRAM_TAG_CHARS_MAX);
-const key = shortStr(PROGRAM_KEY_CHARS_MAX);
+const tag = str(PROGRAM_TAG_CHARS_MAX);
+const key = str(PROGRAM_KEY_CHARS_MAX);
 
-const pairs = list(tuple(key, form, bytes));
+const part = bytes(PROGRAM_PART_BYTES_MAX);
+
+const pairs = list(tuple(key, form, part), PROGRAM_KEYS_MAX);
 
 /** `[rank, form, bytes]` each. */
-const parts = list(tuple(u32, form, bytes));
+const parts = members(tuple(u32, form, part));
 
 const id = integer(1, Number.MAX_SAFE_INTEGER);
 
@@ -29,8 +35,8 @@ export const PROGRAM_MESSAGES = {
   'program.state': {
     id: 97, from: ['controller'],
     body: fields({
-      decided: u32, lost: list(lostRanks), ended: ranges, places: list(tuple(u32, str, ranges)),
-      attempts: list(tuple(u32, u32)), pairs,
+      decided: u32, lost: members(lostRanks), ended: ranges, places: members(tuple(u32, name, ranges)),
+      attempts: members(tuple(u32, u32)), pairs,
     }),
   },
   /**
@@ -41,18 +47,18 @@ export const PROGRAM_MESSAGES = {
     id: 98, from: ['session'], ofOwnHost: true,
     body: fields({
       host: u32, sequence: u32,
-      votes: list(tuple(u32, u32, kind, bool, u32, form, u32, bytes, pairs)),
+      votes: members(tuple(u32, u32, kind, bool, u32, form, u32, part, pairs)),
     }),
   },
   /** Controller → every session agent of the job: these ranks were lost; have ended; a collective is decided. */
-  'program.failed': { id: 99, from: 'above', body: fields({ lost: list(lostRanks) }) },
+  'program.failed': { id: 99, from: 'above', body: fields({ lost: members(lostRanks) }) },
   'program.ended': { id: 102, from: 'above', body: fields({ ranks: ranges }) },
   /** `joins`: `[attempt, host, its name]` of each rank that joined; `partsTo`: whose agent gets `program.parts`. */
   'program.agreed': {
     id: 100, from: 'above',
     body: fields({
       sequence: u32, kind, flag: bool, isMismatch: bool, ranks: ranges, joined: ranges, failed: ranges,
-      joins: list(tuple(u32, u32, str)), code: str, reason: str, parts, partsTo: optional(u32), pairs,
+      joins: members(tuple(u32, u32, name)), code: name, reason: text, parts, partsTo: optional(u32), pairs,
     }),
   },
   'program.parts': { id: 103, from: ['controller'], body: fields({ sequence: u32, parts }) },
@@ -60,7 +66,7 @@ export const PROGRAM_MESSAGES = {
   'program.refused': {
     id: 104, from: ['controller'],
     body: fields({
-      calls: list(tuple(u32, u32)), code: str, reason: str, failed: ranges, missing: list(lostRanks),
+      calls: members(tuple(u32, u32)), code: name, reason: text, failed: ranges, missing: members(lostRanks),
     }),
   },
   /**
@@ -71,8 +77,8 @@ export const PROGRAM_MESSAGES = {
     id: 105, from: ['session'], ofOwnHost: true,
     body: fields({
       host: u32, decided: u32,
-      messages: list(tuple(id, u32, u32, u32, tag, form, bytes)),
-      asks: list(tuple(id, u32, u32, u32, tag, u32)),
+      messages: members(tuple(id, u32, u32, u32, tag, form, bytes(PROGRAM_MESSAGE_BYTES_MAX))),
+      asks: members(tuple(id, u32, u32, u32, tag, u32)),
     }),
   },
   /**
@@ -81,7 +87,9 @@ export const PROGRAM_MESSAGES = {
    */
   'program.taken': {
     id: 106, from: ['session'], ofOwnHost: true,
-    body: fields({ host: u32, batches: u32, calls: list(id), credit: list(tuple(u32, u32)), grants: list(id) }),
+    body: fields({
+      host: u32, batches: u32, calls: members(id), credit: members(tuple(u32, u32)), grants: members(id),
+    }),
   },
   /**
    * Controller → session agent: what its programs wait for. Its answer: of so many the first, `[rank, kind, from, tag,
@@ -90,6 +98,6 @@ export const PROGRAM_MESSAGES = {
   'program.wait': { id: 107, from: ['controller'], body: fields({}) },
   'program.waiting': {
     id: 108, from: ['session'], ofOwnHost: true,
-    body: fields({ host: u32, count: u32, waits: list(tuple(u32, u32, u32, tag, u32)) }),
+    body: fields({ host: u32, count: u32, waits: members(tuple(u32, u32, u32, tag, u32)) }),
   },
 } as const;

@@ -4,14 +4,15 @@
  */
 
 import { StciError, type Reduction } from '@stci/interface';
-import { any, list, tuple, u32 } from '../codec/shape.js';
+import { BODY_BYTES_MAX, members } from '../codec/bounds.js';
+import { any, tuple, u32 } from '../codec/shape.js';
 
 /**
  * `concat` keeps the contributor, so that the result does not depend on the order of arrival: `[[member, items], …]`.
  */
 type Tagged = readonly (readonly [number, readonly unknown[]])[];
 
-const tagged = list(tuple(u32, list(any)));
+const tagged = members(tuple(u32, members(any(BODY_BYTES_MAX))));
 
 /** A member's contribution in its wire form. */
 export function tagContribution(reduction: Reduction, member: number, data: unknown): unknown {

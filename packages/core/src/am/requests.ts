@@ -2,11 +2,11 @@
 
 import { StciError, addressName, agentKey, fromErrorRecord } from '@stci/interface';
 import type { Address, Clock, ErrorCode, JobId, Timer } from '@stci/interface';
-import { decode } from '../codec/cbor.js';
+import { decode, encode } from '../codec/cbor.js';
 import { FLAG, type FrameHeader } from '../codec/frame.js';
 import type { AgentTest } from './delivery.js';
 import { errorRecord } from './job-shapes.js';
-import { checkReply, type MessageName } from './messages.js';
+import { checkLength, checkReply, type MessageName } from './messages.js';
 import type { Waits } from './waits.js';
 
 const REQUESTS_MAX = 65_536;
@@ -91,8 +91,10 @@ export class PendingRequests {
     let value: unknown;
     let error: StciError | undefined;
     try {
+      const isError = (header.flags & FLAG.error) !== 0;
+      if (!isError) checkLength(pending.name, body.length, true);
       value = decodeBody(body);
-      if ((header.flags & FLAG.error) !== 0) error = fromErrorRecord(errorRecord(value, 'error reply'));
+      if (isError) error = fromErrorRecord(errorRecord(value, 'error reply'));
       else checkReply(pending.name, value);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
@@ -103,6 +105,17 @@ export class PendingRequests {
     const isOwn = agentKey(header.source, header.job) === agentKey(pending.destination, pending.job);
     if (isOwn || (error !== undefined && BOUNCED.includes(error.code))) this.settle(header.sequence, error, value);
   }
+}
+
+/** A message of this type, or the reply to one. Throws STCI_MESSAGE_TOO_LARGE for one that no agent would take. */
+export function encodeBody(name: MessageName, body: unknown, isReply = false): Uint8Array {
+  const encoded = body === undefined ? new Uint8Array(0) : encode(body);
+  try {
+    checkLength(name, encoded.length, isReply);
+  } catch (fault) {
+    throw new StciError('STCI_MESSAGE_TOO_LARGE', (fault as StciError).message);
+  }
+  return encoded;
 }
 
 export function decodeBody(body: Uint8Array): unknown {

@@ -1,92 +1,123 @@
 /**
  * Shapes: checks of received values against their message type. Kept small, because every agent loads them; a full
  * validator costs more start time than the whole agent. A shape returns the value with its type, or throws
- * STCI_MESSAGE_INVALID with the path of the wrong value.
+ * STCI_MESSAGE_INVALID with the path of the wrong value. Texts, lists, bytes and records have a bound, and so every
+ * shape knows the most bytes that a value takes.
  */
 
 import { StciError } from '@stci/interface';
 
-export type Shape<T> = (value: unknown, path: string) => T;
+export interface Shape<T> {
+  (value: unknown, path: string): T;
+  /** Of a value as CBOR. */
+  readonly bytesMax: number;
+}
+
+/** Bytes of CBOR: the longest head of an item; of one of 32 bits, as lengths are; of a character. */
+const HEAD_BYTES_MAX = 9;
+const LENGTH_BYTES = 5;
+const CHAR_BYTES_MAX = 3;
+
+/** A shape of one's own; `check` is no other's. */
+export function shape<T>(bytesMax: number, check: (value: unknown, path: string) => T): Shape<T> {
+  return Object.assign(check, { bytesMax });
+}
 
 function refuse(path: string, expected: string, got: unknown): never {
   const what = got === null ? 'null' : Array.isArray(got) ? 'an array' : typeof got === 'number' ? got : typeof got;
   throw new StciError('STCI_MESSAGE_INVALID', `Expected ${expected} at ${path}, got ${what}`);
 }
 
-export const u32: Shape<number> = (value, path) =>
+const textBytes = (chars: number): number => LENGTH_BYTES + chars * CHAR_BYTES_MAX;
+const sum = (shapes: readonly { readonly bytesMax: number }[]): number =>
+  shapes.reduce((bytes, { bytesMax }) => bytes + bytesMax, 0);
+
+export const u32: Shape<number> = shape(LENGTH_BYTES, (value, path) =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 0xffff_ffff
     ? value
-    : refuse(path, 'an unsigned 32-bit integer', value);
+    : refuse(path, 'an unsigned 32-bit integer', value));
 
 /** Neither NaN nor infinite. */
-export const num: Shape<number> = (value, path) =>
-  Number.isFinite(value) ? (value as number) : refuse(path, 'a number', value);
+export const num: Shape<number> = shape(HEAD_BYTES_MAX, (value, path) =>
+  Number.isFinite(value) ? (value as number) : refuse(path, 'a number', value));
 
 /** Largest time that a Date holds, ms since the epoch. */
 const WALL_MS_MAX = 8.64e15;
 
 /** Wall-clock time that a Date can represent. */
-export const wallTime: Shape<number> = (value, path) =>
-  typeof value === 'number' && value >= 0 && value <= WALL_MS_MAX ? value : refuse(path, 'a time', value);
+export const wallTime: Shape<number> = shape(HEAD_BYTES_MAX, (value, path) =>
+  typeof value === 'number' && value >= 0 && value <= WALL_MS_MAX ? value : refuse(path, 'a time', value));
 
 export function integer(min: number, max: number): Shape<number> {
-  return (value, path) =>
+  return shape(HEAD_BYTES_MAX, (value, path) =>
     Number.isInteger(value) && (value as number) >= min && (value as number) <= max
       ? (value as number)
-      : refuse(path, `an integer in ${min}..${max}`, value);
+      : refuse(path, `an integer in ${min}..${max}`, value));
 }
 
-export const str: Shape<string> = (value, path) =>
-  typeof value === 'string' ? value : refuse(path, 'a string', value);
-
-export function shortStr(charsMax: number): Shape<string> {
-  return (value, path) =>
-    str(value, path).length <= charsMax ? (value as string) : refuse(path, `at most ${charsMax} characters`, value);
+export function str(charsMax: number): Shape<string> {
+  return shape(textBytes(charsMax), (value, path) => {
+    if (typeof value !== 'string') return refuse(path, 'a string', value);
+    return value.length <= charsMax ? value : refuse(path, `at most ${charsMax} characters`, value.length);
+  });
 }
 
-export const bool: Shape<boolean> = (value, path) =>
-  typeof value === 'boolean' ? value : refuse(path, 'a boolean', value);
+export const bool: Shape<boolean> = shape(1, (value, path) =>
+  typeof value === 'boolean' ? value : refuse(path, 'a boolean', value));
 
-export const bytes: Shape<Uint8Array> = (value, path) =>
-  value instanceof Uint8Array ? value : refuse(path, 'bytes', value);
+export function bytes(lengthMax: number): Shape<Uint8Array> {
+  return shape(LENGTH_BYTES + lengthMax, (value, path) => {
+    if (!(value instanceof Uint8Array)) return refuse(path, 'bytes', value);
+    return value.length <= lengthMax ? value : refuse(path, `at most ${lengthMax} bytes`, value.length);
+  });
+}
 
-/** Any value: the receiver checks it, or forwards it. */
-export const any: Shape<unknown> = (value) => value;
+/** Any value: the receiver checks it, or forwards it. Its bytes are bounded by those of the message. */
+export function any(bytesMax: number): Shape<unknown> {
+  return shape(bytesMax, (value) => value);
+}
 
 function isPlain(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /** Plain data that its own validator checks; here only: an object, neither list, bytes nor date. */
-export function plain<T>(): Shape<T> {
-  return (value, path) => (isPlain(value) ? (value as T) : refuse(path, 'an object', value));
+export function plain<T>(bytesMax: number): Shape<T> {
+  return shape(bytesMax, (value, path) => (isPlain(value) ? (value as T) : refuse(path, 'an object', value)));
 }
 
-/** An object with any keys, whose values have one shape. */
-export function record<T>(item: Shape<T>): Shape<Readonly<Record<string, T>>> {
-  return (value, path) => {
+/** An object with at most so many keys, of so many characters, whose values have one shape. */
+export function record<T>(item: Shape<T>, keysMax: number, charsMax: number): Shape<Readonly<Record<string, T>>> {
+  return shape(LENGTH_BYTES + keysMax * (textBytes(charsMax) + item.bytesMax), (value, path) => {
     if (!isPlain(value)) return refuse(path, 'an object', value);
-    for (const key of Object.keys(value)) item(value[key], `${path}.${key}`);
+    const keys = Object.keys(value);
+    if (keys.length > keysMax) return refuse(path, `at most ${keysMax} keys`, keys.length);
+    for (const key of keys) {
+      if (key.length > charsMax) return refuse(path, `keys of at most ${charsMax} characters`, key.length);
+      item(value[key], `${path}.${key}`);
+    }
     return value as Readonly<Record<string, T>>;
-  };
+  });
 }
 
-export function list<T>(item: Shape<T>): Shape<readonly T[]> {
-  return (value, path) => {
+export function list<T>(item: Shape<T>, lengthMax: number): Shape<readonly T[]> {
+  return shape(LENGTH_BYTES + lengthMax * item.bytesMax, (value, path) => {
     if (!Array.isArray(value)) return refuse(path, 'an array', value);
+    if (value.length > lengthMax) return refuse(path, `an array of at most ${lengthMax}`, value.length);
     for (let i = 0; i < value.length; i++) item(value[i], `${path}[${i}]`);
     return value as readonly T[];
-  };
+  });
 }
 
 export function oneOf<T extends string>(...allowed: readonly T[]): Shape<T> {
-  return (value, path) =>
-    allowed.includes(value as T) ? (value as T) : refuse(path, `one of ${allowed.join(', ')}`, value);
+  return shape(textBytes(Math.max(...allowed.map(({ length }) => length))), (value, path) =>
+    allowed.includes(value as T) ? (value as T) : refuse(path, `one of ${allowed.join(', ')}`, value));
 }
 
 /** In an object's field, null counts as absent. */
-export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
-  return (value, path) => (value === undefined || value === null ? undefined : shape(value, path));
+export function optional<T>(item: Shape<T>): Shape<T | undefined> {
+  return shape(item.bytesMax, (value, path) =>
+    value === undefined || value === null ? undefined : item(value, path));
 }
 
 type Fields = Readonly<Record<string, Shape<unknown>>>;
@@ -95,7 +126,9 @@ type FieldsOf<F extends Fields> = { readonly [K in keyof F]: F[K] extends Shape<
 /** An object with these fields; others (of a newer peer) are kept. */
 export function fields<F extends Fields>(shapes: F): Shape<FieldsOf<F>> {
   const names = Object.keys(shapes);
-  return (value, path) => {
+  const namesBytes = names.reduce((all, { length }) => all + textBytes(length), LENGTH_BYTES);
+  const bytesMax = namesBytes + sum(Object.values(shapes));
+  return shape(bytesMax, (value, path) => {
     if (typeof value !== 'object' || value === null) return refuse(path, 'an object', value);
     const record = value as Record<string, unknown>;
     for (const name of names) {
@@ -103,7 +136,7 @@ export function fields<F extends Fields>(shapes: F): Shape<FieldsOf<F>> {
       if (checked === undefined && record[name] === null) delete record[name];
     }
     return value as FieldsOf<F>;
-  };
+  });
 }
 
 /** The fields of a type; the compiler reports a field of the type that is missing here. */
@@ -118,11 +151,13 @@ export function variant<Tag extends string, T extends { readonly [K in Tag]: str
   tag: Tag,
   kinds: { readonly [Kind in T[Tag]]: Shape<Extract<T, { readonly [K in Tag]: Kind }>> },
 ): Shape<T> {
+  const shapes = Object.values(kinds) as Shape<unknown>[];
   const kind = oneOf(...(Object.keys(kinds) as T[Tag][]));
-  return (value, path) => {
-    const name = kind(plain<Record<string, unknown>>()(value, path)[tag], `${path}.${tag}`);
+  return shape(Math.max(...shapes.map(({ bytesMax }) => bytesMax)), (value, path) => {
+    if (!isPlain(value)) return refuse(path, 'an object', value);
+    const name = kind(value[tag], `${path}.${tag}`);
     return (kinds[name] as Shape<unknown>)(value, path) as T;
-  };
+  });
 }
 
 type Tuple = readonly Shape<unknown>[];
@@ -130,11 +165,11 @@ type TupleOf<T extends Tuple> = { readonly [K in keyof T]: T[K] extends Shape<in
 
 /** An array of fixed length: the compact form for frequent data. */
 export function tuple<T extends Tuple>(...shapes: T): Shape<TupleOf<T>> {
-  return (value, path) => {
+  return shape(LENGTH_BYTES + sum(shapes), (value, path) => {
     if (!Array.isArray(value) || value.length !== shapes.length) {
       return refuse(path, `an array of ${shapes.length}`, value);
     }
     for (let i = 0; i < shapes.length; i++) (shapes[i] as Shape<unknown>)(value[i], `${path}[${i}]`);
     return value as unknown as TupleOf<T>;
-  };
+  });
 }

@@ -12,7 +12,7 @@ import type { ErrorCode } from '@stci/interface';
 import { isIpv6 } from './ipv6.js';
 
 /** Most hosts that one list may name. */
-const HOSTLIST_MAX = 1_000_000;
+export const HOSTLIST_MAX = 1_000_000;
 
 /** Most slots that one entry may give. */
 export const SLOTS_MAX = 1_000_000;

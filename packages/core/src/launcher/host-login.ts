@@ -1,13 +1,14 @@
 /** A host as boot details and orders to start it name it. */
 
 import { StciError, type AgentPlace, type HostIndex, type HostSpec } from '@stci/interface';
-import { bool, bytes, fields, list, optional, str, u32, tuple, type Shape } from '../codec/shape.js';
+import { name, text } from '../codec/bounds.js';
+import { bool, bytes, fields, list, optional, shape, str, u32, tuple, type Shape } from '../codec/shape.js';
 
 /** Bytes of AgentPlace.key. */
-const KEY_BYTES = 32;
+export const KEY_BYTES = 32;
 
-/** Addresses at which one agent may wait. */
-const ADDRESSES_MAX = 64;
+/** Addresses at which one agent may wait, or listen. */
+export const ADDRESSES_MAX = 64;
 
 /** Characters of an address: a name of a host has at most 253. */
 const ADDRESS_CHARS_MAX = 300;
@@ -22,16 +23,21 @@ export type HostStart = (AgentPlace & { readonly orStart?: boolean }) | { readon
 /** A host and its name, user (empty: none), incarnation of its agent, start together with others. */
 export type HostLogin = readonly [HostIndex, string, string, number, HostStart?];
 
-const place = fields({ addresses: list(str), key: bytes, orStart: optional(bool) });
-const failure = fields({ reason: str });
+export const addresses = list(str(ADDRESS_CHARS_MAX), ADDRESSES_MAX);
 
-const hostStart: Shape<HostStart> = (value, path) => {
+/** Where an agent waits for another parent, as `joinAddresses` makes it, or a path. */
+export const socket = str(ADDRESSES_MAX * (ADDRESS_CHARS_MAX + 1));
+
+const place = fields({ addresses, key: bytes(KEY_BYTES), orStart: optional(bool) });
+const failure = fields({ reason: text });
+
+const hostStart: Shape<HostStart> = shape(Math.max(place.bytesMax, failure.bytesMax), (value, path) => {
   if (typeof value === 'object' && value !== null && 'reason' in value) return failure(value, path);
   const { addresses, key, orStart } = place(value, path);
   const fault = placeFault({ addresses, key });
   if (fault === undefined) return { addresses, key, ...(orStart !== undefined && { orStart }) };
   throw new StciError('STCI_MESSAGE_INVALID', `${fault}, at ${path}`);
-};
+});
 
 /** Why that is no place; undefined: it is one. What an agent says before it has proved who it is comes from outside. */
 export function placeFault({ addresses, key }: AgentPlace): string | undefined {
@@ -43,11 +49,11 @@ export function placeFault({ addresses, key }: AgentPlace): string | undefined {
   return key.length === KEY_BYTES ? undefined : `expected a key of ${KEY_BYTES} bytes, got ${key.length}`;
 }
 
-const plainLogin = tuple(u32, str, str, u32);
-const startedLogin = tuple(u32, str, str, u32, hostStart);
+const plainLogin = tuple(u32, name, name, u32);
+const startedLogin = tuple(u32, name, name, u32, hostStart);
 
-export const hostLogin: Shape<HostLogin> = (value, path) =>
-  Array.isArray(value) && value.length > 4 ? startedLogin(value, path) : plainLogin(value, path);
+export const hostLogin: Shape<HostLogin> = shape(startedLogin.bytesMax, (value, path) =>
+  Array.isArray(value) && value.length > 4 ? startedLogin(value, path) : plainLogin(value, path));
 
 export function newLogin(host: HostIndex, spec: HostSpec, incarnation: number, start?: HostStart): HostLogin {
   const { name, user = '' } = spec;

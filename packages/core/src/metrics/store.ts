@@ -1,7 +1,8 @@
 /** The metrics of one agent: sums, and counts by bucket. To read them does not change them. */
 
 import { StciError, type MetricSpec } from '@stci/interface';
-import { list, num, oneOf, str, tuple } from '../codec/shape.js';
+import { name as labelText, text } from '../codec/bounds.js';
+import { list, num, oneOf, shape, tuple } from '../codec/shape.js';
 import type { MetricLabels, Metrics } from './contracts.js';
 import { BUCKETS_S, METRICS, detectorFamily, type MetricFamily } from './table.js';
 
@@ -13,25 +14,30 @@ export type MetricRow = readonly [
   name: string, type: 'counter' | 'histogram', help: string, labels: readonly string[], values: readonly number[],
 ];
 
-const anyRow = tuple(str, oneOf('counter', 'histogram'), str, list(str), list(num));
+/** Labels of one row. */
+const LABELS_MAX = 16;
+
+/** Labels are names of components and kinds of failures: there are few. What comes beyond is not counted. */
+const ROWS_MAX = 1000;
+
+const anyRow = tuple(
+  labelText, oneOf('counter', 'histogram'), text, list(labelText, 2 * LABELS_MAX), list(num, BUCKETS_S.length + 2),
+);
 
 /** Of metrics and labels: only label values and helps are escaped where they are printed. */
 const NAME = /^[a-z][a-z0-9_]{0,127}$/;
 
-function metricRow(value: unknown, path: string): MetricRow {
+const metricRow = shape(anyRow.bytesMax, (value, path): MetricRow => {
   const row = anyRow(value, path);
   const [name, type, , labels, values] = row;
   const names = [name, ...labels.filter((_, i) => i % 2 === 0)];
   const count = type === 'counter' ? 1 : BUCKETS_S.length + 2;
   if (names.every((one) => NAME.test(one)) && labels.length % 2 === 0 && values.length === count) return row;
-  const text = `Expected names in [a-z0-9_], label pairs and ${count} values at ${path}`;
-  throw new StciError('STCI_MESSAGE_INVALID', text);
-}
+  const expected = `Expected names in [a-z0-9_], label pairs and ${count} values at ${path}`;
+  throw new StciError('STCI_MESSAGE_INVALID', expected);
+});
 
-export const metricRows = list(metricRow);
-
-/** Labels are names of components and kinds of failures: there are few. What comes beyond is not counted. */
-const ROWS_MAX = 1000;
+export const metricRows = list(metricRow, ROWS_MAX);
 
 interface Row {
   readonly family: MetricFamily;

@@ -20,7 +20,8 @@ const NUMBER_MAX = 0xffff_fffe;
 
 const position = integer(0, SIZE_MAX - 1);
 const shape = tuple(
-  position, integer(0, INCARNATION_MAX), integer(0, NUMBER_MAX), integer(1, SIZE_MAX), list(position), bytes,
+  position, integer(0, INCARNATION_MAX), integer(0, NUMBER_MAX), integer(1, SIZE_MAX), list(position, SIZE_MAX),
+  bytes(NOTIFIER_PAYLOAD_MAX),
 );
 
 export function encodeBroadcast({ source, number, size, dead, payload }: Broadcast): unknown {
@@ -32,7 +33,6 @@ export function decodeBroadcast(body: unknown, sizeMax: number): Broadcast {
   const [at, incarnation, number, size, gone, payload] = shape(body, 'broadcast');
   if (size > sizeMax) refuse(`${size} positions, ${sizeMax} are possible`);
   const dead = new Set(gone);
-  if (payload.byteLength > NOTIFIER_PAYLOAD_MAX) refuse(`a payload of ${payload.byteLength} bytes`);
   if (at >= size || dead.has(at)) refuse(`source ${at}, which does not take part`);
   if (dead.size !== gone.length || gone.some((one) => one >= size)) refuse('dead positions that do not take part');
   return { source: { position: at, incarnation }, number, size, dead, payload };

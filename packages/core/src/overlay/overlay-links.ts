@@ -15,6 +15,7 @@ import { SECRET_BYTES, type HandshakeInit } from '../bootcom/handshake.js';
 import { Link } from '../bootcom/link.js';
 import { PendingLinks } from '../bootcom/pending-links.js';
 import { portRange } from '../bootcom/port-range.js';
+import { ADDRESSES_MAX } from '../launcher/host-login.js';
 import { addressAt, positionOf } from './members.js';
 import type { Neighbour, OverlayLinkKind } from './neighbour.js';
 
@@ -105,7 +106,7 @@ export class OverlayLinks {
         ...(ports !== undefined && { ports }), ...(tls !== undefined && { key: tls }),
       },
       accept,
-      (error, listener) => opened(listener, listener?.addresses ?? [], error?.message),
+      (error, listener) => opened(listener, listener?.addresses.slice(0, ADDRESSES_MAX) ?? [], error?.message),
     );
   }
 

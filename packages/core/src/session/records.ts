@@ -5,7 +5,8 @@
 
 import type { ErrorRecord, JobEvent, Rank } from '@stci/interface';
 import { errorRecord, jobEvent } from '../am/job-shapes.js';
-import { bytes, object, oneOf, shortStr, tuple, u32, wallTime, type Shape } from '../codec/shape.js';
+import { chunk } from '../codec/bounds.js';
+import { object, oneOf, shape, str, tuple, u32, wallTime, type Shape } from '../codec/shape.js';
 import { sourceId, type SourceId, type StreamName } from '../iof/source.js';
 
 export interface SpoolOutput {
@@ -41,16 +42,18 @@ export const ALL_CALLS = 0;
 
 /** Of a job's label: it is in every answer about the session's jobs. */
 export const LABEL_CHARS_MAX = 1024;
-export const jobLabel = shortStr(LABEL_CHARS_MAX);
+export const jobLabel = str(LABEL_CHARS_MAX);
 
-const output = tuple(u32, wallTime, bytes);
+const output = tuple(u32, wallTime, chunk);
 const reported = object<Reported>({ type: oneOf('reported'), error: errorRecord });
 
-export const wireRecord: Shape<WireRecord> = (value, path) => {
+const recordBytesMax = Math.max(output.bytesMax, reported.bytesMax, jobEvent.bytesMax);
+
+export const wireRecord: Shape<WireRecord> = shape(recordBytesMax, (value, path) => {
   if (Array.isArray(value)) return output(value, path);
   const isReported = (value as { readonly type?: unknown } | null)?.type === 'reported';
   return isReported ? reported(value, path) : jobEvent(value, path);
-};
+});
 
 export function toWire(record: SpoolRecord): WireRecord {
   return 'event' in record ? record.event : [sourceId(record.rank, record.stream), record.wallMs, record.chunk];

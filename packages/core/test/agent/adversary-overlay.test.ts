@@ -163,6 +163,33 @@ suite('adversaries over an overlay', (test) => {
     here.end();
   });
 
+  test('where it listens, said again and again, is told once; more than may be costs its link', () => {
+    const here = place(EAGER);
+    let told = 0;
+    for (const at of [VICTIM, 2, 4]) here.node(at).messages.on('overlay.links', () => void (told += 1));
+    const { incarnation = 0 } = here.node(BAD).identity;
+    const of = { host: BAD - 1, incarnation, problem: undefined };
+    const say = (addresses: readonly string[]): void =>
+      void here.node(BAD).messages.send(CONTROLLER, 'overlay.opened', { ...of, addresses });
+    for (let i = 0; i < 500; i++) {
+      say(Array.from({ length: 64 }, (_, j) => `/${i}/${j}/${'x'.repeat(280)}`));
+      here.run(1);
+    }
+    here.run(500);
+    assert.is(told, 0, 'it had said so');
+    for (let i = 0; i < 100; i++) say(i % 2 === 0 ? [] : ['/x']);
+    here.run(500);
+    assert.ok(told > 0 && told <= 3, `its neighbours were told ${told} times that it does not listen any more`);
+    here.canTalk(VICTIM, 6);
+    here.canTalk(0, VICTIM);
+    const link = here.node(BAD).router.parentLink as Link;
+    say(Array.from({ length: 65 }, () => '/x'));
+    here.session.until(() => link.state === 'closed', 'its link is closed', 20_000);
+    assert.ok(told <= 3);
+    here.canTalk(0, VICTIM);
+    here.end();
+  });
+
   test('names of agents that are not there, of its own or of the victim\'s host: dropped', () => {
     const here = place(EAGER);
     const heard: Address[] = [];

@@ -312,7 +312,8 @@ suite('programs at their session agent', (test) => {
     assert.ok(spentMs <= (world.nowMs - sinceMs) + longestMs, `${spentMs} ms of ${world.nowMs - sinceMs}`);
     for (const [i, [atMs]] of built.entries()) {
       const before = built[i - 1];
-      if (before !== undefined) assert.ok(atMs >= before[0] + before[1] * POSITION_COST_US / 1000, 'a rest between two');
+      const restedMs = before === undefined ? atMs : before[0] + before[1] * POSITION_COST_US / 1000;
+      assert.ok(atMs >= restedMs, 'a rest between two');
     }
     run(100_000);
     assert.is(two.told.length, 1 + many.length, 'all are answered in the end');

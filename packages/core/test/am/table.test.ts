@@ -1,8 +1,10 @@
 /** The table of message types: an example of each passes, also after CBOR; a damaged one does not. */
 
-import { CONTROLLER, FRONT_END, StciError, rootAddress, sessionAddress } from '@stci/interface';
+import { CONTROLLER, FRONT_END, StciError, rootAddress, sessionAddress, toErrorRecord } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { checkBody, checkSender, messageId, messageName, type MessageName } from '../../dist/am/messages.js';
+import {
+  bodyBytesMax, checkBody, checkLength, checkSender, messageId, messageName, type MessageName,
+} from '../../dist/am/messages.js';
 import { decode, encode } from '../../dist/codec/cbor.js';
 
 const ERROR = { code: 'STCI_AGENT_LOST', message: 'gone' };
@@ -265,6 +267,33 @@ function withChange(value: unknown, path: Path, change: (parent: Record<string |
   return copy['root'];
 }
 
+/** Bounded by the bytes of their message alone. */
+const UNBOUND = [...OPAQUE, 'client.inject.orders[0].args', 'fault.inject.order.args'];
+
+const MIB = 1024 * 1024;
+const LONG_TEXT = 'x'.repeat(2 * MIB + 1);
+const LONG_BYTES = new Uint8Array(8 * MIB + 1);
+const ENTRIES = MIB + 1;
+
+/** More of the same than there may be; undefined: it is neither text, list nor bytes. */
+function oversized(value: unknown): unknown {
+  if (typeof value === 'string') return LONG_TEXT;
+  if (value instanceof Uint8Array) return LONG_BYTES;
+  return Array.isArray(value) ? new Array<unknown>(ENTRIES).fill(value[0]) : undefined;
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((at, key) => (at as Record<string | number, unknown>)[key], value);
+}
+
+/** The value with another at that place. */
+function withValue(value: unknown, [key, ...rest]: Path, put: unknown): unknown {
+  if (key === undefined) return put;
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string | number, unknown>;
+  copy[key] = withValue(copy[key], rest, put);
+  return copy;
+}
+
 const words = (name: string, path: Path): string =>
   path.reduce<string>((text, step) => text + (typeof step === 'number' ? `[${step}]` : `.${step}`), name);
 
@@ -316,7 +345,43 @@ suite('message types', (test) => {
   });
 
   const examples = [...(Object.entries(EXAMPLES) as [MessageName, unknown][]), ...VARIANTS];
+  test('the record of any error fits: its texts, facts and causes are cut', () => {
+    let error: unknown = new Error('x'.repeat(MIB));
+    for (let i = 0; i < 100; i++) {
+      const data = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`fact${at}`, 'x'.repeat(10_000)]));
+      error = new StciError('STCI_INTERNAL', 'x'.repeat(MIB), { data, cause: error });
+    }
+    const record = toErrorRecord(error);
+    assert.equal(checkBody('job.failure', decode(encode({ error: record }))), { error: record });
+    assert.is(record.message.length, 16 * 1024);
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('job.failure', { error: { ...record, cause: record } }));
+  });
+
+  test('what is longer than any of its type is not decoded; what is repeated to others is short', () => {
+    const bytesMax = bodyBytesMax('overlay.opened');
+    checkLength('overlay.opened', bytesMax);
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => checkLength('overlay.opened', bytesMax + 1));
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => checkLength('job.submit', MIB, true));
+    // By root agents that were taken over; the controller repeats it to the neighbours.
+    assert.ok(bytesMax < MIB / 2, `${bytesMax} bytes of overlay.opened`);
+    for (const name of Object.keys(EXAMPLES) as MessageName[]) {
+      for (const isReply of [false, true]) assert.ok(bodyBytesMax(name, isReply) <= 512 * MIB, name);
+    }
+  });
+
   for (const [index, [name, example]] of examples.entries()) {
+    test(`${name} (${index}): no text, list or bytes without a bound`, () => {
+      for (const path of paths(example)) {
+        const place = words(name, path);
+        if (UNBOUND.some((part) => [...'.['].some((end) => `${place}.`.startsWith(part + end)))) continue;
+        const put = oversized(valueAt(example, path));
+        if (put === undefined) continue;
+        const changed = withValue(example, path, put);
+        const error = assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody(name, changed));
+        assert.match(error.message, place, 'the path');
+      }
+    });
+
     test(`${name} (${index}): its example passes, with what a newer peer adds`, () => {
       assert.equal(checkBody(name, decode(encode(example))), example as never);
       if (name !== 'agent.echo') checkBody(name, { ...(example as object), added: 1 });

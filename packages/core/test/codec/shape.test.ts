@@ -1,6 +1,7 @@
 /** Shapes: values that each accepts and refuses, and the path in the message. */
 
 import { assert, suite } from '@stci/testkit';
+import { encode } from '../../dist/codec/cbor.js';
 import {
   any, bool, bytes, fields, integer, list, num, object, oneOf, optional, plain, record, str, tuple, u32, variant,
   wallTime, type Shape,
@@ -22,22 +23,25 @@ const CASES: readonly Case[] = [
   { name: 'wallTime', shape: wallTime, good: [0, 1.5, 1.8e12, 8.64e15], bad: [-1, 8.7e15, NaN, Infinity, '1',
     null] },
   { name: 'integer', shape: integer(1, 3), good: [1, 2, 3], bad: [0, 4, 1.5, NaN, '1', null, [2]] },
-  { name: 'record', shape: record(u32), good: [{}, { a: 1, b: 2 }], bad: [{ a: 'x' }, [], null, 'a', new Map()] },
+  { name: 'record', shape: record(u32, 2, 3), good: [{}, { a: 1, bcd: 2 }], bad: [{ a: 'x' }, [], null, 'a', new Map(),
+    { a: 1, b: 2, c: 3 }, { abcd: 1 }] },
   { name: 'variant', shape: variant<'a', { a: 'x'; n: number } | { a: 'y' }>('a', {
     x: object<{ a: 'x'; n: number }>({ a: oneOf('x'), n: u32 }), y: object<{ a: 'y' }>({ a: oneOf('y') }) }),
   good: [{ a: 'x', n: 1 }, { a: 'y' }], bad: [{ a: 'x' }, { a: 'z' }, { a: '__proto__' }, {}, null, [], 'x'] },
-  { name: 'str', shape: str, good: ['', 'x'], bad: [1, null, undefined, [], {}, true, new Uint8Array(1)] },
+  { name: 'str', shape: str(3), good: ['', 'xyz'], bad: ['xyzw', 1, null, undefined, [], {}, true, new Uint8Array(1)] },
   { name: 'bool', shape: bool, good: [true, false], bad: [0, 1, 'true', null, undefined] },
-  { name: 'bytes', shape: bytes, good: [new Uint8Array(0), new Uint8Array(3)], bad: ['x', [1], {}, null, undefined] },
-  { name: 'any', shape: any, good: OTHERS, bad: [] },
-  { name: 'plain', shape: plain(), good: [{}, { a: 1 }], bad: [null, undefined, [], 1, 'x', true, new Uint8Array(1),
+  { name: 'bytes', shape: bytes(3), good: [new Uint8Array(0), new Uint8Array(3)], bad: [
+    new Uint8Array(4), 'x', [1], {}, null, undefined] },
+  { name: 'any', shape: any(9), good: OTHERS, bad: [] },
+  { name: 'plain', shape: plain(9), good: [{}, { a: 1 }], bad: [null, undefined, [], 1, 'x', true, new Uint8Array(1),
     new Date(0), new Map()] },
-  { name: 'list', shape: list(u32), good: [[], [1, 2]], bad: [{}, 'ab', null, undefined, [1, -1], [[1]]] },
+  { name: 'list', shape: list(u32, 2), good: [[], [1, 2]], bad: [[1, 2, 3], {}, 'ab', null, undefined, [1, -1],
+    [[1]]] },
   { name: 'oneOf', shape: oneOf('a', 'b'), good: ['a', 'b'], bad: ['c', '', 'A', 1, null, undefined, ['a']] },
   { name: 'optional', shape: optional(u32), good: [undefined, null, 3], bad: [-1, 'x', {}] },
-  { name: 'fields', shape: fields({ a: u32, b: str }), good: [{ a: 1, b: '' }, { a: 1, b: '', c: 1 }], bad: [{},
+  { name: 'fields', shape: fields({ a: u32, b: str(3) }), good: [{ a: 1, b: '' }, { a: 1, b: '', c: 1 }], bad: [{},
     { a: 1 }, { a: '1', b: '' }, null, 1, [], new Map([['a', 1]])] },
-  { name: 'tuple', shape: tuple(u32, str), good: [[1, 'x']], bad: [[], [1], [1, 'x', 2], ['x', 1], {}, null] },
+  { name: 'tuple', shape: tuple(u32, str(3)), good: [[1, 'x']], bad: [[], [1], [1, 'x', 2], ['x', 1], {}, null] },
 ];
 
 suite('shapes', (test) => {
@@ -55,8 +59,24 @@ suite('shapes', (test) => {
     });
   }
 
+  test('each knows the most bytes that a value takes', () => {
+    const wide = '\uffff'.repeat(300);
+    const longest: [Shape<unknown>, unknown][] = [
+      [u32, 0xffff_ffff], [num, -1.1e300], [wallTime, 8.64e15], [integer(-9, 2 ** 53 - 1), 2 ** 53 - 1],
+      [str(300), wide], [bool, true], [bytes(300), new Uint8Array(300)], [list(str(300), 3), [wide, wide, wide]],
+      [record(u32, 2, 300), { [wide]: 0xffff_ffff, [`${wide.slice(1)}x`]: 1 }], [oneOf('a', 'bcd'), 'bcd'],
+      [fields({ one: u32, two: tuple(u32, bool) }), { one: 0xffff_ffff, two: [0xffff_ffff, true] }],
+      [optional(u32), null],
+    ];
+    for (const [each, value] of longest) {
+      each(value, 'here');
+      const { length } = encode(value);
+      assert.ok(length <= each.bytesMax && each.bytesMax < 40 + 3 * length, `${length} of ${each.bytesMax} bytes`);
+    }
+  });
+
   test('the path leads to the innermost place', () => {
-    const shape = fields({ hosts: list(tuple(u32, list(fields({ rank: u32 })))) });
+    const shape = fields({ hosts: list(tuple(u32, list(fields({ rank: u32 }), 9)), 9) });
     const value = { hosts: [[0, []], [1, [{ rank: 1 }, { rank: 'x' }]]] };
     const error = assert.throwsCode('STCI_MESSAGE_INVALID', () => shape(value, 'job.launch'));
     assert.is(error.message, 'Expected an unsigned 32-bit integer at job.launch.hosts[1][1][1].rank, got string');

@@ -4,15 +4,14 @@
  * descendants (platform-node's process-mark.ts), as far as that shows whose it is.
  */
 
-import { integer, object, str } from '@stci/core';
+import { integer, object, word } from '@stci/core';
 import { hexWord, hostProgram, localCommand } from '@stci/host-program';
 import type { HostSpec, Params } from '@stci/interface';
 import { hostProblem, sshParams } from '@stci/launcher-ssh';
 import { probeProblem } from './check-host.js';
-import { factsReader, NAMED_MAX, PROC_FUNCTIONS, someProcesses } from './probe.js';
+import { factsReader, NAMED_MAX, PIDS_MAX, PROC_FUNCTIONS, someProcesses } from './probe.js';
 import { makeNonce, probeCommand, runProbe } from './run-probe.js';
 
-const PIDS_MAX = 2 ** 22;
 const LOOK_MS = 100;
 
 export interface MarkSearch {
@@ -40,7 +39,7 @@ export interface MarkedProcesses {
 }
 
 const FACTS = object<MarkedProcesses>({
-  boot: str, space: str, count: integer(0, PIDS_MAX), processes: someProcesses,
+  boot: word, space: word, count: integer(0, PIDS_MAX), processes: someProcesses,
 });
 
 const readFacts = factsReader(FACTS);

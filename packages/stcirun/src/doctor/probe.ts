@@ -4,7 +4,7 @@
  * then answers each byte of its standard input with its clock until end of file. Plain old JavaScript: see the loader.
  */
 
-import { integer, list, object, optional, str, u32, type Shape } from '@stci/core';
+import { integer, list, object, optional, word, u32, type Shape } from '@stci/core';
 import { hostProgram } from '@stci/host-program';
 import { printable } from '@stci/interface';
 import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
@@ -46,13 +46,18 @@ export interface HostFacts {
   readonly sockets: number;
 }
 
-export const someProcesses = list(object<HostFacts['left'][number]>({ pid: integer(1, 2 ** 22), command: str }));
+/** Most processes of a host. */
+export const PIDS_MAX = 2 ** 22;
+
+export const someProcesses = list(
+  object<HostFacts['left'][number]>({ pid: integer(1, PIDS_MAX), command: word }), PIDS_MAX,
+);
 const FACTS = object<HostFacts>({
-  node: str,
-  nodePath: str,
-  hostname: str,
-  ports: object<HostFacts['ports']>({ tried: u32, free: u32, first: optional(u32), error: optional(str) }),
-  cache: object<HostFacts['cache']>({ path: str, error: optional(str) }),
+  node: word,
+  nodePath: word,
+  hostname: word,
+  ports: object<HostFacts['ports']>({ tried: u32, free: u32, first: optional(u32), error: optional(word) }),
+  cache: object<HostFacts['cache']>({ path: word, error: optional(word) }),
   left: someProcesses,
   leftCount: u32,
   agents: u32,

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { integer, object, str } from '@stci/core';
+import { integer, object, word } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { openOwn, publicity, readOwn, writeOwn } from '@stci/platform-node';
 import { isElsewhere, isRunning, type ProcessIdentity } from './process-identity.js';
@@ -29,11 +29,11 @@ export interface SessionFacts {
 
 const COUNT = integer(0, Number.MAX_SAFE_INTEGER);
 const factsShape = object<SessionFacts>({
-  name: str,
-  version: str,
-  hostname: str,
-  process: object<ProcessIdentity>({ pid: COUNT, since: str, boot: str, space: str }),
-  socket: str,
+  name: word,
+  version: word,
+  hostname: word,
+  process: object<ProcessIdentity>({ pid: COUNT, since: word, boot: word, space: word }),
+  socket: word,
   startWallMs: COUNT,
 });
 
