@@ -3,7 +3,8 @@
  * Messages over a link from below share one queue, in order: those of a subtree depend on each other. Messages from
  * above have a queue per source, because all agents that are not below share the link to the parent. A message of an
  * agent to itself is served after all that came before it: it says what became of their senders. So is a frame of a
- * stream that comes while messages wait: they may say whose streams they are. What the controller says is served after
+ * stream that comes while messages wait: they may say whose streams they are. What comes of a source over another link
+ * than what waits of it, because its route has changed, waits behind that. What the controller says is served after
  * the frames that came before it: it may say that a stream is over, and what comes then is dropped.
  */
 
@@ -43,6 +44,8 @@ export class Inbox {
   /** By link, or by the key of the source, or FRAMES; in the order in which they are served. */
   readonly #queues = new Map<number | Link, Queue>();
   readonly #byLink = new Map<Link, number>();
+  /** In which queue the messages of a source wait, and how many; by the source's key. */
+  readonly #bySource = new Map<number, { readonly queue: number | Link; count: number }>();
   #pushed = 0;
 
   /** Number of waiting messages that came over this link. */
@@ -61,7 +64,7 @@ export class Inbox {
 
   push(received: Received | ReceivedFrame): void {
     const { from } = received;
-    const key = keyOf(received);
+    const key = this.#queueOf(received);
     this.#pushed += 1;
     const entry: Entry = { received, order: this.#pushed, next: undefined };
     const queue = this.#queues.get(key);
@@ -87,6 +90,7 @@ export class Inbox {
         this.#queues.set(key, queue);
       }
       this.#count(received.from, -1);
+      this.#forget(received);
       return received;
     }
     return undefined;
@@ -108,7 +112,28 @@ export class Inbox {
     const key = agentKey(source, job);
     const queue = this.#queues.get(key);
     this.#queues.delete(key);
-    for (let entry = queue?.first; entry !== undefined; entry = entry.next) this.#count(entry.received.from, -1);
+    for (let entry = queue?.first; entry !== undefined; entry = entry.next) {
+      this.#count(entry.received.from, -1);
+      this.#forget(entry.received);
+    }
+  }
+
+  /** That of its source's messages that wait; frames wait for all that came before them. */
+  #queueOf(received: Received | ReceivedFrame): number | Link {
+    if ('frame' in received) return keyOf(received);
+    const source = sourceOf(received);
+    const waiting = this.#bySource.get(source) ?? { queue: keyOf(received), count: 0 };
+    waiting.count += 1;
+    this.#bySource.set(source, waiting);
+    return waiting.queue;
+  }
+
+  #forget(received: Received | ReceivedFrame): void {
+    const source = 'frame' in received ? FRAMES : sourceOf(received);
+    const waiting = this.#bySource.get(source);
+    if (waiting === undefined) return;
+    waiting.count -= 1;
+    if (waiting.count === 0) this.#bySource.delete(source);
   }
 
   #count(link: Link | undefined, by: 1 | -1): void {
@@ -119,9 +144,13 @@ export class Inbox {
   }
 }
 
+function sourceOf({ header: { source, job } }: Received): number {
+  return agentKey(source, job);
+}
+
 /** Frames of streams are not counted as messages of their source. */
 function keyOf(received: Received | ReceivedFrame): number | Link {
   const { from } = received;
   if (from !== undefined && from.role !== 'parent') return from;
-  return 'frame' in received ? FRAMES : agentKey(received.header.source, received.header.job);
+  return 'frame' in received ? FRAMES : sourceOf(received);
 }

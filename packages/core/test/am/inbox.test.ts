@@ -35,6 +35,22 @@ suite('inbox', (test) => {
     assert.equal(order(own, message(1, a), message(2, undefined), message(3, b)), [9, 1, 3, 2]);
   });
 
+  test('messages of one source stay in order where its route changes from one link to another', () => {
+    const [a, b] = [linkTo(0), { ...linkTo(1), role: 'parent' } as Link];
+    const of = (type: number, from: Link): Received =>
+      ({ header: { type, source: rootAddress(7), job: 0 }, body: new Uint8Array(), from }) as Received;
+    assert.equal(order(message(1, a), of(2, a), of(3, b), message(4, b), of(5, a)), [1, 4, 2, 3, 5]);
+    assert.equal(order(message(1, b), of(2, b), of(3, a), message(4, a), of(5, b)), [1, 2, 4, 3, 5]);
+    const inbox = new Inbox();
+    for (const each of [of(1, a), of(2, b)]) inbox.push(each);
+    assert.equal([inbox.waiting(a), inbox.waiting(b)], [1, 1]);
+    for (let i = 0; i < 2; i++) inbox.take();
+    inbox.push(of(3, b));
+    assert.is(inbox.waitingOf(rootAddress(7), 0, b), 1, 'in the queue of its source again');
+    inbox.drop(rootAddress(7), 0);
+    assert.equal([inbox.waiting(b), inbox.take()], [0, undefined]);
+  });
+
   test('a frame of a stream comes after the messages of all that came before it over the link to the parent', () => {
     const parent = { peer: CONTROLLER, role: 'parent', job: 0 } as Link;
     const frame = frameOf(3, 1);
