@@ -166,7 +166,12 @@ suite('adversaries over an overlay', (test) => {
   test('where it listens, said again and again, is told once; more than may be costs its link', () => {
     const here = place(EAGER);
     let told = 0;
-    for (const at of [VICTIM, 2, 4]) here.node(at).messages.on('overlay.links', () => void (told += 1));
+    const { messages } = here.node(0);
+    const send = messages.send.bind(messages);
+    messages.send = (...args) => {
+      if (args[1] === 'overlay.links') told += 1;
+      return send(...args);
+    };
     const { incarnation = 0 } = here.node(BAD).identity;
     const of = { host: BAD - 1, incarnation, problem: undefined };
     const say = (addresses: readonly string[]): void =>
@@ -179,13 +184,13 @@ suite('adversaries over an overlay', (test) => {
     assert.is(told, 0, 'it had said so');
     for (let i = 0; i < 100; i++) say(i % 2 === 0 ? [] : ['/x']);
     here.run(500);
-    assert.ok(told > 0 && told <= 3, `its neighbours were told ${told} times that it does not listen any more`);
+    assert.ok(told > 0 && told < HOSTS, `its neighbours were told ${told} times that it does not listen any more`);
     here.canTalk(VICTIM, 6);
     here.canTalk(0, VICTIM);
     const link = here.node(BAD).router.parentLink as Link;
     say(Array.from({ length: 65 }, () => '/x'));
     here.session.until(() => link.state === 'closed', 'its link is closed', 20_000);
-    assert.ok(told <= 3);
+    assert.ok(told < HOSTS);
     here.canTalk(0, VICTIM);
     here.end();
   });

@@ -371,15 +371,21 @@ suite('message types', (test) => {
 
   for (const [index, [name, example]] of examples.entries()) {
     test(`${name} (${index}): no text, list or bytes without a bound`, () => {
-      for (const path of paths(example)) {
+      const refused = (place: string, changed: unknown): boolean => {
+        try {
+          checkBody(name, changed);
+          return false;
+        } catch (fault) {
+          return fault instanceof StciError && fault.code === 'STCI_MESSAGE_INVALID' && fault.message.includes(place);
+        }
+      };
+      const open = paths(example).filter((path) => {
         const place = words(name, path);
-        if (UNBOUND.some((part) => [...'.['].some((end) => `${place}.`.startsWith(part + end)))) continue;
+        if (UNBOUND.some((part) => [...'.['].some((end) => `${place}.`.startsWith(part + end)))) return false;
         const put = oversized(valueAt(example, path));
-        if (put === undefined) continue;
-        const changed = withValue(example, path, put);
-        const error = assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody(name, changed));
-        assert.match(error.message, place, 'the path');
-      }
+        return put !== undefined && !refused(place, withValue(example, path, put));
+      });
+      assert.equal(open.map((path) => words(name, path)), []);
     });
 
     test(`${name} (${index}): its example passes, with what a newer peer adds`, () => {
