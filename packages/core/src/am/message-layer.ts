@@ -19,7 +19,7 @@ import { Inbox, type Received, type ReceivedFrame } from './inbox.js';
 import {
   checkBody, checkLength, checkSender, messageId, messageName, type MessageBody, type MessageName,
 } from './messages.js';
-import { PendingRequests, decodeBody, encodeBody, type RequestDone, type RequestOptions } from './requests.js';
+import { PendingRequests, bounded, decodeBody, encodeBody, type RequestDone, type RequestOptions } from './requests.js';
 import type { Router } from './router.js';
 import { SUBTREE, Transport, type MessageLimits } from './transport.js';
 import { Waits, type WaitObserver } from './waits.js';
@@ -152,7 +152,7 @@ export class MessageLayer {
   /** One-way, unnumbered: lost where a link on the way breaks, or none leads on. In order on one route. */
   post<Name extends MessageName>(destination: Address, name: Name, body: MessageBody<Name>): StciError | undefined {
     const header = this.#header(destination, this.ownJob, messageId(name));
-    return this.#try(name, () => this.#transport.post(header, this.#bounded(encodeBody(name, body))));
+    return this.#try(name, () => this.#transport.post(header, bounded(encodeBody(name, body), this.#init.limits)));
   }
 
   /** To one neighbour, independent of its address. */
@@ -160,7 +160,8 @@ export class MessageLayer {
     link: Link, name: Name, body: MessageBody<Name>, job: JobId = this.ownJob,
   ): StciError | undefined {
     const header = this.#header(NEIGHBOUR, job, messageId(name));
-    return this.#try(name, () => cut(header, [this.#bounded(encodeBody(name, body))], (pieces) => link.send(pieces)));
+    const encoded = (): Uint8Array => bounded(encodeBody(name, body), this.#init.limits);
+    return this.#try(name, () => cut(header, [encoded()], (pieces) => link.send(pieces)));
   }
 
   /** To every agent below this one, but session agents of other jobs; agents forward it without decoding it. */
@@ -370,16 +371,9 @@ export class MessageLayer {
 
   #emit(header: FrameHeader, body: Uint8Array): void {
     const { destination, job } = header;
-    this.#bounded(body);
+    bounded(body, this.#init.limits);
     if (this.#init.router.isSelf(destination, job)) this.#enqueue({ header, body, from: undefined });
     else this.#transport.send(header, [body]);
-  }
-
-  #bounded(body: Uint8Array): Uint8Array {
-    const { messageBytesMax } = this.#init.limits;
-    if (body.length <= messageBytesMax) return body;
-    const text = `Expected a message of at most ${messageBytesMax} bytes (message.bytes.max), got ${body.length}`;
-    throw new StciError('STCI_MESSAGE_TOO_LARGE', text);
   }
 
   #header(

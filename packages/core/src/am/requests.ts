@@ -107,6 +107,13 @@ export class PendingRequests {
   }
 }
 
+/** Throws STCI_MESSAGE_TOO_LARGE. */
+export function bounded(body: Uint8Array, { messageBytesMax }: { readonly messageBytesMax: number }): Uint8Array {
+  if (body.length <= messageBytesMax) return body;
+  const text = `Expected a message of at most ${messageBytesMax} bytes (message.bytes.max), got ${body.length}`;
+  throw new StciError('STCI_MESSAGE_TOO_LARGE', text);
+}
+
 /** A message of this type, or the reply to one. Throws STCI_MESSAGE_TOO_LARGE for one that no agent would take. */
 export function encodeBody(name: MessageName, body: unknown, isReply = false): Uint8Array {
   const encoded = body === undefined ? new Uint8Array(0) : encode(body);
