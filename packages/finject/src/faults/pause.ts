@@ -27,7 +27,7 @@ const module: FaultModule = {
     if (victim.role === 'controller') return AT_CONTROLLER;
     if (victim.role === 'root') return atRoot(victim.host, place);
     if (job === 0) return 'a session agent is one of a job, and no job was named';
-    return [{ at: { role: 'session', host: victim.host }, body: {} }];
+    return atRoot(victim.host, place, 'session');
   },
   open: ({ order: { args, victim, durationMs = 0 } }) => {
     if (victim.kind !== 'rank') {

@@ -11,10 +11,12 @@ export function atRank({ rank }: VictimOf<'rank'>, place: FaultPlace): readonly 
   return [{ at: { role: 'session', host }, body: {} }];
 }
 
-/** At the root agent of a host that is up; else why there is none. */
-export function atRoot(host: number, place: FaultPlace): readonly FaultPart[] | string {
+/** At the root agent, or the session agent, of a host that is up; else why there is none. */
+export function atRoot(
+  host: number, place: FaultPlace, role: 'root' | 'session' = 'root',
+): readonly FaultPart[] | string {
   if (!place.isUp(host)) return `root:${host} is not up`;
-  return [{ at: { role: 'root', host }, body: {} }];
+  return [{ at: { role, host }, body: {} }];
 }
 
 export const AT_CONTROLLER: readonly FaultPart[] = [{ at: { role: 'controller', host: 0 }, body: {} }];
