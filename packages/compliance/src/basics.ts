@@ -5,7 +5,7 @@ export { patient } from './patience.js';
 export { DEFAULT_TIMEOUT_MS, eventually, withDeadline } from './deadline.js';
 export type { EventuallyOptions } from './deadline.js';
 export { skip } from './running-test.js';
-export { collectTests, suite } from './suite.js';
+export { collectTests, collectTestsOf, suite } from './suite.js';
 export { isFullSwarm, swarmSeeds, swarmTotal } from './swarm-seeds.js';
 export type { CollectedTest, Hook, StepOptions, TestApi, TestBody } from './suite.js';
 export { seededIntegers } from './seeded.js';

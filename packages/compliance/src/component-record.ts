@@ -1,7 +1,7 @@
 /** What every component's record has: a version, texts for users, and a `query` that depends on its input only. */
 
-import { createRegistry, resolveParams } from '@stci/core';
-import type { Component, ParamSpecs, ParamValue } from '@stci/interface';
+import { createRegistry, formatValue, resolveParams } from '@stci/core';
+import type { Component, ParamSpec, ParamSpecs, ParamValue } from '@stci/interface';
 import * as assert from './assert.js';
 
 /** Texts, and the same answer to the same question. `request` of `query`: one that is valid. */
@@ -39,4 +39,24 @@ export function paramsOf<Module, Deps, Request>(
   const prefix = `${framework.name}.${component.name}`;
   const commandLine = Object.entries(set).map(([name, value]) => ({ key: `${prefix}.${name}`, value }));
   return resolveParams(registry.catalog, { commandLine }, registry.rules).params.under(prefix);
+}
+
+/** The bounds of a number, the values of an enum, true and false; of other types nothing is implied. */
+export function boundsOf({ type, values, min, max }: ParamSpec): readonly ParamValue[] {
+  if (type === 'bool') return [false, true];
+  if (type === 'enum') return values ?? [];
+  return [min, max].filter((one) => one !== undefined);
+}
+
+/** Parameters with which the component can be used: each by itself at its bounds, as a user sets it. */
+export function atBounds<Module, Deps, Request>(
+  component: Component<Module, Deps, Request>,
+  request: Request,
+): Readonly<Record<string, string>>[] {
+  return Object.entries(component.params).flatMap(([name, spec]) => boundsOf(spec)
+    .map((value) => ({ [name]: formatValue(spec, value) }))
+    .filter((set) => {
+      const params = Object.freeze({ ...paramsOf(component, set) });
+      return component.query({ params, request, facts: Object.freeze({}), named: true }).accept;
+    }));
 }

@@ -7,7 +7,7 @@
 import { countAssertion } from './running-test.js';
 import { ownFrames, printable } from './failure.js';
 import { patient } from './patience.js';
-import { progress } from './stall.js';
+import { isWatched, working } from './stall.js';
 
 /** Of making one example smaller. A check of a large example may take long: then the time ends it. */
 const TRIES_MAX = 2000;
@@ -51,13 +51,33 @@ export function broken<Name extends string>(
 ): BrokenPromise {
   if (thrown instanceof BrokenPromise) return thrown;
   const promise = `${framework}.${example.promise}`;
-  const args = ['component', JSON.stringify(example), ...(more === undefined ? [] : [more])];
   const lines = [
     `${promise} is broken. ${promises[example.promise]}`,
     `    found: ${foundText(thrown)}`,
-    ...(again === undefined ? [] : [`    again: ${again}(${args.join(', ')})`]),
+    ...(again === undefined ? [] : [`    again: ${againText(again, more, example)}`]),
   ];
   return new BrokenPromise(promise, example, lines.join('\n'), thrown);
+}
+
+function againText(again: string, more: string | undefined, example: unknown): string {
+  return `${again}(${['component', JSON.stringify(example), ...(more === undefined ? [] : [more])].join(', ')})`;
+}
+
+let listener: ((text: string) => void) | undefined;
+
+/** Each example is told before it is checked, with its promise: a call that does not return can be named. */
+export function onExample(listen: ((text: string) => void) | undefined): void {
+  listener = listen;
+}
+
+function tellExample<Name extends string>(
+  { framework, again, more }: Contract<Name>, example: Example<Name>,
+): void {
+  if (listener === undefined && !isWatched()) return;
+  const how = again === undefined ? JSON.stringify(example) : againText(again, more, example);
+  const text = `${framework}.${example.promise}: ${how}`;
+  working(text);
+  listener?.(text);
 }
 
 /** The first line; of an exception of the component's code its kind, and where it was thrown. */
@@ -75,6 +95,7 @@ export async function promised<Name extends string>(
   check: () => unknown,
 ): Promise<void> {
   countAssertion();
+  tellExample(contract, example);
   try {
     await check();
   } catch (thrown) {
@@ -93,7 +114,11 @@ export function verify<Name extends string, One extends Example<Name>>(
   smaller: (example: One) => Iterable<One> = () => [],
 ): void {
   countAssertion();
-  const first = failureOf(check, example);
+  const tried = (one: One): void => {
+    tellExample(contract, one);
+    check(one);
+  };
+  const first = failureOf(tried, example);
   if (first === undefined) return;
   let [found, { thrown }] = [example, first];
   let tries = 0;
@@ -102,7 +127,7 @@ export function verify<Name extends string, One extends Example<Name>>(
     isSmaller = false;
     for (const candidate of smaller(found)) {
       if (++tries > TRIES_MAX || performance.now() > endMs) break;
-      const failure = failureOf(check, candidate);
+      const failure = failureOf(tried, candidate);
       if (failure === undefined) continue;
       [found, { thrown }, isSmaller] = [candidate, failure, true];
       break;
@@ -112,7 +137,6 @@ export function verify<Name extends string, One extends Example<Name>>(
 }
 
 function failureOf<One>(check: (example: One) => void, example: One): { readonly thrown: unknown } | undefined {
-  progress();
   try {
     check(example);
     return undefined;

@@ -10,9 +10,12 @@
 import type {
   Detector, DetectorAction, DetectorEvent, DetectorModule, FailureCause, MemberId, Position, Topology,
 } from '@stci/interface';
+import { Suspicions, checkHeard, checkReport, type Suspicion } from './detector-news.js';
 import { EventHeap } from './event-heap.js';
+import { frozen } from './frozen.js';
 import { plainSize } from './plain-size.js';
 import { seededIntegers } from './seeded.js';
+import { progress } from './stall.js';
 
 export interface DetectorModelInit {
   readonly module: DetectorModule;
@@ -27,6 +30,10 @@ export interface DetectorModelInit {
   readonly links?: Topology | undefined;
   /** Agents start within this time; default 0. */
   readonly startSpreadMs?: number;
+  /** What the clock shows then; default 0. */
+  readonly startMs?: number;
+  /** Positions at which nobody is: they have left before. */
+  readonly absent?: readonly Position[];
 }
 
 export interface ModelReport {
@@ -65,8 +72,11 @@ export class ModelAgent {
   }
 }
 
+/** Of a position at which nobody is. */
+const NOBODY: Detector = { dueMs: undefined, on: () => [] };
+
 export class DetectorModel {
-  nowMs = 0;
+  nowMs: number;
   readonly reports: ModelReport[] = [];
   /** Deaths, the ones that agents caused themselves included: they learned that they were declared dead. */
   readonly deaths: ModelDeath[] = [];
@@ -84,13 +94,34 @@ export class DetectorModel {
   readonly #agents: ModelAgent[] = [];
   readonly #arrivals = new Map<number, number>();
   #cut: ReadonlySet<Position> = new Set();
+  readonly #suspicions = new Suspicions();
 
   constructor(init: DetectorModelInit) {
     this.#init = init;
     this.#integers = seededIntegers(init.seed);
-    const members = Array.from({ length: init.size }, (_, position): MemberId => first(position));
-    for (const self of members) this.#agents.push(new ModelAgent(self, this.#open(self, members)));
-    for (const agent of this.#agents) this.at(this.random() * (init.startSpreadMs ?? 0), () => this.#start(agent));
+    this.nowMs = init.startMs ?? 0;
+    const all = Array.from({ length: init.size }, (_, position): MemberId => first(position));
+    const isAbsent = ({ position }: MemberId): boolean => init.absent?.includes(position) === true;
+    const members = all.filter((member) => !isAbsent(member));
+    for (const self of all) {
+      const agent = new ModelAgent(self, isAbsent(self) ? NOBODY : this.#open(self, members));
+      agent.isAlive = !isAbsent(self);
+      this.#agents.push(agent);
+    }
+    for (const agent of this.#agents) {
+      this.at(this.nowMs + this.random() * (init.startSpreadMs ?? 0), () => this.#start(agent));
+    }
+  }
+
+  /** Suspicions so far. */
+  get suspected(): number {
+    return this.#suspicions.count;
+  }
+
+  /** Of agents that live, by others that do, for so long. */
+  suspicions(forMs: number): Suspicion[] {
+    return this.#suspicions.before(this.nowMs - forMs).filter(({ by, position }) => (
+      this.agent(by).isAlive && this.agent(position).isAlive));
   }
 
   /** Uniform in [0, 1). */
@@ -145,17 +176,38 @@ export class DetectorModel {
     this.#cut = new Set(positions);
   }
 
+  /** It leaves, as all are told; it lives until they know. */
+  leave(position: Position): void {
+    const { member } = this.agent(position);
+    for (const other of this.living) if (other !== position) this.#tell(position, other, { type: 'gone', member });
+    const left = { type: 'link', peer: member, state: 'closed', reason: 'goodbye', text: '' } as const;
+    this.at(this.nowMs + 2 * (this.#init.noticeBoundMs ?? this.#init.latencyBoundMs), () => {
+      this.agent(position).isAlive = false;
+      for (const peer of this.#init.links?.neighbours(position) ?? []) this.give(peer, left);
+    });
+  }
+
+  /** Another agent joins, at the next position. */
+  grow(): void {
+    this.#join({ position: this.#agents.length, incarnation: 1 });
+  }
+
   /** Another incarnation takes its place, and all are told within the notice's bound. */
   restart(position: Position): void {
-    const before = this.agent(position).member;
-    const member: MemberId = { position, incarnation: before.incarnation + 1 };
+    this.#join({ position, incarnation: this.agent(position).member.incarnation + 1 });
+  }
+
+  #join(member: MemberId): void {
+    const { position } = member;
     // As the controller has them: a death that nobody has reported yet is not known to it.
     const known = this.#agents.map((each) => each.member).filter((each) => {
-      return each.position !== position && !this.reports.some(({ failed }) => sameMember(failed, each));
+      const isAbsent = this.#init.absent?.includes(each.position) === true;
+      return each.position !== position && !isAbsent && !this.reports.some(({ failed }) => sameMember(failed, each));
     });
     const members = [...known, member];
     const agent = new ModelAgent(member, this.#open(member, members));
     this.#agents[position] = agent;
+    this.#suspicions.forget(position);
     for (const other of this.living) {
       if (other !== position) this.#tell(position, other, { type: 'joined', member });
     }
@@ -164,15 +216,16 @@ export class DetectorModel {
 
   /** An event for the detector at this position, now. */
   give(position: Position, event: DetectorEvent): void {
-    const agent = this.agent(position);
-    if (!agent.isAlive) return;
+    const agent = this.#agents[position];
+    if (agent?.isAlive !== true) return;
     if (agent.frozenSinceMs !== undefined) agent.waiting.push(event);
     else this.#on(agent, event);
   }
 
   #open(self: MemberId, members: readonly MemberId[]): Detector {
     const { module, topologyOf } = this.#init;
-    return module.open({ self, members, topologyOf, random: this.random });
+    const { random } = this;
+    return module.open(Object.freeze({ self: frozen(self), members: frozen(members), topologyOf, random }));
   }
 
   #start(agent: ModelAgent): void {
@@ -198,7 +251,11 @@ export class DetectorModel {
       this.crash(position, 'fenced');
       return;
     }
-    for (const action of agent.detector.on(event, this.nowMs)) this.#act(agent, action);
+    progress();
+    if (event.type === 'gone') this.#suspicions.end(position, event.member.position);
+    const actions: unknown = agent.detector.on(Object.freeze(event), this.nowMs);
+    if (!Array.isArray(actions)) throw new Error(`on ${event.type} it answers with no list of actions`);
+    for (const action of actions as DetectorAction[]) this.#act(agent, action);
     this.#arm(agent);
   }
 
@@ -234,6 +291,10 @@ export class DetectorModel {
         return this.#send(member, action.to, action.body);
       case 'report':
         return this.#report(position, action);
+      case 'suspect':
+        return this.#suspicions.begin(position, action, this.nowMs);
+      case 'trust':
+        return this.#suspicions.end(position, action.member.position);
       case 'count':
         if (this.#init.module.metrics[action.metric] === undefined) throw new Error(`no metric ${action.metric}`);
         if (!(action.value >= 0)) throw new Error(`${action.metric} counts ${action.value}`);
@@ -260,8 +321,13 @@ export class DetectorModel {
     });
   }
 
-  #report(by: Position, { failed, cause }: Extract<DetectorAction, { type: 'report' }>): void {
+  #report(by: Position, report: Extract<DetectorAction, { type: 'report' }>): void {
+    const { failed, cause } = report;
     if (!('position' in failed)) throw new Error('a detector of agents reports a rank');
+    checkReport(report, this.#init.startMs ?? 0, this.nowMs);
+    const death = this.deaths.find(({ member }) => sameMember(member, failed));
+    if (death !== undefined) checkHeard(report, death.atMs + this.#init.latencyBoundMs);
+    this.#suspicions.end(by, failed.position);
     const agent = this.agent(failed.position);
     const isAlive = agent.isAlive && agent.member.incarnation === failed.incarnation;
     this.reports.push({ atMs: this.nowMs, by, failed, cause, isAlive });

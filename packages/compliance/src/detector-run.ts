@@ -36,7 +36,8 @@ export class DetectorRun {
   readonly promise: DetectorPromise;
   readonly detection: DetectionInterval;
   readonly latencyBoundMs: number;
-  /** Everything is under way by then. */
+  /** So long after the start everything is under way; and when that is. */
+  readonly settleMs: number;
   readonly steadyMs: number;
   #waits = 0;
 
@@ -60,8 +61,14 @@ export class DetectorRun {
       startSpreadMs: this.latencyBoundMs,
       ...more,
     });
-    this.steadyMs = detection.maxMs + (one.graceMs ?? 0);
+    this.settleMs = detection.maxMs + (one.graceMs ?? 0);
+    this.steadyMs = this.model.nowMs + this.settleMs;
     if (one.waits === true) this.model.at(this.steadyMs, () => this.waitForAll());
+  }
+
+  /** Somebody waits. */
+  get isWaiting(): boolean {
+    return this.#waits > 0;
   }
 
   waitForAll(): void {

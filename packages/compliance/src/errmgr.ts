@@ -1,6 +1,6 @@
 /**
  * Requirements on every error manager: what the contract of `ErrorManager` in @stci/interface promises, for every kind
- * of failure in every situation that it is asked about, the simplest first. Pure.
+ * of failure in every situation that it is asked about, the simplest first, with parameters at their bounds. Pure.
  */
 
 import { errmgrFramework, mayRestart, type ErrorManagerDeps } from '@stci/core/component';
@@ -9,8 +9,11 @@ import type {
 } from '@stci/interface';
 import * as assert from './assert.js';
 import { checkCases, type SuiteCall } from './cases.js';
-import { checkTexts, paramsOf } from './component-record.js';
+import { atBounds, checkTexts, paramsOf } from './component-record.js';
 import { less, verify, type Contract, type Example } from './counterexample.js';
+import { elsewhere } from './elsewhere.js';
+import { frozen } from './frozen.js';
+import { progress } from './stall.js';
 import { suite } from './suite.js';
 
 export type ErrmgrComponent = Component<ErrorManager, ErrorManagerDeps>;
@@ -29,7 +32,7 @@ export const ERRMGR = {
   promises: {
     record: 'The registry takes it; version, help and parameters can be shown; `query` depends on its input only.',
     policy: 'Its policy is named in a few characters that can be printed; `policyOf` answers with such a name, too.',
-    pure: 'The same failure in the same context has the same answer, and neither is changed.',
+    pure: 'The same failure in the same context has the same answer, first or later; neither is changed.',
     session: 'A session gets exactly one action about its host, and a launch is only ended while launching.',
     spare: 'A spare host is used only where one is left.',
     job: 'A job gets at least one action, each of which is one of a job.',
@@ -49,11 +52,20 @@ export interface ErrmgrExample extends Example<keyof typeof ERRMGR.promises> {
   readonly params?: Readonly<Record<string, string>>;
   readonly kind?: FailureKind;
   readonly context?: Context;
+  /** What failed; default: rank 0, host 0, exit code 1. */
+  readonly failed?: Failed;
   /** What the session's parameters say about its hosts; default: abort, leave-out. */
   readonly hosts?: Pick<ErrorManagerDeps['hosts'], 'launch' | 'loss'>;
 }
 
+type Failed = Pick<Failure, 'exitCode'> & { readonly rank: number; readonly host: number };
+
 const STARTS_MAX = 1000;
+/** Counted in bytes, or in words, they are few again. */
+const MANY_STARTS = [1001, 1024, 2047, 4096, 65_537, 1_000_000];
+/** Times that all questions are asked of the same manager. */
+const ROUNDS = 10;
+const LONG = { timeoutMs: 60_000 };
 const PAUSE_MS_MAX = 3_600_000;
 const TEXT = /^[\x21-\x7e]{1,100}$/;
 
@@ -63,7 +75,10 @@ const CODES: Readonly<Partial<Record<FailureKind, Failure['error']['code']>>> = 
 const TOOL: readonly FailureKind[] = ['tool-status', 'tool-signal', 'tool-start', 'tool-survived'];
 const HOST: readonly FailureKind[] = ['agent-lost', 'agent-launch'];
 const OVER: readonly FailureKind[] = ['timeout', 'interrupt', 'output'];
-const ATTEMPTS = [1, 2, 5, 30];
+const KINDS: readonly FailureKind[] = [...TOOL, 'session-lost', ...HOST, ...OVER];
+const ATTEMPTS = [1, 2, 3, 4, 5, 6, 30];
+const FAILURES_BEFORE = [0, 1, 2, 5, 1000];
+const OTHER: Failed = { rank: 7, host: 3, exitCode: 137 };
 
 const CALL: SuiteCall<ErrmgrCase> = {
   suite: 'errmgrCompliance',
@@ -87,13 +102,27 @@ export function errmgrCompliance(
       const check = (example: ErrmgrExample): void => {
         errmgrExample(component, { ...example, ...(params && { params }) });
       };
-      test(`${label}: policy`, () => check({ promise: 'policy' }));
+      test(`${label}: policy`, () => {
+        check({ promise: 'policy' });
+        for (const kind of KINDS) check({ promise: 'policy', kind });
+      }, LONG);
+      test(`${label}: pure, all in turn`, () => check({ promise: 'pure' }), LONG);
       for (const promise of PROMISES) {
         test(`${label}: ${promise}`, () => {
           for (const question of questions(promise)) check({ promise, ...question });
-        });
+        }, LONG);
       }
     }
+    test('parameters at their bounds', () => {
+      for (const params of atBounds(component, undefined)) {
+        errmgrExample(component, { promise: 'policy', params });
+        for (const promise of PROMISES) {
+          for (const { failed, ...question } of questions(promise)) {
+            if (failed === undefined) errmgrExample(component, { promise, ...question, params });
+          }
+        }
+      }
+    }, LONG);
   });
 }
 
@@ -104,12 +133,19 @@ export function errmgrExample(component: ErrmgrComponent, example: ErrmgrExample
 
 const PROMISES = ['pure', 'session', 'spare', 'job', 'over', 'restart', 'goesOn', 'local', 'pause', 'bound'] as const;
 
-type Question = Pick<ErrmgrExample, 'kind' | 'context' | 'hosts'>;
+type Question = Pick<ErrmgrExample, 'kind' | 'context' | 'hosts' | 'failed'>;
 
 /** Those that a promise is about. */
 function* questions(promise: (typeof PROMISES)[number]): Generator<Question> {
+  for (const question of plainQuestions(promise)) {
+    yield question;
+    yield { ...question, failed: OTHER };
+  }
+}
+
+function* plainQuestions(promise: (typeof PROMISES)[number]): Generator<Question> {
   if (promise === 'pure' || promise === 'pause') {
-    for (const each of ['session', 'job', 'local'] as const) yield* questions(each);
+    for (const each of ['session', 'job', 'local'] as const) yield* plainQuestions(each);
   } else if (promise === 'session' || promise === 'spare') {
     yield* hostQuestions();
   } else if (promise === 'local') {
@@ -117,8 +153,12 @@ function* questions(promise: (typeof PROMISES)[number]): Generator<Question> {
   } else if (promise === 'bound') {
     for (const question of [...hostQuestions(), ...jobQuestions(), ...localQuestions()]) {
       const { context } = question;
-      if (context?.of === 'session') yield { ...question, context: { ...context, starts: STARTS_MAX + 1 } };
-      else if (context !== undefined) yield { ...question, context: { ...context, attempt: STARTS_MAX + 1 } };
+      const starts = context?.of === 'session' ? context.starts : context?.attempt;
+      if (starts !== 1) continue;
+      for (const many of MANY_STARTS) {
+        if (context?.of === 'session') yield { ...question, context: { ...context, starts: many } };
+        else if (context !== undefined) yield { ...question, context: { ...context, attempt: many } };
+      }
     }
   } else {
     for (const question of jobQuestions()) {
@@ -127,11 +167,15 @@ function* questions(promise: (typeof PROMISES)[number]): Generator<Question> {
   }
 }
 
+const HOST_POLICIES = [
+  ['abort', 'leave-out'], ['retry', 'start-again'], ['spare', 'use-spare'], ['shrink', 'leave-out'],
+] as const;
+
 function* hostQuestions(): Generator<Question> {
-  for (const [launch, loss] of [['abort', 'leave-out'], ['retry', 'start-again'], ['spare', 'use-spare']] as const) {
+  for (const [launch, loss] of HOST_POLICIES) {
     for (const phase of ['launching', 'idle', 'running'] as const) {
       for (const starts of ATTEMPTS) {
-        for (const [hostsLeft, sparesLeft] of [[0, 0], [0, 1], [3, 0], [3, 2]] as const) {
+        for (const [hostsLeft, sparesLeft] of [[0, 0], [0, 1], [1, 1], [3, 0], [3, 2], [3, 40]] as const) {
           const context = { of: 'session', phase, hostName: 'a', starts, hostsLeft, sparesLeft } as const;
           yield { kind: phase === 'launching' ? 'agent-launch' : 'agent-lost', context, hosts: { launch, loss } };
         }
@@ -141,11 +185,13 @@ function* hostQuestions(): Generator<Question> {
 }
 
 function* jobQuestions(): Generator<Question> {
-  for (const kind of [...TOOL, 'session-lost', ...HOST, ...OVER] as const) {
+  for (const kind of KINDS) {
     for (const phase of ['launching', 'running', 'ending'] as const) {
       for (const ranksAlive of [0, 3]) {
         for (const attempt of OVER.includes(kind) ? [0] : TOOL.includes(kind) ? ATTEMPTS : [0, ...ATTEMPTS]) {
-          yield { kind, context: { of: 'job', phase, ranksAlive, failuresBefore: 0, attempt } };
+          for (const failuresBefore of [0, 1, 3].includes(attempt) ? FAILURES_BEFORE : [0]) {
+            yield { kind, context: { of: 'job', phase, ranksAlive, failuresBefore, attempt } };
+          }
         }
       }
     }
@@ -161,7 +207,11 @@ function* localQuestions(): Generator<Question> {
 
 /** Smaller numbers; no parameters; the parameters of the session that everybody has. */
 function* smaller(example: ErrmgrExample): Generator<ErrmgrExample> {
-  const { params, hosts, context, promise } = example;
+  const { params, hosts, failed, context, promise } = example;
+  if (failed !== undefined) {
+    const { failed: _, ...rest } = example;
+    yield rest;
+  }
   if (params !== undefined) {
     const { params: _, ...rest } = example;
     yield rest;
@@ -181,21 +231,34 @@ function* smaller(example: ErrmgrExample): Generator<ErrmgrExample> {
 function managerOf(component: ErrmgrComponent, { params, hosts }: ErrmgrExample): ErrorManager {
   const limits = { launchMin: 1, launchRetries: 2, lossRetries: 5, lossPauseMs: 1000 };
   const policy = { launch: 'abort', loss: 'leave-out', ...limits };
-  const deps = { hosts: { ...policy, ...hosts } as ErrorManagerDeps['hosts'] };
-  return component.create(deps, Object.freeze(paramsOf(component, params)), undefined);
+  const deps = frozen({ hosts: { ...policy, ...hosts } as ErrorManagerDeps['hosts'] });
+  return component.create(deps, frozen(paramsKnown(component, params)), undefined);
 }
 
-function failureOf(kind: FailureKind): Failure {
+type Params = ReturnType<typeof paramsOf>;
+const known = new WeakMap<ErrmgrComponent, Map<string, Params>>();
+
+/** Resolved once: there are many questions. */
+function paramsKnown(component: ErrmgrComponent, set: ErrmgrExample['params']): Params {
+  const made = known.get(component) ?? new Map<string, Params>();
+  known.set(component, made);
+  const key = JSON.stringify(set ?? {});
+  const params = made.get(key) ?? paramsOf(component, set);
+  made.set(key, params);
+  return params;
+}
+
+function failureOf(kind: FailureKind, failed: Failed = { rank: 0, host: 0, exitCode: 1 }): Failure {
   const code = CODES[kind] ?? 'STCI_INTERNAL';
-  const isRank = TOOL.includes(kind);
-  return Object.freeze({
-    kind, error: Object.freeze({ code, message: 'a failure of the suite', data: {} }),
-    ...(!OVER.includes(kind) && { host: 0 }), ...(isRank && { rank: 0 }), wallMs: 0, exitCode: 1,
+  const { rank, host, exitCode } = failed;
+  return frozen({
+    kind, error: { code, message: 'a failure of the suite', data: {} },
+    ...(!OVER.includes(kind) && { host }), ...(TOOL.includes(kind) && { rank }), wallMs: 0, exitCode,
   }) as Failure;
 }
 
 function check(component: ErrmgrComponent, example: ErrmgrExample): void {
-  const { promise, kind = 'tool-status', context } = example;
+  const { promise, kind = 'tool-status', context, failed } = example;
   if (promise === 'record') {
     assert.is(component.framework.name, errmgrFramework.name, 'it is a component of framework errmgr');
     checkTexts(component, undefined);
@@ -204,14 +267,41 @@ function check(component: ErrmgrComponent, example: ErrmgrExample): void {
   }
   const manager = managerOf(component, example);
   if (promise === 'policy') {
-    const names = [manager.policy, manager.policyOf?.(failureOf(kind)) ?? manager.policy];
-    for (const name of names) assert.ok(TEXT.test(name), `the policy's name is ${JSON.stringify(name)}`);
+    const names = [manager.policy, ...(manager.policyOf === undefined ? [] : [manager.policyOf(failureOf(kind))])];
+    for (const name of names) {
+      assert.ok(typeof name === 'string' && TEXT.test(name), `the policy's name is ${JSON.stringify(name)}`);
+    }
     assert.is(typeof manager.goesOn, 'boolean', 'goesOn is true or false');
     return;
   }
+  if (promise === 'pure' && context === undefined) return checkInTurn(component, example);
   if (context === undefined) return;
-  const ask = (): readonly Answer[] => answersOf(manager, failureOf(kind), Object.freeze({ ...context }));
-  CHECKS[promise](ask(), { manager, kind, context, ask });
+  const ask = (): readonly Answer[] => answersOf(manager, failureOf(kind, failed), frozen(context));
+  CHECKS[promise](elsewhere(ask), { manager, kind, context, ask: () => elsewhere(ask) });
+}
+
+/** Each question to a manager of its own; then all of them to one, again and again, while there are others. */
+function checkInTurn(component: ErrmgrComponent, { params = {} }: ErrmgrExample): void {
+  const all = [...questions('pure')];
+  const managerFor = ({ hosts }: Question): ErrorManager =>
+    managerOf(component, { promise: 'pure', params, ...(hosts && { hosts }) });
+  const asked = (manager: ErrorManager, { kind = 'tool-status', context, failed }: Question): string => {
+    progress();
+    return JSON.stringify(context && answersOf(manager, failureOf(kind, failed), frozen(context)));
+  };
+  const alone = elsewhere(() => all.map((question) => asked(managerFor(question), question)));
+  const managers = new Map(all.map((question) => [JSON.stringify(question.hosts), managerFor(question)]));
+  const rounds = [params, ...atBounds(component, undefined), ...Array.from({ length: ROUNDS }, () => params)];
+  for (const set of rounds.slice(0, ROUNDS)) {
+    managerOf(component, { promise: 'pure', params: set });
+    elsewhere(() => {
+      for (const [index, question] of [...all.entries()].reverse()) {
+        const found = asked(managers.get(JSON.stringify(question.hosts)) as ErrorManager, question);
+        const what = JSON.stringify([question.kind, question.context]);
+        assert.ok(found === alone[index], `${what} is answered with ${alone[index]}, later with ${found}`);
+      }
+    });
+  }
 }
 
 /** Of any type that may come. */
@@ -281,7 +371,7 @@ const CHECKS: Readonly<Record<(typeof PROMISES)[number], (answers: readonly Answ
   },
   bound: (answers) => {
     const again = answers.find(({ type }) => type === 'restart' || type === 'start-again');
-    assert.ok(again === undefined, `${again?.type}, after ${STARTS_MAX + 1} starts`);
+    assert.ok(again === undefined, `${again?.type}, after more than ${STARTS_MAX} starts`);
   },
 };
 

@@ -1,20 +1,45 @@
 /**
- * The agent of a fault's part, for the suite of faults: it carries each action out at once, or refuses it, and keeps
- * what is left. Pure, with a virtual clock.
+ * The agent of a fault's part, for the suite of faults: it carries each action out at once or late, or refuses it, and
+ * keeps what is left. Pure, with a virtual clock.
  */
 
-import type { FaultAction, FaultEvent, FaultMachine, FaultModule, FaultOrder, FaultPart, FaultPlace, FaultVictim }
-  from '@stci/interface';
+import type {
+  FaultAction, FaultEvent, FaultMachine, FaultModule, FaultOrder, FaultPart, FaultPlace, FaultVictim, Impairment,
+} from '@stci/interface';
 import { seededIntegers } from './seeded.js';
+import { progress } from './stall.js';
 
-/** Three hosts, a chain below the controller; two ranks on each. */
-export const PLACE: FaultPlace = Object.freeze({
-  hosts: 3,
-  isUp: (host: number) => host >= 0 && host < 3,
-  hostOf: (rank: number) => (rank >= 0 && rank < 6 ? rank >> 1 : undefined),
-  depth: (position: number) => position,
-  parent: (position: number) => (position === 0 ? undefined : position - 1),
-});
+/** Sessions by name: `chain` is three hosts, a chain below the controller, two ranks on each. */
+export const PLACES = {
+  chain: placeOf({ hosts: 3 }),
+  'host 0 is down': placeOf({ hosts: 3, down: [0] }),
+  'host 1 is down': placeOf({ hosts: 3, down: [1] }),
+  'host 2 is down': placeOf({ hosts: 3, down: [2] }),
+  'hosts 1 and 2 are down': placeOf({ hosts: 3, down: [1, 2] }),
+  'all ranks have ended': placeOf({ hosts: 3, ranks: 0 }),
+  flat: placeOf({ hosts: 3, arity: 3 }),
+  large: placeOf({ hosts: 100, arity: 8, down: [65] }),
+} as const;
+
+export type PlaceName = keyof typeof PLACES;
+
+interface PlaceInit {
+  readonly hosts: number;
+  readonly arity?: number;
+  readonly ranks?: number;
+  readonly down?: readonly number[];
+}
+
+/** A k-ary tree. The ranks of a host that is down are lost. */
+function placeOf({ hosts, arity = 1, ranks = 2 * hosts, down = [] }: PlaceInit): FaultPlace {
+  const isUp = (host: number): boolean => host >= 0 && host < hosts && !down.includes(host);
+  const parent = (position: number): number | undefined =>
+    (position === 0 ? undefined : Math.floor((position - 1) / arity));
+  const depth = (position: number): number => (position === 0 ? 0 : 1 + depth(parent(position) ?? 0));
+  const hostOf = (rank: number): number | undefined =>
+    (rank >= 0 && rank < ranks && isUp(rank >> 1) ? rank >> 1 : undefined);
+  return Object.freeze({ hosts, isUp, hostOf, depth, parent });
+}
 
 /** Of each kind, the simplest first. */
 export const VICTIMS: readonly FaultVictim[] = [
@@ -30,11 +55,27 @@ export const VICTIMS: readonly FaultVictim[] = [
   { kind: 'partition', sets: [[0, 1], [2, 3]] },
 ];
 
+/** Of a large session, there and not there. */
+export const FAR_VICTIMS: readonly FaultVictim[] = [
+  { kind: 'rank', rank: 129 },
+  { kind: 'rank', rank: 130 },
+  { kind: 'agent', role: 'root', host: 64 },
+  { kind: 'agent', role: 'root', host: 65 },
+  { kind: 'agent', role: 'session', host: 65 },
+  { kind: 'host', host: 64 },
+  { kind: 'host', host: 65 },
+  { kind: 'link', ends: [66, 9] },
+  { kind: 'link', ends: [0, 66] },
+  { kind: 'partition', sets: [[0, 1, 2, 3], Array.from({ length: 97 }, (_, index) => 4 + index)] },
+];
+
 /** What happened at one agent. */
 export interface SiteRun {
   /** `injected`, `undone`, `failed`, in the order in which they were said. */
   readonly said: readonly string[];
-  /** Keys of actions that were to be carried out. */
+  /** Of these, what was said after `undo`. */
+  readonly saidLater: readonly string[];
+  /** Actions that were to be carried out, with their keys. */
   readonly done: readonly string[];
   /** Actions that the agent cannot carry out. */
   readonly misplaced: readonly string[];
@@ -43,6 +84,19 @@ export interface SiteRun {
   /** What is wrong with its times. */
   readonly idle: string | undefined;
 }
+
+/** What a part goes through, as its agent has it. */
+export interface SitePlan {
+  readonly steps: readonly (Exclude<FaultEvent['type'], 'done' | 'due'> | 'wait' | 'done')[];
+  /** Actions are done, and told so, at the step `done`, in place of at once. */
+  readonly isLate?: boolean;
+  /** Of the actions, the one that cannot be carried out; Infinity: none can. */
+  readonly refused?: number;
+  /** Its clock at the beginning. */
+  readonly startMs?: number;
+}
+
+export const WHOLE: SitePlan = { steps: ['set-up', 'inject', 'wait', 'undo', 'wait', 'tear-down'] };
 
 type Keyed = Exclude<FaultAction, { readonly type: 'injected' | 'undone' | 'failed' }>;
 
@@ -55,68 +109,57 @@ const CAN: Readonly<Record<FaultPart['at']['role'], readonly string[]>> = {
 const STOPPING = ['SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU'];
 /** Events of one machine, at most. */
 const EVENTS_MAX = 10_000;
+/** For what is to be undone. */
+const UNDO_MS = 1000;
 
 export class FaultSiteModel {
   readonly #machine: FaultMachine;
   readonly #order: FaultOrder;
-  readonly #role: FaultPart['at']['role'];
+  readonly #place: FaultPlace;
+  readonly #plan: SitePlan;
+  readonly #at: FaultPart['at'];
   readonly #said: string[] = [];
+  readonly #saidLater: string[] = [];
   readonly #done: string[] = [];
   readonly #misplaced: string[] = [];
-  readonly #left = new Set<string>();
-  #isRefusing = false;
+  readonly #left = new Map<string, number>();
+  readonly #waiting: FaultEvent[] = [];
+  #isUndoing = false;
   #idle: string | undefined;
-  #nowMs = 0;
+  #nowMs: number;
   #events = 0;
+  #steps = 0;
 
-  constructor(module: FaultModule, order: FaultOrder, { at, body }: FaultPart) {
+  constructor(module: FaultModule, order: FaultOrder, place: FaultPlace, { at, body }: FaultPart, plan: SitePlan) {
     const random = seededIntegers(1);
-    this.#role = at.role;
+    this.#at = at;
     this.#order = order;
+    this.#place = place;
+    this.#plan = plan;
+    this.#nowMs = plan.startMs ?? 0;
     this.#machine = module.open({ order, body, random: () => random(0x4000_0000) / 0x4000_0000 });
   }
 
-  /** Until it is in force. */
-  inject(): SiteRun {
-    this.#on({ type: 'set-up' });
-    this.#on({ type: 'inject' });
-    this.#wait(this.#order.timeoutMs);
-    return this.#run();
-  }
-
-  /** Nothing can be carried out. */
-  refused(): SiteRun {
-    this.#isRefusing = true;
-    return this.inject();
-  }
-
-  /** In force for its time, then undone. */
-  whole(): SiteRun {
-    this.inject();
-    if (this.#order.durationMs !== undefined) {
-      this.#wait(this.#order.durationMs);
-      this.#on({ type: 'undo' });
-      this.#wait(1000);
+  /** The next step; false: there was none. */
+  step(): boolean {
+    const step = this.#plan.steps[this.#steps++];
+    if (step === undefined) return false;
+    if (step === 'wait') this.#wait(this.#isUndoing ? UNDO_MS : this.#order.timeoutMs + (this.#order.durationMs ?? 0));
+    else if (step === 'done') for (const event of this.#waiting.splice(0)) this.#on(event);
+    else {
+      this.#isUndoing ||= step === 'undo';
+      this.#on({ type: step });
     }
-    return this.#end();
+    return true;
   }
 
-  /** Undone before it is injected. */
-  early(): SiteRun {
-    this.#on({ type: 'set-up' });
-    this.#on({ type: 'undo' });
-    this.#wait(1000);
-    return this.#end();
-  }
-
-  #end(): SiteRun {
-    this.#on({ type: 'tear-down' });
-    return this.#run();
-  }
-
-  #run(): SiteRun {
-    const [said, done, misplaced] = [this.#said, this.#done, this.#misplaced].map((list) => [...list]);
-    return { said: said!, done: done!, misplaced: misplaced!, left: [...this.#left], idle: this.#idle };
+  run(): SiteRun {
+    while (this.step());
+    const left = [...this.#left].flatMap(([what, endMs]) => (endMs > this.#nowMs ? [what] : []));
+    return {
+      said: this.#said, saidLater: this.#saidLater, done: this.#done, misplaced: this.#misplaced, left,
+      idle: this.#idle,
+    };
   }
 
   /** Passes `due` as it asks for it. */
@@ -128,45 +171,97 @@ export class FaultSiteModel {
       this.#on({ type: 'due' });
       if (this.#machine.dueMs === dueMs) this.#idle = `dueMs is ${dueMs} before and after 'due'`;
     }
-    const { dueMs } = this.#machine;
-    if (dueMs !== undefined && Number.isNaN(dueMs)) this.#idle = 'dueMs is NaN';
     this.#nowMs = untilMs;
   }
 
   #on(event: FaultEvent): void {
     const queue: FaultEvent[] = [event];
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      progress();
       if (++this.#events > EVENTS_MAX) {
         this.#idle = `more than ${EVENTS_MAX} events`;
         return;
       }
-      for (const action of this.#machine.on(next, this.#nowMs)) {
+      for (const action of this.#machine.on(Object.freeze(next), this.#nowMs)) {
         if (action.type === 'injected' || action.type === 'undone' || action.type === 'failed') {
           this.#said.push(action.type);
+          if (this.#isUndoing) this.#saidLater.push(action.type);
         } else {
-          queue.push({ type: 'done', key: action.key, problem: this.#carryOut(action) });
+          const done = { type: 'done', key: action.key, problem: this.#carryOut(action) } as const;
+          (this.#plan.isLate === true ? this.#waiting : queue).push(done);
         }
       }
     }
+    const { dueMs } = this.#machine;
+    if (dueMs !== undefined && !(dueMs >= this.#nowMs)) this.#idle = `at ${this.#nowMs} ms, dueMs is ${dueMs}`;
   }
 
   #carryOut(action: Keyed): string | undefined {
-    const { type, key } = action;
-    this.#done.push(key);
-    const isWrong = type === 'kill' && this.#role === 'controller' && action.what !== 'self';
-    if (!CAN[this.#role].includes(type) || isWrong) this.#misplaced.push(`${this.#role} cannot carry out ${type}`);
-    if (this.#isRefusing) return 'the suite refuses it';
-    const left = this.#left;
-    if (type === 'impair') for (const peer of action.peers) left.add(`link to ${peer} impaired`);
-    if (type === 'restore') for (const peer of action.peers) left.delete(`link to ${peer} impaired`);
-    if (type === 'spawn') left.add(`processes of ${key}`);
-    if (type === 'end') left.delete(`processes of ${key}`);
-    if (type === 'signal') {
-      for (const rank of action.ranks) {
-        if (STOPPING.includes(action.signal)) left.add(`rank ${rank} stopped`);
-        if (action.signal === 'SIGCONT' || action.signal === 'SIGKILL') left.delete(`rank ${rank} stopped`);
-      }
-    }
+    const { refused } = this.#plan;
+    const index = this.#done.push(`${action.type} ${action.key}`) - 1;
+    const problem = misplacedIn(action, this.#at, this.#place);
+    if (problem !== undefined) this.#misplaced.push(problem);
+    if (refused === index || refused === Infinity) return 'the suite refuses it';
+    this.#keep(action);
     return undefined;
   }
+
+  #keep(action: Keyed): void {
+    const left = this.#left;
+    const { type, key } = action;
+    const add = (what: string, endMs = Infinity): void => void left.set(what, endMs);
+    if (type === 'impair') for (const peer of action.peers) add(`link to ${peer} impaired`);
+    if (type === 'restore') for (const peer of action.peers) left.delete(`link to ${peer} impaired`);
+    if (type === 'pause') add(`${action.what} stopped`, this.#nowMs + action.forMs);
+    if (type === 'spawn') add(`processes of ${key}`);
+    if (type === 'end') left.delete(`processes of ${key}`);
+    if (type !== 'signal') return;
+    const whom = action.whom === 'group' ? ['', 'what was started by '] : [''];
+    for (const what of action.ranks.flatMap((rank) => whom.map((who) => `${who}rank ${rank} stopped`))) {
+      if (STOPPING.includes(action.signal)) add(what);
+      if (action.signal === 'SIGCONT' || action.signal === 'SIGKILL') left.delete(what);
+    }
+  }
+}
+
+const DIRECTIONS = ['in', 'out', 'both'];
+
+/** Why the agent cannot carry it out. */
+function misplacedIn(action: Keyed, { role, host }: FaultPart['at'], place: FaultPlace): string | undefined {
+  const { type } = action;
+  const isWrong = type === 'kill' && role === 'controller' && action.what !== 'self';
+  if (!CAN[role].includes(type) || isWrong) return `${role} cannot carry out ${type}`;
+  const wrong = (what: string): string => `${type}: ${what}, at ${role}:${host}`;
+  const own = role === 'controller' ? 0 : host + 1;
+  switch (action.type) {
+    case 'signal': {
+      const absent = action.ranks.find((rank) => place.hostOf(rank) !== host);
+      if (absent !== undefined) return wrong(`rank ${absent} is not on this host`);
+      return /^SIG[A-Z0-9]+$/.test(action.signal) ? undefined : wrong(`there is no signal ${action.signal}`);
+    }
+    case 'exit':
+      if (place.hostOf(action.rank) !== host) return wrong(`rank ${action.rank} is not on this host`);
+      return isWhole(action.status, 255) ? undefined : wrong(`no status: ${action.status}`);
+    case 'pause':
+      return action.forMs > 0 && Number.isFinite(action.forMs) ? undefined : wrong(`no time: ${action.forMs} ms`);
+    case 'spawn':
+      if (action.program === '') return wrong('no program');
+      return isWhole(action.count - 1, Infinity) ? undefined : wrong(`${action.count} of them`);
+    case 'impair':
+    case 'restore':
+    case 'close': {
+      const other = action.peers.find((peer) => !isWhole(peer, place.hosts) || peer === own);
+      if (other !== undefined || action.peers.length === 0) return wrong(`no link to ${other ?? 'anybody'}`);
+      if (action.type !== 'impair') return undefined;
+      const { direction, delayMs = 0, jitterMs = 0, bytesPerSecond = 1 } = Object(action.how) as Partial<Impairment>;
+      const isTold = DIRECTIONS.includes(String(direction)) && delayMs >= 0 && jitterMs >= 0 && bytesPerSecond > 0;
+      return isTold ? undefined : wrong(`no impairment: ${JSON.stringify(action.how)}`);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function isWhole(value: number, max: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= max;
 }

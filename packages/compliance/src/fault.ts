@@ -1,16 +1,22 @@
 /**
  * Requirements on every kind of fault: what the contract of `FaultModule` in @stci/interface promises, with orders for
- * each kind of victim in a small session (fault-site.ts). Pure: the machine of each part is passed events as its agent
- * passes them.
+ * each kind of victim in small sessions, of agents that are up or not, and in a large one (fault-site.ts). Pure: the
+ * machine of each part is passed events as its agent passes them.
  */
 
 import { completeFaultArgs, faultFramework, faultOrderProblem } from '@stci/core/component';
-import type { Component, FaultModule, FaultOrder, FaultPart, FaultVictim, NoDeps, ParamValue } from '@stci/interface';
+import type {
+  Component, FaultModule, FaultOrder, FaultPart, FaultPlace, FaultVictim, NoDeps, ParamValue,
+} from '@stci/interface';
 import * as assert from './assert.js';
 import { checkCases, type SuiteCall } from './cases.js';
-import { checkTexts, paramsOf } from './component-record.js';
+import { boundsOf, checkTexts, paramsOf } from './component-record.js';
 import { verify, type Contract, type Example } from './counterexample.js';
-import { FaultSiteModel, PLACE, VICTIMS, type SiteRun } from './fault-site.js';
+import { elsewhere } from './elsewhere.js';
+import {
+  FAR_VICTIMS, FaultSiteModel, PLACES, VICTIMS, WHOLE, type PlaceName, type SitePlan, type SiteRun,
+} from './fault-site.js';
+import { frozen } from './frozen.js';
 import { plainSize } from './plain-size.js';
 import { skip } from './running-test.js';
 import { suite } from './suite.js';
@@ -33,12 +39,13 @@ export const FAULT = {
     order: 'Of each kind of victim that it names an order is accepted; a refusal is a sentence.',
     impact: '`impactOf` answers none, disturbs, may-end or ends.',
     plan: 'A plan has parts at agents that are up, each once, with plain bodies; or says why there is none.',
-    pure: 'The same order has the same plan, and its machine the same actions for the same events.',
+    pure: 'The same order has the same plan, and its machine the same actions, whatever others do meanwhile, and when.',
     site: 'Each action is one that the agent of its part can carry out.',
     inject: 'Once all its actions are done, it has said `injected`, once, or `failed`.',
     refused: 'Where its actions cannot be carried out, it says `failed`.',
     undo: 'A kind that undoes says `undone` after `undo`, also if it was not in force yet.',
     clean: 'After it was undone, nothing of it is left: links, processes and stopped ranks are as before.',
+    end: 'After `tear-down`, also without `undo`, no link is impaired, and nothing is due.',
     due: 'What was due has been done: `dueMs` is later, or undefined, and is passed in vain only so often.',
   },
 } as const satisfies Contract<string>;
@@ -47,12 +54,21 @@ export const FAULT = {
 export interface FaultExample extends Example<keyof typeof FAULT.promises> {
   readonly victim?: FaultVictim;
   readonly args?: Readonly<Record<string, ParamValue>>;
+  /** The session; default: `chain`. */
+  readonly place?: PlaceName;
+  /** Of a kind that undoes; default: 1000. */
+  readonly durationMs?: number;
 }
 
 const DURATION_MS = 1000;
+const LONG = { timeoutMs: 60_000 };
+/** The shortest, and the longest. */
+const DURATIONS_MS = [1, 86_400_000];
+/** A clock that has run for long. */
+const LATE_MS = 2 ** 41 + 0.5;
 const SENTENCE = /^\S.{3,}$/su;
 const IMPACTS = ['none', 'disturbs', 'may-end', 'ends'];
-const PROMISES = ['impact', 'plan', 'pure', 'site', 'inject', 'refused', 'undo', 'clean', 'due'] as const;
+const PROMISES = ['impact', 'plan', 'pure', 'site', 'inject', 'refused', 'undo', 'clean', 'end', 'due'] as const;
 
 const CALL: SuiteCall<FaultCase> = {
   suite: 'faultCompliance',
@@ -75,8 +91,8 @@ export function faultCompliance(component: FaultComponent, cases: readonly Fault
       test(`${label}: order`, () => check({ promise: 'order', ...given }));
       for (const promise of PROMISES) {
         test(`${label}: ${promise}`, () => {
-          for (const victim of VICTIMS) check({ promise, victim, ...given });
-        });
+          for (const order of ordersOf(component, args)) check({ promise, ...given, ...order });
+        }, LONG);
       }
     }
   });
@@ -87,9 +103,29 @@ export function faultExample(component: FaultComponent, example: FaultExample): 
   verify(FAULT, example, (one) => check(component, one), smaller);
 }
 
-/** The default arguments. */
-function* smaller({ args, ...rest }: FaultExample): Generator<FaultExample> {
-  if (args !== undefined) yield rest;
+/** Each victim; then in other sessions, for other times, and with arguments at their bounds. */
+function* ordersOf(
+  component: FaultComponent, given: FaultExample['args'],
+): Generator<Omit<FaultExample, 'promise'>> {
+  for (const victim of VICTIMS) yield { victim };
+  for (const place of Object.keys(PLACES) as PlaceName[]) {
+    if (place !== 'chain') for (const victim of place === 'large' ? FAR_VICTIMS : VICTIMS) yield { victim, place };
+  }
+  for (const durationMs of DURATIONS_MS) for (const victim of VICTIMS) yield { victim, durationMs };
+  const { args: specs = {} } = component;
+  const bounds = Object.entries(specs).flatMap(([name, spec]) => boundsOf(spec).map((value) => ({ [name]: value })));
+  const enums = bounds.filter((one) => Object.values(one).some((value) => typeof value === 'string'));
+  for (const args of [...bounds, ...enums.flatMap((one) => bounds.map((other) => ({ ...one, ...other })))]) {
+    for (const victim of VICTIMS) yield { victim, args: { ...given, ...args } };
+  }
+}
+
+/** The default arguments, session and duration. */
+function* smaller({ args, place, durationMs, ...rest }: FaultExample): Generator<FaultExample> {
+  const [some, where, long] = [args && { args }, place && { place }, durationMs && { durationMs }];
+  if (args !== undefined) yield { ...rest, ...where, ...long };
+  if (place !== undefined) yield { ...rest, ...some, ...long };
+  if (durationMs !== undefined) yield { ...rest, ...some, ...where };
 }
 
 function check(component: FaultComponent, example: FaultExample): void {
@@ -99,7 +135,7 @@ function check(component: FaultComponent, example: FaultExample): void {
   if (promise === 'order') return checkOrders(component, module, example);
   const order = orderOf(component, module, example);
   if (order === undefined) return;
-  CHECKS[promise](module, order);
+  CHECKS[promise](module, order, PLACES[example.place ?? 'chain']);
 }
 
 function checkRecord(component: FaultComponent): void {
@@ -114,14 +150,14 @@ function checkRecord(component: FaultComponent): void {
 function orderOf(
   { name }: FaultComponent,
   module: FaultModule,
-  { victim, args = {} }: FaultExample,
+  { victim, args = {}, durationMs = DURATION_MS }: FaultExample,
 ): FaultOrder | undefined {
   const complete = completeFaultArgs(name, module.args, args);
   if ('problem' in complete) throw new Error(complete.problem);
   if (victim === undefined) return undefined;
-  const order: FaultOrder = Object.freeze({
-    id: '1', kind: name, args: Object.freeze(complete.args), victim, job: 1, timeoutMs: 10_000,
-    durationMs: module.undoes ? DURATION_MS : undefined,
+  const order: FaultOrder = frozen({
+    id: '1', kind: name, args: complete.args, victim, job: 1, timeoutMs: 10_000,
+    durationMs: module.undoes ? durationMs : undefined,
   });
   return faultOrderProblem(order, module) === undefined ? order : undefined;
 }
@@ -136,76 +172,139 @@ function checkOrders(component: FaultComponent, module: FaultModule, example: Fa
   for (const victim of VICTIMS) {
     const complete = completeFaultArgs(component.name, module.args, example.args ?? {});
     const args = 'args' in complete ? complete.args : {};
-    const problem: unknown = module.problemOf({ args, victim, durationMs: module.undoes ? 1 : undefined });
-    const isSentence = problem === undefined || (typeof problem === 'string' && SENTENCE.test(problem));
-    assert.ok(isSentence, `problemOf answers ${JSON.stringify(problem)}`);
+    for (const durationMs of module.undoes ? [0, ...DURATIONS_MS] : [undefined]) {
+      const problem: unknown = module.problemOf(frozen({ args, victim, durationMs }));
+      const isSentence = problem === undefined || (typeof problem === 'string' && SENTENCE.test(problem));
+      assert.ok(isSentence, `problemOf answers ${JSON.stringify(problem)}`);
+    }
   }
 }
 
-function partsOf(module: FaultModule, order: FaultOrder): readonly FaultPart[] {
-  const plan = module.plan(order, PLACE);
+function partsOf(module: FaultModule, order: FaultOrder, place: FaultPlace): readonly FaultPart[] {
+  const plan = module.plan(order, place);
   return typeof plan === 'string' ? [] : plan;
 }
 
 /** Of each part. */
-function runs(module: FaultModule, order: FaultOrder, play: (site: FaultSiteModel) => SiteRun): SiteRun[] {
-  return partsOf(module, order).map((part) => play(new FaultSiteModel(module, order, part)));
+function runs(module: FaultModule, order: FaultOrder, place: FaultPlace, plan: SitePlan): SiteRun[] {
+  return partsOf(module, order, place).map((part) => new FaultSiteModel(module, order, place, part, plan).run());
 }
 
-const CHECKS: Readonly<Record<(typeof PROMISES)[number], (module: FaultModule, order: FaultOrder) => void>> = {
+const INJECTED: SitePlan = { steps: ['set-up', 'inject', 'wait'] };
+const LATE: SitePlan = {
+  steps: ['set-up', 'inject', 'wait', 'undo', 'done', 'wait', 'done', 'tear-down'], isLate: true,
+};
+/** Undone before it is injected; at once; before its actions are done, and before what is waited for. */
+const UNDOINGS: readonly (readonly [string, SitePlan])[] = [
+  ['in force', WHOLE],
+  ['not yet in force', { steps: ['set-up', 'undo', 'wait', 'tear-down'] }],
+  ['just injected', { steps: ['set-up', 'inject', 'undo', 'wait', 'tear-down'] }],
+  ['its actions are not yet done', LATE],
+];
+
+/** What is wrong with one that has undone. */
+function undoProblem({ said, saidLater }: SiteRun): string | undefined {
+  if (said.includes('failed')) return undefined;
+  const isRight = saidLater.length > 0 && saidLater.every((one) => one === 'undone');
+  return isRight ? undefined : `after undo it says: ${saidLater.join(', ') || 'nothing'}`;
+}
+
+type Check = (module: FaultModule, order: FaultOrder, place: FaultPlace) => void;
+
+const CHECKS: Readonly<Record<(typeof PROMISES)[number], Check>> = {
   impact: (module, { args }) => {
     const impact = module.impactOf?.(args) ?? 'disturbs';
     assert.ok(IMPACTS.includes(impact), `impactOf answers ${JSON.stringify(impact)}`);
   },
-  plan: (module, order) => {
-    const plan: unknown = module.plan(order, PLACE);
+  plan: (module, order, place) => {
+    const plan: unknown = module.plan(order, place);
     if (typeof plan === 'string') return assert.ok(SENTENCE.test(plan), `plan answers ${JSON.stringify(plan)}`);
     assert.ok(Array.isArray(plan) && plan.length > 0, 'a plan without parts says in a sentence why nobody can');
+    const { victim } = order;
     const seen = new Set<string>();
     for (const { at, body } of plan as readonly FaultPart[]) {
       const where = `${at.role}:${at.host}`;
-      const isAgent = at.role === 'controller' ? at.host === 0 : ['root', 'session'].includes(at.role);
-      assert.ok(isAgent && PLACE.isUp(at.host), `there is no agent ${where} that is up`);
+      const isAgent = at.role === 'controller' ? at.host === 0
+        : ['root', 'session'].includes(at.role) && place.isUp(at.host);
+      assert.ok(isAgent, `there is no agent ${where} that is up`);
+      const isGone = at.role === 'session' && victim.kind === 'rank' && place.hostOf(victim.rank) === undefined;
+      assert.ok(!isGone, `${where} has a part, and the rank does not run`);
       assert.ok(!seen.has(where), `${where} has two parts`);
       seen.add(where);
       plainSize(body);
     }
   },
-  pure: (module, order) => {
-    const [first, second] = [0, 1].map(() => [module.plan(order, PLACE), runs(module, order, (site) => site.whole())]);
-    assert.equal(second, first, 'the same order again: another plan, or other actions');
+  pure: checkPure,
+  site: (module, order, place) => {
+    for (const { misplaced } of runs(module, order, place, WHOLE)) assert.equal(misplaced, [], misplaced[0]);
   },
-  site: (module, order) => {
-    for (const { misplaced } of runs(module, order, (site) => site.whole())) assert.equal(misplaced, [], misplaced[0]);
-  },
-  inject: (module, order) => {
-    for (const { said } of runs(module, order, (site) => site.inject())) {
-      const isRight = said.length === 1 && (said[0] === 'injected' || said[0] === 'failed');
-      assert.ok(isRight, `after inject it says: ${said.join(', ') || 'nothing'}`);
-    }
-  },
-  refused: (module, order) => {
-    for (const { said, done } of runs(module, order, (site) => site.refused())) {
-      assert.ok(done.length === 0 || said.includes('failed'), `${done.join(', ')} could not be done, and it says: ${
-        said.join(', ') || 'nothing'}`);
-    }
-  },
-  undo: (module, order) => {
-    if (!module.undoes) return skip('its kind is not undone');
-    for (const [play, when] of [['whole', 'in force'], ['early', 'not yet in force']] as const) {
-      for (const { said } of runs(module, order, (site) => site[play]())) {
-        if (said.includes('failed')) continue;
-        assert.ok(said.includes('undone'), `undone while ${when}, it says: ${said.join(', ') || 'nothing'}`);
+  inject: (module, order, place) => {
+    for (const plan of [INJECTED, { steps: [...INJECTED.steps, 'done', 'wait'], isLate: true } as const]) {
+      for (const { said } of runs(module, order, place, plan)) {
+        const isRight = said.length === 1 && (said[0] === 'injected' || said[0] === 'failed');
+        assert.ok(isRight, `after inject it says: ${said.join(', ') || 'nothing'}`);
       }
     }
   },
-  clean: (module, order) => {
-    if (!module.undoes) return skip('its kind is not undone');
-    for (const { left } of runs(module, order, (site) => site.whole())) {
-      assert.equal(left, [], `it leaves: ${left.join(', ')}`);
+  refused: (module, order, place) => {
+    const most = Math.max(0, ...runs(module, order, place, INJECTED).map(({ done }) => done.length));
+    for (const refused of [Infinity, ...Array.from({ length: most }, (_, index) => index)]) {
+      for (const { said, done } of runs(module, order, place, { ...INJECTED, refused })) {
+        const isRefused = done.length > (refused === Infinity ? 0 : refused);
+        assert.ok(!isRefused || said.includes('failed'), `${
+          done.slice(refused === Infinity ? 0 : refused).join(', ')} could not be done, and it says: ${
+          said.join(', ') || 'nothing'}`);
+      }
     }
   },
-  due: (module, order) => {
-    for (const { idle } of runs(module, order, (site) => site.whole())) assert.is(idle, undefined, idle);
+  undo: (module, order, place) => {
+    if (!module.undoes) return skip('its kind is not undone');
+    for (const [when, plan] of UNDOINGS) {
+      for (const run of runs(module, order, place, plan)) {
+        const problem = undoProblem(run);
+        assert.is(problem, undefined, `undone while ${when}: ${problem}`);
+      }
+    }
+  },
+  clean: (module, order, place) => {
+    if (!module.undoes) return skip('its kind is not undone');
+    for (const [when, plan] of UNDOINGS) {
+      for (const { left } of runs(module, order, place, plan)) {
+        // A pause is over when its time is, whoever undoes it.
+        const all = left.filter((what) => plan === WHOLE || !/^(self|all) stopped$/.test(what));
+        assert.equal(all, [], `undone while ${when}, it leaves: ${all.join(', ')}`);
+      }
+    }
+  },
+  end: (module, order, place) => {
+    for (const { left, idle } of runs(module, order, place, { steps: [...INJECTED.steps, 'tear-down', 'wait'] })) {
+      const links = left.filter((what) => what.startsWith('link'));
+      assert.equal(links, [], `after tear-down without undo: ${links.join(', ')}`);
+      assert.is(idle, undefined, idle);
+    }
+  },
+  due: (module, order, place) => {
+    for (const startMs of [0, LATE_MS]) {
+      for (const { idle } of runs(module, order, place, { ...WHOLE, startMs })) assert.is(idle, undefined, idle);
+    }
   },
 };
+
+/** Again, elsewhere, on a clock that has run for long; then in turn with another that begins before or after it. */
+function checkPure(module: FaultModule, order: FaultOrder, place: FaultPlace): void {
+  for (const plan of [WHOLE, LATE]) {
+    const parts = partsOf(module, order, place);
+    const [first, ...others] = [0, LATE_MS, 0, LATE_MS].map((startMs) =>
+      elsewhere(() => [module.plan(order, place), runs(module, order, place, { ...plan, startMs })]));
+    for (const other of others) assert.equal(other, first, 'the same order again: another plan, or other actions');
+    const [, alone] = first as [unknown, SiteRun[]];
+    for (const [index, part] of parts.entries()) {
+      for (let lead = -plan.steps.length; lead <= plan.steps.length; lead += 1) {
+        const [one, other] = [0, 1].map(() => new FaultSiteModel(module, order, place, part, plan));
+        for (let step = 0; step < lead; step++) other?.step();
+        for (let step = 0; one?.step() === true; step++) if (step >= -lead) other?.step();
+        assert.equal(one?.run(), alone[index], 'another injection changes its actions');
+      }
+    }
+  }
+}

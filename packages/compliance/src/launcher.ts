@@ -1,14 +1,16 @@
 /**
  * Requirements on every launcher policy: what the contract of `Launcher` in @stci/interface promises, for every number
- * of hosts up to 64 and some large ones. Pure.
+ * of hosts up to 64, those around powers of two, and some large ones; for other names; with parameters at their bounds.
+ * Pure.
  */
 
 import { ParentTree, checkBootPlan, wholePart } from '@stci/core';
 import type { BootTreePlan, Component, HostSpec, Launcher, NoDeps, Position } from '@stci/interface';
 import * as assert from './assert.js';
 import { checkCases, type SuiteCall } from './cases.js';
-import { checkTexts, paramsOf } from './component-record.js';
+import { atBounds, checkTexts, paramsOf } from './component-record.js';
 import { less, verify, without, type Contract, type Example } from './counterexample.js';
+import { elsewhere } from './elsewhere.js';
 import { suite } from './suite.js';
 
 export type LauncherComponent = Component<Launcher, NoDeps>;
@@ -36,7 +38,7 @@ export const LAUNCHER = {
     record: 'The registry takes it; version, help and parameters can be shown; `query` depends on its input only.',
     policy: 'Its policy is named in a few characters that can be printed.',
     tree: 'Its answer is a tree over the hosts: an arity in 1..1024, or the parent of each host, without a cycle.',
-    same: 'The same hosts have the same tree, asked again, and asked of another instance.',
+    same: 'The same hosts have the same tree, whoever is asked, whatever was asked before, and when.',
     pure: 'The hosts that it is given are not changed.',
     depth: 'The tree has no more levels than the policy says.',
     children: 'No agent has more children than the policy says.',
@@ -56,6 +58,10 @@ export interface LauncherExample extends Example<Name> {
 
 /** Numbers of hosts that are all checked. */
 const SMALL_SIZE_MAX = 64;
+/** Where another bit is needed. */
+const BIT_SIZES = [128, 256, 512, 1024, 4096].flatMap((size) => [size - 1, size, size + 1]);
+/** With parameters at their bounds, and other names. */
+const FEW_SIZES = [1, 2, 3, 16, 33, 64];
 const LARGE_SIZES = [1000, 10_000];
 const TEXT = /^[\x21-\x7e]{1,100}$/;
 const LARGE = { timeoutMs: 60_000 };
@@ -82,9 +88,15 @@ export function launcherCompliance(
   checkCases(CALL, component, cases);
   suite(`launcher compliance: ${component.name}`, (test) => {
     test('record', () => launcherExample(component, { promise: 'record' }));
+    test('parameters at their bounds', () => {
+      for (const params of atBounds(component, undefined)) {
+        launcherExample(component, { promise: 'policy', params });
+        for (const hosts of [...FEW_SIZES, 1025, 2500]) launcherExample(component, { promise: 'tree', hosts, params });
+      }
+    }, LARGE);
     for (const one of cases) {
       const { label, params, largeSizes = LARGE_SIZES } = one;
-      const sizes = [...Array.from({ length: SMALL_SIZE_MAX }, (_, index) => index + 1), ...largeSizes];
+      const sizes = [...Array.from({ length: SMALL_SIZE_MAX }, (_, index) => index + 1), ...BIT_SIZES, ...largeSizes];
       const each = (promise: Name, most?: (hosts: number) => number) => () => {
         for (const size of sizes) {
           const hosts = one.names?.(size) ?? size;
@@ -93,6 +105,15 @@ export function launcherCompliance(
       };
       test(`${label}: policy`, () => launcherExample(component, { promise: 'policy', ...(params && { params }) }));
       for (const promise of ['tree', 'same', 'pure'] as const) test(`${label}: ${promise}`, each(promise), LARGE);
+      if (one.names === undefined) {
+        test(`${label}: other names`, () => {
+          for (const hosts of FEW_SIZES.flatMap((size) => NAMES.map((name) => namesOf(size, name)))) {
+            for (const promise of ['tree', 'same', 'pure'] as const) {
+              launcherExample(component, { promise, hosts, ...(params && { params }) });
+            }
+          }
+        }, LARGE);
+      }
       if (one.depthMax) test(`${label}: depth`, each('depth', (hosts) => one.depthMax?.(hosts) ?? 0), LARGE);
       if (one.childrenMax) {
         test(`${label}: children`, each('children', (hosts) => one.childrenMax?.(hosts) ?? 0), LARGE);
@@ -121,7 +142,8 @@ function* smaller(example: LauncherExample): Generator<LauncherExample> {
 }
 
 function check(component: LauncherComponent, { promise, hosts = 1, params, most = Infinity }: LauncherExample): void {
-  const create = (): Launcher => component.create({}, Object.freeze({ ...paramsOf(component, params) }), undefined);
+  const create = (set = params): Launcher =>
+    component.create({}, Object.freeze({ ...paramsOf(component, set) }), undefined);
   if (promise === 'record') {
     checkTexts(component, undefined);
     create();
@@ -138,19 +160,67 @@ function check(component: LauncherComponent, { promise, hosts = 1, params, most 
     launcher.tree(specs);
     return assert.ok(JSON.stringify(specs) === before, 'the hosts have changed');
   }
-  const plan = ask(launcher);
+  const plan = elsewhere(() => ask(launcher));
+  if (promise === 'tree') firstOf(component, specs, params, plan);
   if (promise === 'same') {
-    assert.equal(ask(launcher), plan, 'asked again, it answers something else');
-    assert.equal(ask(create()), plan, 'another instance answers something else');
+    assert.equal(plan, firstOf(component, specs, params, plan), 'asked at first, it has answered something else');
+    for (const set of [params, ...atBounds(component, undefined)]) {
+      const another = create(set);
+      for (const other of othersOf(specs)) {
+        const asked = JSON.stringify(launcher.tree(other));
+        const isSame = JSON.stringify(create().tree(other)) === asked;
+        assert.ok(isSame, `asked about others first, it answers something else about ${other.length} hosts`);
+        another.tree(other);
+      }
+    }
+    elsewhere(() => {
+      assert.equal(ask(launcher), plan, 'asked again, it answers something else');
+      assert.equal(ask(create()), plan, 'another instance answers something else');
+    });
   } else if (promise !== 'tree') {
     const found = promise === 'depth' ? depthOf(plan, specs.length) : childrenOf(plan, specs.length);
     assert.ok(found <= most, `${found}, at most ${most} of ${specs.length} hosts`);
   }
 }
 
+const firsts = new WeakMap<LauncherComponent, Map<string, BootTreePlan>>();
+
+/** The first answer of all. */
+function firstOf(
+  component: LauncherComponent, specs: readonly HostSpec[], params: LauncherExample['params'], plan: BootTreePlan,
+): BootTreePlan {
+  const known = firsts.get(component) ?? new Map<string, BootTreePlan>();
+  firsts.set(component, known);
+  const key = JSON.stringify([params, specs.length, specs.length <= SMALL_SIZE_MAX ? specs : specs[0]]);
+  const first = known.get(key) ?? plan;
+  known.set(key, first);
+  return first;
+}
+
 function specsOf(hosts: number | readonly string[]): HostSpec[] {
   const names = typeof hosts === 'number' ? Array.from({ length: hosts }, (_, host) => `n${host}`) : hosts;
-  return names.map((name) => ({ name, slots: 1, slotsBound: false, origin: 'compliance' }));
+  return names.map((name, host) => ({
+    name, slots: 1 + host % 8, slotsBound: host % 3 === 1, origin: 'compliance', ...(host % 5 === 4 && { user: 'u' }),
+  }));
+}
+
+/** As hosts are called: by racks, by addresses, by words, in no order. */
+const NAMES: readonly ((host: number, of: number) => string)[] = [
+  (host) => `rack${host % 3}n${host}`,
+  (host) => `10.0.${host >> 8}.${host & 255}`,
+  (host) => `node${String.fromCharCode(97 + Math.floor(host / 26), 97 + (host % 26))}.example.org`,
+  (host, of) => `n${of - host}`,
+];
+
+function namesOf(size: number, name: (host: number, of: number) => string): string[] {
+  return Array.from({ length: size }, (_, host) => name(host, size));
+}
+
+/** As many with other names, fewer, more; now and then many more. */
+function othersOf(specs: readonly HostSpec[]): HostSpec[][] {
+  const count = specs.length;
+  const sizes = [Math.max(1, count >> 1), count + 1, ...(count % 16 === 1 ? [10_000] : [])];
+  return [...NAMES.map((name) => specsOf(namesOf(count, name))), ...sizes.map(specsOf)];
 }
 
 function parentsOf(plan: BootTreePlan, hosts: number): (number | undefined)[] {

@@ -16,7 +16,7 @@ import { checkTexts, paramsOf } from './component-record.js';
 import { promised } from './counterexample.js';
 import { eventually } from './deadline.js';
 import {
-  LAUNCHERPROC, launcherProcCompliance, reachCompliance, type BadAgent, type LauncherProcSetup,
+  LAUNCHERPROC, SPOKEN, launcherProcCompliance, reachCompliance, type BadAgent, type LauncherProcSetup,
 } from './launcherproc.js';
 import { suite } from './suite.js';
 
@@ -43,6 +43,7 @@ const COMMANDS: Readonly<Record<BadAgent | 'good', readonly string[]>> = {
   missing: ['/no/such/agent'],
   exits: ['sh', '-c', 'exit 3'],
   silent: ['sleep', '60'],
+  speaks: ['sh', '-c', 'echo "$1" >&2; exit 103', 'sh', SPOKEN],
 };
 
 /** What comes up, and loads nothing: the suite closes its link. */
@@ -53,6 +54,10 @@ const MAINS: Readonly<Record<BadAgent | 'good', ((context: AgentContext) => void
   missing: undefined,
   exits: ({ exit }) => exit(3),
   silent: ({ platform }) => void platform.clock.after(60_000, () => undefined),
+  speaks: ({ diagnostic, exit }) => {
+    diagnostic(SPOKEN);
+    exit(103);
+  },
 };
 
 const CALL: SuiteCall<LauncherProcVariant> = {

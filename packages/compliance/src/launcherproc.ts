@@ -24,7 +24,10 @@ import { skip } from './running-test.js';
 import { suite } from './suite.js';
 
 /** Agents that do not behave like one. */
-export type BadAgent = 'missing' | 'exits' | 'silent';
+export type BadAgent = 'missing' | 'exits' | 'silent' | 'speaks';
+
+/** What `speaks` writes to its standard error, a line, before it exits with 103. */
+export const SPOKEN = 'a line of the agent: äöü';
 
 export interface LauncherProcSetup {
   readonly launcherProc: LauncherProc;
@@ -59,6 +62,8 @@ export const LAUNCHERPROC = {
     record: 'The registry takes it; version, help and parameters can be shown; `query` depends on its input only.',
     up: '`start` returns at once, and its channel carries the boot record; closing it ends the agent, one exit.',
     kill: '`kill` ends an agent that is up, also if called twice: one exit.',
+    several: 'Agents of several hosts come up at the same time; the end of one is told once, and leaves the others.',
+    speaks: 'A line that an agent writes to its standard error is told once, as it is.',
     missing: 'Where there is no such command, one failure is reported, and the channel closed.',
     exits: 'An agent that exits at once is one exit, with its status.',
     silent: 'An agent that says nothing is ended by `kill`: one exit.',
@@ -89,19 +94,31 @@ export class StartedAgent {
   readonly exits: string[] = [];
   evidence: AgentProcessEnd['evidence'];
   readonly reported: string[] = [];
+  readonly lines: string[] = [];
   readonly agent: AgentProcess;
   link: Link | undefined;
+  #hasReturned = false;
 
-  constructor(setup: LauncherProcSetup, method: AgentMethod, speak = true) {
-    const start = { address: ROOT, host: { ...HOST, ...(setup.host && { name: setup.host }) }, method };
+  /** `host`: another one than the first. */
+  constructor(setup: LauncherProcSetup, method: AgentMethod, speak = true, host = setup.host) {
+    const start = { address: ROOT, host: { ...HOST, ...(host && { name: host }) }, method };
+    const early = (): void => assert.ok(this.#hasReturned, 'no event during start itself');
     this.agent = setup.launcherProc.start(start, {
-      onError: (error) => void this.errors.push(error.code),
-      onDiagnostic: () => undefined,
+      onError: (error) => {
+        early();
+        this.errors.push(error.code);
+      },
+      onDiagnostic: (line) => {
+        early();
+        this.lines.push(line);
+      },
       onExit: (end) => {
+        early();
         this.exits.push(end.signal ?? String(end.status));
         this.evidence = end.evidence;
       },
     });
+    this.#hasReturned = true;
     if (speak) this.link = bootUp(setup, this.agent.channel, this.reported);
     else this.agent.channel.bind({ onData: () => undefined, onDrain: () => undefined, onClose: () => undefined });
   }
@@ -144,17 +161,32 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
         } finally {
           await setup.end?.();
         }
-      }));
+      }), { timeoutMs: 60_000 });
     };
     for (const method of what.methods) {
       promises({ promise: 'up', method }, undefined, async (setup) => {
         const started = new StartedAgent(setup, method);
-        assert.ok(!started.over, 'no event during start itself');
         await setup.until(() => started.reported.length > 0, 'the link');
-        assert.equal([started.reported, started.agent.pid > 0], [[`up ${ROOT}`], true]);
+        const told = [started.reported, started.agent.pid > 0];
+        same('what its link tells, and whether it has a pid', told, [[`up ${ROOT}`], true]);
         started.link?.close();
         await setup.until(() => started.over, 'its end');
-        assert.equal([started.errors, started.exits], [[], ['0']]);
+        same('errors and exits, after its link was closed', [started.errors, started.exits], [[], ['0']]);
+      });
+
+      promises({ promise: 'several', method }, undefined, async (setup) => {
+        const [one, other] = [new StartedAgent(setup, method),
+          new StartedAgent(setup, method, true, setup.host ?? OTHER_HOST)];
+        await setup.until(() => one.reported.length > 0 && other.reported.length > 0, 'both links');
+        same('what their links tell', [one.reported, other.reported], [[`up ${ROOT}`], [`up ${ROOT}`]]);
+        one.agent.kill();
+        await setup.until(() => one.over && one.link?.state === 'closed', 'the end of the first');
+        one.agent.kill();
+        const left = [other.errors, other.exits, other.link?.state];
+        same('of the second, when the first was killed', left, [[], [], 'up']);
+        other.link?.close();
+        await setup.until(() => other.over, 'the end of the second');
+        same('ends of both', [one.errors, one.exits.length, other.errors, other.exits], [[], 1, [], ['0']]);
       });
 
       promises({ promise: 'kill', method }, undefined, async (setup) => {
@@ -163,7 +195,8 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
         started.agent.kill();
         started.agent.kill();
         await setup.until(() => started.over && started.link?.state === 'closed', 'its end');
-        assert.equal([started.errors, started.exits.length, started.reported.length], [[], 1, 2]);
+        const told = [started.errors, started.exits.length, started.reported.length];
+        same('errors, number of exits, and of what its link tells, after two kills', told, [[], 1, 2]);
       });
     }
 
@@ -171,23 +204,39 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
       const started = new StartedAgent(setup, 'process');
       await setup.until(() => started.over && started.link?.state === 'closed', 'its failure');
       // Where another command starts it, that one exits.
-      assert.equal([started.errors.length + started.exits.length, started.reported.length], [1, 1]);
+      const told = [started.errors.length + started.exits.length, started.reported.length];
+      same('number of errors and exits together, and of what its link tells', told, [1, 1]);
     });
 
     promises({ promise: 'exits' }, 'exits', async (setup) => {
       const started = new StartedAgent(setup, 'process');
       await setup.until(() => started.over && started.link?.state === 'closed', 'its end');
-      assert.equal([started.errors, started.exits], [[], ['3']]);
-      assert.not.ok(started.reported.includes(`up ${ROOT}`));
+      same('errors and exits', [started.errors, started.exits], [[], ['3']]);
+      assert.ok(!started.reported.includes(`up ${ROOT}`), 'its link comes up');
+    });
+
+    promises({ promise: 'speaks' }, 'speaks', async (setup) => {
+      const started = new StartedAgent(setup, 'process');
+      await setup.until(() => started.over && started.lines.length > 0, 'its end, and its line');
+      same('lines, errors and exits', [started.lines, started.errors, started.exits], [[SPOKEN], [], ['103']]);
     });
 
     promises({ promise: 'silent' }, 'silent', async (setup) => {
       const started = new StartedAgent(setup, 'process', false);
       started.agent.kill();
       await setup.until(() => started.over, 'its end');
-      assert.equal([started.errors, started.exits], [[], ['SIGKILL']]);
+      same('errors and exits, after kill', [started.errors, started.exits], [[], ['SIGKILL']]);
     });
   });
+}
+
+/** On this machine as well. */
+const OTHER_HOST = '127.0.0.1';
+
+/** As JSON, in a message of one line. */
+export function same(what: string, found: unknown, expected: unknown): void {
+  const [got, wanted] = [JSON.stringify(found), JSON.stringify(expected)];
+  assert.ok(got === wanted, `${what}: ${got}, expected ${wanted}`);
 }
 
 const REACHED_BYTES = 2 * 1024 * 1024;
@@ -261,7 +310,7 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
       const last = sendAll(near.connection.channel, far);
       near.connection.channel.close();
       await setup.until(() => far.closed && near.isOver, 'the end of both');
-      assert.equal([last(), near.reports], [true, ['exit connection']]);
+      same('whether all bytes came, and what is told', [last(), near.reports], [true, ['exit connection']]);
     });
 
     reaching('ends', async (setup) => {
@@ -269,7 +318,7 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
       const last = sendAll(channel, near.recorder);
       channel.close();
       await setup.until(() => near.isOver, 'the end');
-      assert.equal([last(), near.reports], [true, ['exit connection']]);
+      same('whether all bytes came, and what is told', [last(), near.reports], [true, ['exit connection']]);
     });
 
     reaching('leaves', async (setup) => {
@@ -279,8 +328,11 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
       near.connection.kill();
       near.connection.kill();
       await setup.until(() => near.isOver && far.closed, 'the end');
-      assert.equal(near.reports, ['exit connection']);
-      (await privateListener(setup.far, setup.until)).close();
+      same('what is told after two kills', near.reports, ['exit connection']);
+      // Another agent, at another path.
+      const again = await joined(setup);
+      again.near.connection.kill();
+      await setup.until(() => again.near.isOver, 'the end of another');
     });
 
     reaching('dead', async (setup) => {
@@ -288,7 +340,7 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
       close();
       const near = new Reaching(setup, setup.host, path);
       await setup.until(() => near.isOver, 'the failure');
-      assert.equal(near.reports, ['dead']);
+      same('what is told', near.reports, ['dead']);
     });
 
     reaching('unreachable', async (setup) => {
@@ -296,7 +348,7 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
       const { path, close } = await privateListener(setup.far, setup.until);
       const near = new Reaching(setup, setup.unreachable, path);
       await setup.until(() => near.isOver, 'the failure');
-      assert.equal(near.reports, ['unreachable']);
+      same('what is told', near.reports, ['unreachable']);
       close();
     });
   });

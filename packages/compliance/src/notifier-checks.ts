@@ -10,6 +10,7 @@ import { NOTIFIER_PAYLOAD_MAX, StciError } from '@stci/interface';
 import type { Component, NoDeps, NotifierModule, NotifierPromise, Position, Topology } from '@stci/interface';
 import * as assert from './assert.js';
 import { less, lessSeed, without, type Contract, type Example } from './counterexample.js';
+import { elsewhere } from './elsewhere.js';
 import { LATENCY_MS, NotifierNetwork, membersOf } from './notifier-network.js';
 import type { TopologyComponent } from './topology-record.js';
 
@@ -25,12 +26,12 @@ export const NOTIFIER = {
     failures: 'So it is while agents are dead that nobody knows of, as many as it tolerates.',
     uniform: 'If it says so, all survivors are told, or none, though agents die meanwhile, the source too.',
     gone: 'Nothing is sent to the dead that it knows, and all others are told.',
-    joined: 'Agents that join are told, and tell all.',
+    joined: 'Agents that join, later or again, are told, and tell all.',
     incarnation: 'The next incarnation of an agent begins anew, and what the last one has sent still counts.',
     repeated: 'Many broadcasts at a time are told once each; messages that come again change nothing.',
-    payload: 'The largest payload is delivered, and a larger one is refused by an assertion.',
+    payload: 'Any payload is delivered, an empty and the largest one, too; a larger one is refused by an assertion.',
     malformed: 'A malformed message is refused with STCI_MESSAGE_INVALID, and changes nothing.',
-    same: 'The same events lead to the same actions.',
+    same: 'The same events lead to the same actions, whatever others do meanwhile, and when.',
   },
 } as const satisfies Contract<string>;
 
@@ -49,22 +50,30 @@ export interface NotifierExample extends Example<NotifierPromiseName> {
   readonly failing?: number;
   /** Of `joined`: so many join. */
   readonly joins?: number;
-  /** Of `repeated`: broadcasts of each agent. */
+  /** Of `repeated`: broadcasts of each agent at a time; of `joined`: before. */
   readonly rounds?: number;
+  /** Of `repeated`: so often, one batch after the other. */
+  readonly batches?: number;
 }
 
 export interface Failing {
   readonly position: Position;
   readonly sends: number;
   readonly isKnown?: true;
+  /** It has left before the start. */
+  readonly isAbsent?: true;
 }
 
 const PAYLOAD = Uint8Array.of(1, 2, 3);
+/** Of a machine that is up for 26 days: more than 31 bits. Each other seed has it. */
+const CLOCK_MS = 26 * 86_400_000;
 
 /** Makes networks of one component. */
 export class NotifierBench {
   readonly module: NotifierModule;
   readonly topologyOf: ((size: number) => Topology) | undefined;
+  /** Another one of the component. */
+  readonly another: () => NotifierModule;
   readonly #promises = new Map<string, NotifierPromise>();
 
   constructor(component: Component<NotifierModule, NoDeps>, topologies: readonly TopologyComponent[]) {
@@ -73,7 +82,8 @@ export class NotifierBench {
     });
     const { params } = resolveParams(registry.catalog, { commandLine: [] }, registry.rules);
     const selector = createSelector(registry, params);
-    this.module = selector.keyed(notifierFramework).create(component.name, {}, undefined);
+    this.another = () => selector.keyed(notifierFramework).create(component.name, {}, undefined);
+    this.module = this.another();
     const kind = this.module.topology;
     const made = new Map<number, Topology>();
     const make = (size: number): Topology => selector.keyed(topologyFramework).create(kind, {}, { kind, size });
@@ -84,16 +94,18 @@ export class NotifierBench {
     };
   }
 
-  network(size: number, seed: number, latencyMs?: number): NotifierNetwork {
-    const { module, topologyOf } = this;
-    const members = membersOf(size);
-    return new NotifierNetwork({ module, topologyOf, members, seed, ...(latencyMs !== undefined && { latencyMs }) });
+  /** `absent`: positions at which nobody is. */
+  network(size: number, seed: number, absent: readonly Position[] = [], module = this.module): NotifierNetwork {
+    const members = membersOf(size).filter(({ position }) => !absent.includes(position));
+    return new NotifierNetwork({
+      module, topologyOf: this.topologyOf, members, seed, startMs: seed % 2 === 0 ? 0 : CLOCK_MS,
+    });
   }
 
   promise(members: number, failures: number): NotifierPromise {
     const key = `${members} ${failures}`;
     const made = this.#promises.get(key)
-      ?? this.module.promise({ members, failures, topology: this.topologyOf?.(members) });
+      ?? this.module.promise(Object.freeze({ members, failures, topology: this.topologyOf?.(members) }));
     this.#promises.set(key, made);
     return made;
   }
@@ -101,7 +113,8 @@ export class NotifierBench {
 
 /** Fewer failures, agents, joins and rounds, sooner deaths, lower positions, a smaller seed. */
 export function* smallerNotifierExample(example: NotifierExample): Generator<NotifierExample> {
-  const { size, seed, source, failures = [], failing, joins, rounds } = example;
+  const { size, seed, source, failures = [], failing, joins, rounds, batches } = example;
+  if (batches !== undefined) for (const fewer of less(batches, 1)) yield { ...example, batches: fewer };
   for (const fewer of without(failures)) yield { ...example, failures: fewer };
   const positions = [source ?? 0, ...failures.map(({ position }) => position)];
   if (size !== undefined) {
@@ -171,21 +184,35 @@ const CHECKS: Readonly<Record<Exclude<NotifierPromiseName, 'record'>, (given: Gi
   incarnation: checkIncarnation,
   repeated: checkRepeated,
   payload: ({ bench, size, source }) => {
+    for (const bytes of [0, 1, 256, NOTIFIER_PAYLOAD_MAX]) {
+      const network = bench.network(size, 1);
+      const payload = Uint8Array.from({ length: bytes }, (_, at) => at % 251);
+      network.broadcast(source, payload);
+      network.run();
+      checkTimes(network, source, 1);
+      const { incarnation } = network.agents.get(source)!.id;
+      const isRight = network.survivors().every((position) =>
+        position === source || network.deliveries(position)[0] === `${source}#${incarnation} ${payload.join()}`);
+      assert.ok(isRight, `${bytes} bytes are delivered as others`);
+    }
     const network = bench.network(size, 1);
-    network.broadcast(source, new Uint8Array(NOTIFIER_PAYLOAD_MAX));
-    network.run();
-    checkTimes(network, source, 1);
     assert.throws(() => network.broadcast(source, new Uint8Array(NOTIFIER_PAYLOAD_MAX + 1)), 'Assertion failed');
   },
   malformed: checkMalformed,
   same: ({ bench, size, source, seed }) => {
-    const [first, second] = [1, 2].map(() => {
+    const run = (others: readonly NotifierNetwork[]) => elsewhere(() => {
       const network = bench.network(size, seed);
       network.broadcast(source, PAYLOAD);
-      network.run();
+      for (const other of others) other.broadcast(0, Uint8Array.of(4));
+      while (network.step()) for (const other of others) other.step();
       return network.sent;
     });
-    assert.equal(second, first, 'the same broadcast again: other messages');
+    const first = run([]);
+    for (const other of [size, size + 3, 2]) {
+      const second = run([bench.network(other, seed + 1, [], bench.another())]);
+      const isSame = JSON.stringify(second) === JSON.stringify(first);
+      assert.ok(isSame, 'the same broadcast again: other messages');
+    }
   },
 };
 
@@ -225,9 +252,13 @@ function checkUniform({ bench, size, source, seed, failures }: Given): void {
 }
 
 function checkGone({ bench, size, source, seed, failures }: Given): void {
-  const network = bench.network(size, seed);
+  const absent = failures.filter(({ isAbsent }) => isAbsent).map(({ position }) => position);
+  const network = bench.network(size, seed, absent);
+  // Of one that has never been there.
+  network.tell({ type: 'gone', member: { position: size + 7, incarnation: 1 } });
   const known = failures.filter(({ isKnown }) => isKnown).map(({ position }) => position);
   for (const position of known) {
+    if (absent.includes(position)) continue;
     network.kill(position);
     network.tell({ type: 'gone', member: network.agents.get(position)!.id });
   }
@@ -249,16 +280,27 @@ function checkTimes(network: NotifierNetwork, source: Position, times: number): 
   }
 }
 
-function checkJoined({ bench, size, seed, example: { joins = 1 } }: Given): void {
+function checkJoined({ bench, size, seed, example: { joins = 1, rounds = 0 } }: Given): void {
   const network = bench.network(size, seed);
+  for (let round = 0; round < rounds; round++) {
+    for (let source = 0; source < size; source++) network.broadcast(source, Uint8Array.of(200, round));
+    network.run();
+  }
   const total = size + joins;
   for (let position = size; position < total; position++) network.join({ position, incarnation: 1 });
+  // One was reported, and lives.
+  const { id } = network.agents.get(total - 1)!;
+  for (const type of ['gone', 'joined'] as const) {
+    network.tellOthers(id.position, { type, member: id });
+  }
   for (let source = 0; source < total; source++) network.broadcast(source, Uint8Array.of(source));
   network.run();
   for (let position = 0; position < total; position++) {
     const all = membersOf(total).filter((member) => member.position !== position);
     const expected = all.map((member) => `${member.position}#${member.incarnation} ${member.position}`);
-    expectTold(network, position, expected);
+    const before = network.deliveries(position).filter((what) => what.includes(' 200,'));
+    assert.is(before.length, position < size ? (size - 1) * rounds : 0, `agent ${position} before: ${before.length}`);
+    expectTold(network, position, [...expected, ...before]);
   }
 }
 
@@ -293,15 +335,15 @@ function checkIncarnation({ bench, size, source, seed }: Given): void {
   }
 }
 
-function checkRepeated({ bench, size, seed, example: { rounds = 1 } }: Given): void {
+function checkRepeated({ bench, size, seed, example: { rounds = 1, batches = 1 } }: Given): void {
   const network = bench.network(size, seed);
-  for (let round = 0; round < rounds; round++) {
-    for (let source = 0; source < size; source++) network.broadcast(source, Uint8Array.of(round));
+  for (let round = 0; round < rounds * batches; round++) {
+    for (let source = 0; source < size; source++) network.broadcast(source, Uint8Array.of(round, round >> 8));
+    if (round % rounds === rounds - 1) network.run();
   }
-  network.run();
   const all = Array.from({ length: size }, (_, position) => network.deliveries(position));
   for (const [position, told] of all.entries()) {
-    const [found, expected] = [new Set(told).size, (size - 1) * rounds];
+    const [found, expected] = [new Set(told).size, (size - 1) * rounds * batches];
     const text = `agent ${position} is told ${told.length} times of ${found} broadcasts, expected are ${expected}`;
     assert.ok(found === expected && told.length === expected, text);
   }

@@ -7,7 +7,9 @@ import type {
   MemberId, Notifier, NotifierAction, NotifierEvent, NotifierModule, Position, Topology,
 } from '@stci/interface';
 import * as assert from './assert.js';
+import { frozen } from './frozen.js';
 import { seededIntegers, type IntegerSource } from './seeded.js';
+import { progress } from './stall.js';
 
 export const LATENCY_MS = 10;
 
@@ -18,6 +20,8 @@ export interface NotifierNetworkInit {
   readonly seed: number;
   /** A message takes at most so long; default LATENCY_MS. */
   readonly latencyMs?: number;
+  /** What their clocks show at the start, whose time is 0 here; default: 0. */
+  readonly startMs?: number;
 }
 
 interface Agent {
@@ -42,13 +46,14 @@ export class NotifierNetwork {
   constructor(init: NotifierNetworkInit) {
     this.#init = init;
     this.#random = seededIntegers(init.seed);
-    for (const member of init.members) this.#open(member, init.members);
+    const members = frozen(init.members);
+    for (const member of members) this.#open(member, members);
   }
 
   /** Another incarnation takes part; all agents are told. */
   join(member: MemberId): void {
     const members = [...this.agents.values()].map(({ id }) => id).filter((id) => id.position !== member.position);
-    this.#open(member, [...members, member]);
+    this.#open(frozen(member), frozen([...members, member]));
     this.tell({ type: 'joined', member });
   }
 
@@ -69,6 +74,10 @@ export class NotifierNetwork {
     for (const position of this.survivors()) this.#on(position, event);
   }
 
+  tellOthers(but: Position, event: NotifierEvent): void {
+    for (const position of this.survivors()) if (position !== but) this.#on(position, event);
+  }
+
   broadcast(source: Position, payload: Uint8Array): void {
     this.#sentMax += 3 * this.agents.size ** 2;
     this.#on(source, { type: 'broadcast', payload });
@@ -81,11 +90,17 @@ export class NotifierNetwork {
 
   /** Until nothing is left to do; the time then. */
   run(): number {
-    for (; this.nowMs < this.#events.length; this.nowMs++) {
-      const events = this.#events[this.nowMs] ?? [];
-      for (const event of events) event();
-    }
+    while (this.step());
     return this.nowMs;
+  }
+
+  /** A millisecond. False: nothing is left to do. */
+  step(): boolean {
+    if (this.nowMs >= this.#events.length) return false;
+    const events = this.#events[this.nowMs] ?? [];
+    for (const event of events) event();
+    this.nowMs++;
+    return true;
   }
 
   deliveries(position: Position): string[] {
@@ -93,19 +108,26 @@ export class NotifierNetwork {
   }
 
   #open(id: MemberId, members: readonly MemberId[]): void {
-    const notifier = this.#init.module.open({ self: id, members, topologyOf: this.#init.topologyOf });
+    const { module, topologyOf } = this.#init;
+    const notifier = module.open(Object.freeze({ self: id, members, topologyOf }));
     this.agents.set(id.position, { id, notifier, sendsLeft: Number.POSITIVE_INFINITY, delivered: [] });
   }
 
   #on(position: Position, event: NotifierEvent): void {
     const agent = this.agents.get(position);
     if (agent === undefined || !this.isAlive(position)) return;
-    for (const action of agent.notifier.on(event, this.nowMs)) this.#do(agent, action);
-    const due = agent.notifier.dueMs;
-    if (due === undefined || !this.isAlive(position)) return;
+    progress();
+    const startMs = this.#init.startMs ?? 0;
+    const actions: unknown = agent.notifier.on(Object.freeze(event), startMs + this.nowMs);
+    if (!Array.isArray(actions)) throw new Error(`on ${event.type} it answers with no list of actions`);
+    for (const action of actions as NotifierAction[]) this.#do(agent, action);
+    const { dueMs } = agent.notifier;
+    if (dueMs === undefined || !this.isAlive(position)) return;
+    const due = dueMs - startMs;
+    assert.ok(due >= this.nowMs, `dueMs is ${dueMs}, which is over at ${startMs + this.nowMs} ms`);
     assert.ok(event.type !== 'due' || due > this.nowMs, 'what was due has been done');
     this.#at(Math.ceil(due), () => {
-      if ((agent.notifier.dueMs ?? Infinity) <= this.nowMs) this.#on(position, { type: 'due' });
+      if ((agent.notifier.dueMs ?? Infinity) <= startMs + this.nowMs) this.#on(position, { type: 'due' });
     });
   }
 

@@ -34,7 +34,9 @@ const FIRST_SEED = Number(process.env['STCI_SWARM_FROM'] ?? 0);
 /** Of so many failures; as many as there are of 6 of 15. */
 const CHOICES_MAX = 5005;
 const MOSTLY_DEAD_SEEDS = 200;
-const MEMBERS = [1, 2, 3, 4, 5, 16, 64, 1000];
+const MEMBERS = [1, 2, 3, 4, 5, 16, 17, 64, 65, 129, 1000, 1025, 4097];
+/** Where another bit is needed. */
+const BIT_SIZES = [63, 64, 65, 127, 128, 129, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2049];
 const SLOW = { timeoutMs: 300_000 };
 
 const CALL: SuiteCall<NotifierComplianceOptions> = {
@@ -67,7 +69,7 @@ export function notifierCompliance(component: NotifierComponent, options: Notifi
     const dead = options.seeds ?? swarmSeeds('notifiers, agents that are dead');
     const dying = options.seeds ?? swarmSeeds('notifiers, agents that die');
     test('record', () => check({ promise: 'record' }));
-    test('promise', each(promiseExamples));
+    test('promise', each(promiseExamples), SLOW);
     test('quiet', each(quietExamples), SLOW);
     const chosen = eachOr(FRAGILE, () => allChoices(tolerates));
     test(`failures: all choices of up to ${EXHAUSTIVE_SIZE} agents`, chosen, SLOW);
@@ -78,12 +80,18 @@ export function notifierCompliance(component: NotifierComponent, options: Notifi
       [...dyingExamples(tolerates, dying)].filter(isUniform));
     test(`uniform: ${dying} seeds`, uniform, SLOW);
     test('gone', each(goneExamples), SLOW);
-    test('joined', () => check({ promise: 'joined', size: 5, seed: 1, joins: 4 }));
-    test('incarnation', () => check({ promise: 'incarnation', size: 8, seed: 1, source: 3 }));
-    test('repeated', () => check({ promise: 'repeated', size: 12, seed: 1, rounds: 50 }), SLOW);
-    test('payload', () => check({ promise: 'payload', size: 3, source: 1 }));
-    test('malformed', () => check({ promise: 'malformed', size: 4, seed: 1, source: 1 }));
-    test('same', () => check({ promise: 'same', size: 20, seed: 7, source: 4 }));
+    test('joined', () => {
+      check({ promise: 'joined', size: 5, seed: 1, joins: 4 });
+      check({ promise: 'joined', size: 6, seed: 2, joins: 3, rounds: 30 });
+    }, SLOW);
+    test('incarnation', () => check({ promise: 'incarnation', size: 8, seed: 1, source: 3 }), SLOW);
+    test('repeated', () => {
+      check({ promise: 'repeated', size: 12, seed: 1, rounds: 50 });
+      check({ promise: 'repeated', size: 3, seed: 2, rounds: 50, batches: 25 });
+    }, SLOW);
+    test('payload', () => check({ promise: 'payload', size: 3, source: 1 }), SLOW);
+    test('malformed', () => check({ promise: 'malformed', size: 4, seed: 1, source: 1 }), SLOW);
+    test('same', () => check({ promise: 'same', size: 20, seed: 7, source: 4 }), SLOW);
   });
 }
 
@@ -126,7 +134,7 @@ function* quietExamples(): Generator<NotifierExample> {
   for (let size = 1; size <= 40; size++) {
     yield { promise: 'quiet', size, seed: size, source: (size % 7) % size };
   }
-  for (const size of [64, 100, 1024]) yield { promise: 'quiet', size, seed: size, source: size - 1 };
+  for (const size of [100, ...BIT_SIZES]) yield { promise: 'quiet', size, seed: size, source: size - 1 };
 }
 
 type Tolerates = (size: number) => number;
@@ -178,7 +186,9 @@ function* goneExamples(): Generator<NotifierExample> {
     const size = 8 + random(60);
     const source = random(size);
     const [unknown = 0, ...known] = pick(size, Math.floor(size * 3 / 4), source, random);
-    const failures = [died(unknown), ...known.map((position) => ({ ...died(position), isKnown: true as const }))];
+    const failures = [died(unknown), ...known.map((position, index) => ({
+      ...died(position), isKnown: true as const, ...(random(2) === 0 && index % 2 === 0 && { isAbsent: true as const }),
+    }))];
     yield { promise: 'gone', size, seed, source, failures };
   }
 }

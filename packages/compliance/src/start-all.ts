@@ -7,7 +7,7 @@ import type { AgentGroup, AgentPlace, AgentProcessEnd, Channel, ErrorRecord, Pla
 import type { Link } from '@stci/core/bootcom';
 import * as assert from './assert.js';
 import { promised } from './counterexample.js';
-import { HOST, LAUNCHERPROC, ROOT, bootUp, type LauncherProcSetup } from './launcherproc.js';
+import { HOST, LAUNCHERPROC, ROOT, bootUp, same, type LauncherProcSetup } from './launcherproc.js';
 import { suite } from './suite.js';
 
 export interface StartAllSetup extends Pick<LauncherProcSetup, 'launcherProc' | 'params' | 'until' | 'end'> {
@@ -77,8 +77,8 @@ class Started {
   async over(): Promise<void> {
     await this.#setup.until(() => this.isOver, 'the end of what started them');
     await this.#setup.pass(100);
-    assert.equal([...new Set(this.told)], this.told, 'each is told once');
-    assert.is(this.told.at(-1), 'over');
+    same('what is told, each once', this.told, [...new Set(this.told)]);
+    same('what is told last', this.told.at(-1), 'over');
     for (const index of this.exits.keys()) assert.ok(this.places.has(index), 'an exit follows a place');
   }
 
@@ -93,7 +93,7 @@ class Started {
     const reported: string[] = [];
     const link = bootUp(this.#setup, channel, reported);
     await this.#setup.until(() => reported.length > 0, 'the link');
-    assert.equal(reported, [`up ${ROOT}`]);
+    same('what the link tells', reported, [`up ${ROOT}`]);
     return { link, reported };
   }
 
@@ -132,10 +132,10 @@ export function startAllCompliance(name: string, make: () => StartAllSetup | Pro
     promises('places', async (setup, start) => {
       const started = start(setup, setup.hosts);
       await started.settled(setup.hosts.length);
-      assert.equal(started.failures, []);
+      same('failures', started.failures, []);
       const keys = [...started.places.values()].map(({ key }) => key);
       for (const { addresses } of started.places.values()) assert.ok(addresses.length > 0, 'an address for each');
-      assert.equal(keys.map(({ length }) => length), keys.map(() => 32));
+      same('bytes of the keys', keys.map(({ length }) => length), keys.map(() => 32));
       assert.is(new Set(keys.map(String)).size, keys.length, 'a key of its own for each');
       const stranger = await started.connect({ ...started.place(0), key: started.place(1).key });
       assert.is(stranger, undefined, 'the key of another agent');
@@ -144,9 +144,8 @@ export function startAllCompliance(name: string, make: () => StartAllSetup | Pro
         assert.is(await started.connect(started.place(index)), undefined, 'a second connection');
         link.close();
         await setup.until(() => reported.length === 2 && started.exits.has(index), 'its end');
-        assert.equal(started.exits.get(index)?.map(({ status, evidence = 'process' }) => [status, evidence]), [
-          [0, 'process'],
-        ]);
+        const ends = started.exits.get(index)?.map(({ status, evidence = 'process' }) => [status, evidence]);
+        same(`ends of agent ${index}`, ends, [[0, 'process']]);
       }
       await started.over();
     });
@@ -154,9 +153,9 @@ export function startAllCompliance(name: string, make: () => StartAllSetup | Pro
     promises('waits', async (setup, start) => {
       const started = start(setup, setup.hosts, setup.shortMs);
       await started.settled(setup.hosts.length);
-      assert.equal([started.failures, started.exits.size], [[], 0]);
+      same('failures, and number of exits', [started.failures, started.exits.size], [[], 0]);
       await started.over();
-      assert.is(started.exits.size, setup.hosts.length);
+      same('number of exits', started.exits.size, setup.hosts.length);
       assert.is(await started.connect(started.place(0)), undefined, 'a connection when the time is over');
     });
 
@@ -168,7 +167,7 @@ export function startAllCompliance(name: string, make: () => StartAllSetup | Pro
       started.group.kill();
       await started.over();
       await setup.until(() => link.state === 'closed', 'the end of the link');
-      assert.equal(started.failures, []);
+      same('failures', started.failures, []);
       assert.is(await started.connect(started.place(1)), undefined, 'a connection to one that has waited');
     });
 
@@ -177,9 +176,8 @@ export function startAllCompliance(name: string, make: () => StartAllSetup | Pro
       const hosts = [...setup.hosts, setup.bad];
       const started = start(setup, hosts);
       await started.settled(hosts.length);
-      assert.equal(started.failures.map(([index, { message }]) => [index, message.length > 0]), [
-        [setup.hosts.length, true],
-      ]);
+      const failures = started.failures.map(([index, { message }]) => [index, message.length > 0]);
+      same('who has failed, and whether it says why', failures, [[setup.hosts.length, true]]);
       await started.link(0);
       started.group.kill();
       await started.over();

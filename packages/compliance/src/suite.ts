@@ -67,7 +67,7 @@ export interface CollectedTest {
 
 let collected: Plan[] | undefined;
 
-/** The tests of the suites that `define` defines, in place of running them with the file. They have no `before`. */
+/** The tests of the suites that `define` defines, in place of running them with the file. */
 export function collectTests(define: () => void): CollectedTest[] {
   const plans: Plan[] = [];
   collected = plans;
@@ -76,13 +76,32 @@ export function collectTests(define: () => void): CollectedTest[] {
   } finally {
     collected = undefined;
   }
+  return testsOf(plans);
+}
+
+/** Of the suites that a module defines when it is loaded. */
+export async function collectTestsOf(load: () => Promise<unknown>): Promise<CollectedTest[]> {
+  const plans: Plan[] = [];
+  collected = plans;
+  try {
+    await load();
+  } finally {
+    collected = undefined;
+  }
+  return testsOf(plans);
+}
+
+/** To be run in this order: a suite's `before` runs with its first test, `after` with its last. */
+function testsOf(plans: readonly Plan[]): CollectedTest[] {
   standDown();
   return plans.flatMap((plan) => {
-    if (plan.before.length > 0) throw new Error(`suite "${plan.name}" has a before hook`);
     const tests = plan.tests.filter(({ skipReason }) => skipReason === undefined);
-    return tests.map((test) => ({
-      suite: plan.name, name: test.name, run: async () => (await runBody(plan, test)).thrown,
-    }));
+    const run = async (test: Test): Promise<unknown[]> => [
+      ...(test === tests[0] ? await runAll(plan.before, 'before', plan) : []),
+      ...(await runBody(plan, test)).thrown,
+      ...(test === tests.at(-1) ? await runAll(plan.after, 'after', plan) : []),
+    ];
+    return tests.map((test) => ({ suite: plan.name, name: test.name, run: () => run(test) }));
   });
 }
 

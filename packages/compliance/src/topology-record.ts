@@ -7,9 +7,15 @@ import { TOPOLOGY_SIZE_MAX, topologyFramework } from '@stci/core/component';
 import { createRegistry, createSelector, formatValue, resolveParams } from '@stci/core';
 import type { Component, NoDeps, ParamSpec, ParamValue, Topology, TopologyRequest } from '@stci/interface';
 import * as assert from './assert.js';
+import { frozen } from './frozen.js';
 
 export type TopologyComponent = Component<Topology, NoDeps, TopologyRequest>;
 export type TopologyOptions = Readonly<Record<string, unknown>>;
+/** As of a request: what is asked for. */
+export interface TopologyRequested {
+  readonly size: unknown;
+  readonly options?: TopologyOptions;
+}
 /** Makes a topology through the registry; `params` as if set by the user. */
 export type MakeTopology = (
   size: number,
@@ -35,15 +41,24 @@ export function topologyMaker(component: TopologyComponent): MakeTopology {
     const key = JSON.stringify(params);
     const made = kinds.get(key) ?? keyed(params);
     kinds.set(key, made);
-    return made.create(component.name, {}, { kind: component.name, size, ...(options !== undefined && { options }) });
+    const request = { kind: component.name, size, ...(options !== undefined && { options: frozen(options) }) };
+    return made.create(component.name, {}, Object.freeze(request));
   };
 }
 
 /** Requests that are refused: sizes and options. Sizes that JSON lacks are written as text, as all wrong types are. */
-export function* badRequests({ params }: TopologyComponent): Generator<{ size: unknown; options?: TopologyOptions }> {
+export function* badRequests({ params }: TopologyComponent): Generator<TopologyRequested> {
   for (const size of BAD_SIZES) yield { size: Number.isFinite(size) ? size : String(size) };
   yield { size: COMPARED_SIZE, options: { 'no-such-option': 1 } };
-  for (const name of Object.keys(params)) yield { size: COMPARED_SIZE, options: { [name]: { not: 'a value' } } };
+  for (const [name, spec] of Object.entries(params)) {
+    for (const value of badValues(spec)) yield { size: COMPARED_SIZE, options: { [name]: value } };
+  }
+}
+
+/** Of another type, beyond its bounds, none of those that are named. */
+function badValues({ type, min, max }: ParamSpec): unknown[] {
+  const beyond = [...(min === undefined ? [] : [min - 1]), ...(max === undefined ? [] : [max + 1])];
+  return [{ not: 'a value' }, ...beyond, ...(type === 'enum' || type === 'bool' ? ['no-such-value'] : [])];
 }
 
 /** The error names the kind, and the size or option. */
@@ -73,16 +88,17 @@ export function checkOption(
   value: ParamValue,
   set: string,
 ): void {
-  const given = linksOf(make(COMPARED_SIZE, { [name]: value }));
+  const given = answersOf(make(COMPARED_SIZE, { [name]: value }));
   const text = formatValue(params[name] as ParamSpec, value);
-  assert.equal(linksOf(make(COMPARED_SIZE, undefined, { [name]: text })), given, `parameter ${name}=${text} counts`);
-  assert.equal(linksOf(make(COMPARED_SIZE, { [name]: value }, { [name]: set })), given,
+  assert.equal(answersOf(make(COMPARED_SIZE, undefined, { [name]: text })), given, `parameter ${name}=${text} counts`);
+  assert.equal(answersOf(make(COMPARED_SIZE, { [name]: value }, { [name]: set })), given,
     `option ${name} comes before the parameter`);
 }
 
-/** All links as text: topologies with the same text are the same. */
-function linksOf(topology: Topology): (readonly number[])[] {
-  return Array.from({ length: topology.size }, (_, position) => topology.neighbours(position));
+/** All links and hops: topologies with the same ones are the same. */
+function answersOf(topology: Topology): unknown {
+  const all = Array.from({ length: topology.size }, (_, position) => position);
+  return all.map((from) => [topology.neighbours(from), all.map((to) => topology.nextHop(from, to))]);
 }
 
 /** The default, and other valid values if the type implies them. */
@@ -90,5 +106,5 @@ function someValues(spec: ParamSpec): ParamValue[] {
   if (spec.type === 'bool') return [false, true];
   if (spec.type === 'enum') return [...(spec.values ?? [])];
   if (typeof spec.default !== 'number') return [spec.default];
-  return [...new Set([spec.min ?? spec.default, spec.default, spec.default + 1])];
+  return [...new Set([spec.min ?? spec.default, spec.default, Math.min(spec.default + 1, spec.max ?? Infinity)])];
 }

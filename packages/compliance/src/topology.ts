@@ -1,21 +1,25 @@
 /**
  * Requirements on every topology of any kind: what the contract of `Topology` in @stci/interface promises, checked
  * against breadth-first search, and the component's record (topology-record.ts). All sizes up to 40 exhaustively, with
- * sets of dead positions; large ones by seeded samples. A component's own test calls this and adds its own guarantees.
+ * sets of dead positions, and those around powers of two; large ones by seeded samples. A component's own test calls
+ * this and adds its own guarantees.
  */
 
-import type { ParamValue, Position, Topology } from '@stci/interface';
-import * as assert from './assert.js';
+import type { Position, Topology } from '@stci/interface';
 import { checkCases, type SuiteCall } from './cases.js';
 import { checkTexts } from './component-record.js';
-import { less, verify, without, type Contract, type Example } from './counterexample.js';
+import { less, verify, without } from './counterexample.js';
 import { seededIntegers } from './seeded.js';
 import type { IntegerSource } from './seeded.js';
 import { suite } from './suite.js';
 import {
+  TOPOLOGY, TOPOLOGY_CHECKS, type TopologyExample, type TopologyPromiseName as Name,
+} from './topology-checks.js';
+import {
   COMPARED_SIZE, badRequests, checkOption, checkRefusal, optionPairs, topologyMaker,
 } from './topology-record.js';
-import type { MakeTopology, TopologyComponent, TopologyOptions } from './topology-record.js';
+import type { MakeTopology, TopologyComponent, TopologyOptions, TopologyRequested } from './topology-record.js';
+import { checkTurns } from './topology-turns.js';
 
 export interface TopologyCase {
   /** Used in the names of tests. */
@@ -30,46 +34,20 @@ export interface TopologyCase {
   readonly largeSizes?: readonly number[];
 }
 
-/** As in the docstring of `Topology`. */
-export const TOPOLOGY = {
-  framework: 'topology',
-  again: 'topologyExample',
-  promises: {
-    record: 'The registry takes it; version, help and parameters can be shown; `query` depends on its input only.',
-    request: 'Kind and size are those of the request; a bad size or option is refused with STCI_TOPOLOGY_INVALID.',
-    options: 'A parameter is the default of the option of the same name.',
-    links: 'Neighbours ascend, each once, without the position itself; links are symmetric and connect all.',
-    degree: 'No position has more links than the kind says.',
-    route: 'Next hops are live links; following them reaches the target without a loop, or the first is undefined.',
-    detour: 'There is a next hop wherever live positions still connect source and target, if the kind says so.',
-    diameter: 'It is the number of hops of the longest route while all are alive.',
-    tree: 'A spanning tree has every position once, over links; parents, children, depths and sizes agree.',
-  },
-} as const satisfies Contract<string>;
-
-type Name = keyof typeof TOPOLOGY.promises;
-
-/** A counter-example: which promise, of which topology, and where in it. */
-export interface TopologyExample extends Example<Name> {
-  /** Of a bad request anything; `NaN` and `Infinity` as text. */
-  readonly size: unknown;
-  readonly options?: TopologyOptions;
-  readonly dead?: readonly Position[];
-  /** Absent: all positions. */
-  readonly source?: Position;
-  readonly target?: Position;
-  readonly root?: Position;
-  readonly degreeMax?: number;
-  /** Of `options`: the option, and the text that is set as the parameter meanwhile. */
-  readonly option?: { readonly name: string; readonly value: ParamValue; readonly set: string };
-}
-
 /** Sizes that are checked in full. */
 const SMALL_SIZE_MAX = 40;
+/** Larger ones that are, too: where another bit is needed. */
+const FULL_SIZES = [63, 64, 65, 127, 128, 129];
+/** Those that are sampled, with a few samples each. */
+const BIT_SIZES = [256, 512, 1024, 4096].flatMap((size) => [size - 1, size, size + 1]);
+/** Of so many positions all sets of dead ones. */
+const ALL_SETS_SIZE_MAX = 6;
 const DEAD_SETS = 6;
 const SAMPLES = 60;
-/** The first hops of a path, which are checked to be links. */
-const HOPS_CHECKED = 1000;
+const FEW_SAMPLES = 15;
+const SMALL_SIZES = Array.from({ length: SMALL_SIZE_MAX }, (_, index) => index + 1);
+/** COMPARED_SIZE: for options, all of whose values suit it. */
+const TURNS_SIZES = [2, 9, COMPARED_SIZE, 33, 64, 100];
 /** All pairs of all small sizes: up to two seconds of work, and much more on a busy machine. */
 const EXHAUSTIVE = { timeoutMs: 100_000 };
 
@@ -97,30 +75,47 @@ export function topologyCompliance(component: TopologyComponent, cases: readonly
     const isPlain = Object.keys(component.params ?? {}).length === 0;
     test.skipIf(isPlain, 'it has no parameters', 'options: parameters are their defaults', () => {
       for (const option of optionPairs(component)) check({ promise: 'options', size: COMPARED_SIZE, option });
-    });
+    }, EXHAUSTIVE);
     for (const one of cases) {
       const example = (promise: Name, size: number): TopologyExample => {
         const options = one.options?.(size);
         return { promise, size, ...(options && { options }) };
       };
-      const small = (promise: Name, more?: (size: number) => Partial<TopologyExample>[], next?: Name) => () => {
-        for (let size = 1; size <= SMALL_SIZE_MAX; size++) {
+      const each = (sizes: readonly number[]) => (
+        promise: Name, more?: (size: number) => Partial<TopologyExample>[], next?: Name,
+      ) => () => {
+        for (const size of sizes) {
           for (const rest of more?.(size) ?? [{}]) check({ ...example(promise, size), ...rest });
           if (next !== undefined) check(example(next, size));
         }
       };
+      const [small, full] = [each(SMALL_SIZES), each([...SMALL_SIZES, ...FULL_SIZES])];
       const dead = (size: number) => deadSets(size).map((positions) => ({ dead: positions }));
-      test(`${one.label}: request: kind and size`, small('request'));
-      test(`${one.label}: links`, small('links'), EXHAUSTIVE);
+      test(`${one.label}: request: kind and size`, full('request'), EXHAUSTIVE);
+      test(`${one.label}: links`, full('links'), EXHAUSTIVE);
       const degreeMax = one.degreeMax?.bind(one);
-      if (degreeMax) test(`${one.label}: degree`, small('degree', (size) => [{ degreeMax: degreeMax(size) }]));
-      test(`${one.label}: route, diameter`, small('route', undefined, 'diameter'), EXHAUSTIVE);
+      if (degreeMax) {
+        test(`${one.label}: degree`, full('degree', (size) => [{ degreeMax: degreeMax(size) }]), EXHAUSTIVE);
+      }
+      test(`${one.label}: route, diameter`, full('route', undefined, 'diameter'), EXHAUSTIVE);
       test(`${one.label}: route around dead positions`, small('route', dead), EXHAUSTIVE);
       if (one.avoidsDead) test(`${one.label}: detour`, small('detour', dead), EXHAUSTIVE);
-      test(`${one.label}: tree`, small('tree'), EXHAUSTIVE);
+      test(`${one.label}: tree`, full('tree'), EXHAUSTIVE);
+      test(`${one.label}: turns`, () => {
+        for (const size of TURNS_SIZES) {
+          for (const other of othersOf(component, one, size)) check({ ...example('turns', size), other });
+        }
+      }, EXHAUSTIVE);
+      test(`${one.label}: positions around powers of two, sampled`, () => {
+        for (const size of BIT_SIZES) {
+          for (const { promise, ...rest } of samples(size, one, FEW_SAMPLES)) {
+            check({ ...example(promise, size), ...rest });
+          }
+        }
+      }, EXHAUSTIVE);
       for (const size of one.largeSizes ?? [1_000, 20_000]) {
         test(`${one.label}: ${size} positions, sampled`, () => {
-          for (const { promise, ...rest } of samples(size, one)) check({ ...example(promise, size), ...rest });
+          for (const { promise, ...rest } of samples(size, one, SAMPLES)) check({ ...example(promise, size), ...rest });
         }, EXHAUSTIVE);
       }
     }
@@ -143,7 +138,7 @@ function checker(component: TopologyComponent): (example: TopologyExample) => vo
     return last.topology;
   };
   const run = (example: TopologyExample): void => {
-    const { promise, size, options, option } = example;
+    const { promise, size, options, option, other } = example;
     if (promise === 'record') {
       checkTexts(component, Object.freeze({ kind: component.name, size: COMPARED_SIZE }));
       make(COMPARED_SIZE);
@@ -151,8 +146,11 @@ function checker(component: TopologyComponent): (example: TopologyExample) => vo
       if (option !== undefined) checkOption(component, make, option.name, option.value, option.set);
     } else if (promise === 'request' && isBad(component, example)) {
       checkRefusal(() => make(BAD_NUMBERS.get(size) ?? size as number, options), component.name, options);
+    } else if (promise === 'turns') {
+      const of = (one: TopologyRequested) => () => make(one.size as number, one.options);
+      checkTurns(of({ size, ...(options && { options }) }), of(other ?? example));
     } else {
-      CHECKS[promise](topologyOf(example), example, component.name);
+      TOPOLOGY_CHECKS[promise](topologyOf(example), example, component.name);
     }
   };
   return (example) => verify(TOPOLOGY, example, run, smaller);
@@ -167,6 +165,7 @@ function isBad(component: TopologyComponent, { size, options }: TopologyExample)
 /** Fewer dead positions, a smaller topology, then one source, target or root in place of all. */
 function* smaller(example: TopologyExample): Generator<TopologyExample> {
   const { promise, size, dead = [], source, target, root } = example;
+  if (promise === 'turns') return;
   if (typeof size !== 'number' || promise === 'record' || promise === 'options' || promise === 'request') return;
   for (const fewer of without(dead)) yield { ...example, dead: fewer };
   if (size > SMALL_SIZE_MAX) {
@@ -195,43 +194,40 @@ function folded(example: TopologyExample, size: number): TopologyExample {
   };
 }
 
-type Check = (topology: Topology, example: TopologyExample, kind: string) => void;
-
-const CHECKS: Readonly<Record<Exclude<Name, 'record' | 'options'>, Check>> = {
-  request: (topology, { size }, kind) => {
-    assert.equal([topology.kind, topology.size], [kind, size], `a ${kind} of ${String(size)} has its kind and size`);
-  },
-  links: checkLinks,
-  degree: checkDegree,
-  route: checkRoutes,
-  detour: checkDetours,
-  diameter: checkDiameter,
-  tree: (topology, { root, source }) => {
-    if (root !== undefined && source !== undefined) return checkTreeAt(topology, root, source);
-    for (const one of positions(topology, root)) checkSpanningTree(topology, one);
-  },
-};
-
-function positions({ size }: Topology, one: Position | undefined): readonly Position[] {
-  return one === undefined ? Array.from({ length: size }, (_, position) => position) : [one];
+/** Those that are asked in turn with it: one larger and one smaller one, and one with another option. */
+function* othersOf(component: TopologyComponent, one: TopologyCase, size: number): Generator<TopologyRequested> {
+  for (const other of [size + 1, Math.max(1, size >> 1)]) {
+    const options = one.options?.(other);
+    yield { size: other, ...(options && { options }) };
+  }
+  const seen = new Set<string>();
+  for (const { name, value } of size === COMPARED_SIZE ? optionPairs(component) : []) {
+    if (!seen.has(`${name} ${String(value)}`)) yield { size, options: { ...one.options?.(size), [name]: value } };
+    seen.add(`${name} ${String(value)}`);
+  }
 }
 
-/** Some sets for a size: each of the first few alone, and drawn ones. */
+/** Some sets for a size: all of them, or each of the first few and the last alone, and drawn ones. */
 function deadSets(size: number): Position[][] {
+  if (size <= ALL_SETS_SIZE_MAX) {
+    const all = Array.from({ length: size }, (_, position) => position);
+    return Array.from({ length: 2 ** size - 1 }, (_, set) => all.filter((position) => ((set + 1) >> position) & 1));
+  }
   const random = seededIntegers(size);
-  const alone = Array.from({ length: Math.min(size, 3) }, (_, position) => [position]);
+  const alone = [[0], [1], [2], [size - 1]];
   const drawn = Array.from({ length: DEAD_SETS }, () =>
     [...new Set(Array.from({ length: random(1 + Math.ceil(size / 3)) }, () => random(size)))]);
   return [...alone, ...drawn];
 }
 
 /** Positions of a large topology, and dead ones. */
-function* samples(size: number, one: TopologyCase): Generator<Omit<TopologyExample, 'size'>> {
+function* samples(size: number, one: TopologyCase, count: number): Generator<Omit<TopologyExample, 'size'>> {
   const random: IntegerSource = seededIntegers(size);
   const dead = Array.from({ length: 20 }, () => random(size));
   const degreeMax = one.degreeMax?.(size);
-  for (let i = 0; i < SAMPLES; i++) {
-    const [source, target] = [random(size), random(size)];
+  for (let i = 0; i < count; i++) {
+    const [source, target] = i === 0 ? [size - 1, 0] : [random(size), random(size)];
+    if (i === 0) yield { promise: 'request' };
     yield { promise: 'links', source };
     if (degreeMax !== undefined) yield { promise: 'degree', source, degreeMax };
     yield { promise: 'diameter', source, target };
@@ -242,159 +238,3 @@ function* samples(size: number, one: TopologyCase): Generator<Omit<TopologyExamp
   }
 }
 
-/** Symmetric, ascending, without itself, in range; and, looked at as a whole, connected. */
-function checkLinks(topology: Topology, { source }: TopologyExample): void {
-  for (const position of positions(topology, source)) checkNeighbours(topology, position);
-  if (source === undefined) {
-    assert.is(distances(topology, 0).indexOf(-1), -1, `${nameOf(topology)}: every position is reached from 0`);
-  }
-}
-
-function checkNeighbours(topology: Topology, position: Position): void {
-  const links = topology.neighbours(position);
-  const where = `${nameOf(topology)}: neighbours of ${position}`;
-  assert.equal(links, [...new Set(links)].sort((a, b) => a - b), `${where} ascend, each once: ${links.join(' ')}`);
-  for (const link of links) {
-    assert.ok(link !== position && Number.isInteger(link) && link >= 0 && link < topology.size, `${where}: ${link}`);
-    assert.ok(topology.neighbours(link).includes(position), `${where}: the link with ${link} is symmetric`);
-  }
-}
-
-function checkDegree(topology: Topology, { source, degreeMax = Infinity }: TopologyExample): void {
-  for (const position of positions(topology, source)) {
-    const { length } = topology.neighbours(position);
-    assert.ok(length <= degreeMax, `${nameOf(topology)}: ${position} has ${length} links, at most ${degreeMax}`);
-  }
-}
-
-/** The hops of the longest route of those that were checked in full. */
-const longestOf = new WeakMap<Topology, number>();
-
-function checkRoutes(topology: Topology, { source, target, dead = [] }: TopologyExample): void {
-  const gone = new Set(dead);
-  let longest = 0;
-  for (const to of positions(topology, target)) {
-    for (const from of positions(topology, source)) {
-      if (gone.has(from)) continue;
-      if (from === to || gone.has(to)) {
-        const where = `${nameOf(topology)}: no hop from ${from} to ${from === to ? 'itself' : `${to}, which is dead`}`;
-        assert.is(topology.nextHop(from, to, gone), undefined, where);
-        continue;
-      }
-      const walked = walk(topology, from, to, gone);
-      const isFound = walked !== undefined || gone.size > 0;
-      assert.ok(isFound, `${nameOf(topology)}: there is no route from ${from} to ${to}`);
-      longest = Math.max(longest, walked ?? 0);
-    }
-  }
-  if (source === undefined && target === undefined && gone.size === 0) longestOf.set(topology, longest);
-}
-
-function checkDetours(topology: Topology, { source, target, dead = [] }: TopologyExample): void {
-  const gone = new Set(dead);
-  for (const to of positions(topology, target)) {
-    if (gone.has(to)) continue;
-    const hops = distances(topology, to, gone);
-    for (const from of positions(topology, source)) {
-      if (gone.has(from) || hops[from] === -1 || walk(topology, from, to, gone) !== undefined) continue;
-      throw new Error(`${nameOf(topology)}, dead ${dead.join(' ')}: no route from ${from} to ${to}, which it reaches`);
-    }
-  }
-}
-
-/** Of all pairs it is the longest route; of one, the route is no longer. */
-function checkDiameter(topology: Topology, { source, target }: TopologyExample): void {
-  const { diameter } = topology;
-  let longest = (source === undefined ? longestOf.get(topology) : undefined) ?? 0;
-  for (const to of longest > 0 ? [] : positions(topology, target)) {
-    for (const from of positions(topology, source)) {
-      longest = Math.max(longest, walk(topology, from, to, new Set()) ?? Infinity);
-    }
-  }
-  const where = `${nameOf(topology)}: the longest route has ${longest} hops, the diameter is ${diameter}`;
-  assert.ok(source === undefined ? longest === diameter : longest <= diameter, where);
-}
-
-/** Parents and children are inverse, depth and size are as counted, every position occurs once, edges are links. */
-function checkSpanningTree(topology: Topology, root: Position): void {
-  const tree = topology.spanningTree(root);
-  const where = `${nameOf(topology)}: spanning tree of ${root}`;
-  assert.is(tree.root, root, where);
-  assert.is(tree.parent(root), undefined, `${where}: the root has no parent`);
-  const order = [root];
-  const depth = new Map([[root, 0]]);
-  for (const position of order) {
-    assert.is(tree.depth(position), depth.get(position), `${where}: depth of ${position}`);
-    const children = tree.children(position);
-    assert.equal(children, [...children].sort((a, b) => a - b), `${where}: children of ${position} ascend`);
-    for (const child of children) {
-      assert.not.ok(depth.has(child), `${where}: ${child} occurs once`);
-      assert.is(tree.parent(child), position, `${where}: parent of ${child}`);
-      assert.ok(topology.neighbours(position).includes(child), `${where}: ${position}-${child} is a link`);
-      depth.set(child, depth.get(position)! + 1);
-      order.push(child);
-    }
-  }
-  assert.is(order.length, topology.size, `${where}: every position occurs`);
-  const sizes = new Map(order.map((position) => [position, 1]));
-  for (const position of order.reverse()) {
-    assert.is(tree.subtreeSize(position), sizes.get(position), `${where}: positions below ${position}`);
-    const parent = tree.parent(position);
-    if (parent !== undefined) sizes.set(parent, sizes.get(parent)! + sizes.get(position)!);
-  }
-}
-
-/** A sample of a large tree: sizes, depths and parents of a position and its children agree. */
-function checkTreeAt(topology: Topology, root: Position, position: Position): void {
-  const tree = topology.spanningTree(root);
-  const children = tree.children(position);
-  const below = children.reduce((sum, child) => sum + tree.subtreeSize(child), 0);
-  const where = `${nameOf(topology)}: spanning tree of ${root} at ${position}`;
-  assert.is(tree.subtreeSize(position), below + 1, `${where}: size`);
-  const child = children[children.length >> 1];
-  if (child === undefined) return;
-  assert.is(tree.parent(child), position, `${where}: parent of ${child}`);
-  assert.is(tree.depth(child), tree.depth(position) + 1, `${where}: depth of ${child}`);
-}
-
-/**
- * Number of hops along the next hops; undefined if there is none. Fails on loops, dead hops and hops without a link.
- */
-function walk(topology: Topology, source: Position, target: Position, dead: ReadonlySet<Position>): number | undefined {
-  let at = source;
-  for (let hops = 0; hops <= topology.size; hops++) {
-    if (at === target) return hops;
-    const next = topology.nextHop(at, target, dead);
-    if (next === undefined) {
-      assert.is(hops, 0, `${nameOf(topology)}: ${source} to ${target} ends half-way, at ${at}`);
-      return undefined;
-    }
-    // Texts are only made for failures: this is the innermost loop over all pairs of all sizes.
-    if (dead.has(next) || !(hops >= HOPS_CHECKED || topology.neighbours(at).includes(next))) {
-      throw new Error(`${nameOf(topology)}: ${source} to ${target}: ${at}-${next} is not a live link`);
-    }
-    at = next;
-  }
-  const where = dead.size === 0 ? nameOf(topology) : `${nameOf(topology)}, dead ${[...dead].join(' ')}`;
-  throw new Error(`${where}: ${source} to ${target} is a loop`);
-}
-
-/** Hops to `target` from all positions through live ones; -1 if there is no path. */
-function distances(topology: Topology, target: Position, dead: ReadonlySet<Position> = new Set()): number[] {
-  const hops = new Array<number>(topology.size).fill(-1);
-  if (dead.has(target)) return hops;
-  hops[target] = 0;
-  const order = [target];
-  for (const at of order) {
-    for (const next of topology.neighbours(at)) {
-      if (hops[next] !== -1 || dead.has(next)) continue;
-      hops[next] = hops[at]! + 1;
-      order.push(next);
-    }
-  }
-  return hops;
-}
-
-function nameOf(topology: Topology): string {
-  return `${topology.kind} of ${topology.size}`;
-}

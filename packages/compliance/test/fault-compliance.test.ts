@@ -54,6 +54,10 @@ function wrong(change: Partial<FaultModule>, more: Partial<FaultComponent> = {})
 const rules = (change: Parameters<typeof machine>[1]): Partial<FaultModule> =>
   ({ open: ({ body }) => machine(body, change) });
 
+/** Of a root agent. */
+const plain = (change: Parameters<typeof machine>[1]): Partial<FaultModule> =>
+  ({ ...rules(change), plan: () => [{ at: { role: 'root', host: 0 }, body: { rank: 0 } }] });
+
 const FIRST = { victim: { kind: 'rank', rank: 0 } };
 
 /** By promise: components that break it, each with the example that is found. */
@@ -82,6 +86,9 @@ const MISTAKES: Readonly<Record<keyof typeof FAULT.promises, readonly (readonly 
   refused: [[wrong(rules({ done: () => [{ type: 'injected', text: '' }] })), FIRST]],
   undo: [[wrong(rules({ undo: () => [] })), FIRST]],
   clean: [[wrong(rules({ undo: () => [{ type: 'undone' }] })), FIRST]],
+  end: [[
+    wrong(plain({ inject: () => [{ type: 'impair', key: 'a', peers: [2], how: { direction: 'both' } }] })), FIRST,
+  ]],
   due: [[wrong({ open: ({ body }) => ({ ...machine(body, {}), dueMs: 5 }) }), FIRST]],
 };
 

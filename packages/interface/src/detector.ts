@@ -44,12 +44,16 @@ export interface MetricSpec {
  * - `promise`: What it promises is an interval, costs that are numbers, and a sentence; one agent alone sends nothing.
  * - `quiet`: While nobody dies, nobody is reported, and it costs no more than promised.
  * - `interval`: A death is reported within the promised interval, and nothing else is, nor twice by the same agent.
- * - `several`: Several deaths are reported, all of them, whoever watched whom, and nothing else is.
+ * - `several`: Several deaths are reported, all of them, and nothing else is; nothing is sent to the dead later.
  * - `standstill`: An agent that stood still accuses nobody, and is not reported itself if that was short.
+ * - `joined`: One that joins at a new position is not reported while it lives, and its death is.
+ * - `left`: One that has left alive is not reported, and the deaths of others are.
+ * - `refuted`: One that was reported and lives, as the controller says, is watched again: its death is reported.
+ * - `links`: Links that end with a goodbye, or come back at once, leave nobody suspected, and cost nothing later.
  * - `restart`: Who comes back is not reported for what was before, and its next death is.
  * - `strange`: Strange messages and events of strangers change nothing, and nothing is thrown.
  * - `metrics`: It counts the metrics that it declares and no others; misses only where somebody is silent.
- * - `same`: The same seed gives the same run.
+ * - `same`: The same seed gives the same run, whatever others do meanwhile, and when.
  * - `sockets`: On real sockets, under the failure watch of agents, all are told of a death, and of nothing else.
  */
 export interface DetectorModule {

@@ -120,7 +120,7 @@ export type Action = HostAction | JobAction;
  *
  * - `record`: The registry takes it; version, help and parameters can be shown; `query` depends on its input only.
  * - `policy`: Its policy is named in a few characters that can be printed; `policyOf` answers with such a name, too.
- * - `pure`: The same failure in the same context has the same answer, and neither is changed.
+ * - `pure`: The same failure in the same context has the same answer, first or later; neither is changed.
  * - `session`: A session gets exactly one action about its host, and a launch is only ended while launching.
  * - `spare`: A spare host is used only where one is left.
  * - `job`: A job gets at least one action, each of which is one of a job.

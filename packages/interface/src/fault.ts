@@ -87,12 +87,13 @@ export interface FaultPart {
  * - `order`: Of each kind of victim that it names an order is accepted; a refusal is a sentence.
  * - `impact`: `impactOf` answers none, disturbs, may-end or ends.
  * - `plan`: A plan has parts at agents that are up, each once, with plain bodies; or says why there is none.
- * - `pure`: The same order has the same plan, and its machine the same actions for the same events.
+ * - `pure`: The same order has the same plan, and its machine the same actions, whatever others do meanwhile, and when.
  * - `site`: Each action is one that the agent of its part can carry out.
  * - `inject`: Once all its actions are done, it has said `injected`, once, or `failed`.
  * - `refused`: Where its actions cannot be carried out, it says `failed`.
  * - `undo`: A kind that undoes says `undone` after `undo`, also if it was not in force yet.
  * - `clean`: After it was undone, nothing of it is left: links, processes and stopped ranks are as before.
+ * - `end`: After `tear-down`, also without `undo`, no link is impaired, and nothing is due.
  * - `due`: What was due has been done: `dueMs` is later, or undefined, and is passed in vain only so often.
  */
 export interface FaultModule {

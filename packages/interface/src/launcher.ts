@@ -53,7 +53,7 @@ export interface LaunchPlan {
  * - `record`: The registry takes it; version, help and parameters can be shown; `query` depends on its input only.
  * - `policy`: Its policy is named in a few characters that can be printed.
  * - `tree`: Its answer is a tree over the hosts: an arity in 1..1024, or the parent of each host, without a cycle.
- * - `same`: The same hosts have the same tree, asked again, and asked of another instance.
+ * - `same`: The same hosts have the same tree, whoever is asked, whatever was asked before, and when.
  * - `pure`: The hosts that it is given are not changed.
  * - `depth`: The tree has no more levels than the policy says.
  * - `children`: No agent has more children than the policy says.
@@ -192,6 +192,8 @@ export interface LauncherProcRequest {
  * - `record`: The registry takes it; version, help and parameters can be shown; `query` depends on its input only.
  * - `up`: `start` returns at once, and its channel carries the boot record; closing it ends the agent, one exit.
  * - `kill`: `kill` ends an agent that is up, also if called twice: one exit.
+ * - `several`: Agents of several hosts come up at the same time; the end of one is told once, and leaves the others.
+ * - `speaks`: A line that an agent writes to its standard error is told once, as it is.
  * - `missing`: Where there is no such command, one failure is reported, and the channel closed.
  * - `exits`: An agent that exits at once is one exit, with its status.
  * - `silent`: An agent that says nothing is ended by `kill`: one exit.

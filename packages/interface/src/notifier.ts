@@ -39,12 +39,12 @@ export interface NotifierPromiseRequest {
  * - `failures`: So it is while agents are dead that nobody knows of, as many as it tolerates.
  * - `uniform`: If it says so, all survivors are told, or none, though agents die meanwhile, the source too.
  * - `gone`: Nothing is sent to the dead that it knows, and all others are told.
- * - `joined`: Agents that join are told, and tell all.
+ * - `joined`: Agents that join, later or again, are told, and tell all.
  * - `incarnation`: The next incarnation of an agent begins anew, and what the last one has sent still counts.
  * - `repeated`: Many broadcasts at a time are told once each; messages that come again change nothing.
- * - `payload`: The largest payload is delivered, and a larger one is refused by an assertion.
+ * - `payload`: Any payload is delivered, an empty and the largest one, too; a larger one is refused by an assertion.
  * - `malformed`: A malformed message is refused with STCI_MESSAGE_INVALID, and changes nothing.
- * - `same`: The same events lead to the same actions.
+ * - `same`: The same events lead to the same actions, whatever others do meanwhile, and when.
  */
 export interface NotifierModule {
   /** As DetectorModule.topology; empty: it sends to any agent. */

@@ -27,6 +27,7 @@ export interface TopologyRequest {
  * - `detour`: There is a next hop wherever live positions still connect source and target, if the kind says so.
  * - `diameter`: It is the number of hops of the longest route while all are alive.
  * - `tree`: A spanning tree has every position once, over links; parents, children, depths and sizes agree.
+ * - `turns`: What it answers depends on the question alone: not on what else was asked, of it or of others, or when.
  */
 export interface Topology {
   readonly kind: string;

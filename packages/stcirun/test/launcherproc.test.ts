@@ -15,7 +15,7 @@ import { EXIT, type ProcessEnd } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
 import {
-  launcherProcCompliance, reachCompliance, startAllCompliance, type BadAgent, type Until,
+  SPOKEN, launcherProcCompliance, reachCompliance, startAllCompliance, type BadAgent, type Until,
 } from '@stci/testkit/compliance';
 import { assembleRegistry } from '../dist/assembly.js';
 import { createTogether } from './launcher-together.js';
@@ -30,6 +30,7 @@ const COMMANDS: Readonly<Record<BadAgent | 'good', readonly string[]>> = {
   missing: ['/no/such/agent'],
   exits: ['sh', '-c', 'exit 3'],
   silent: ['sleep', '60'],
+  speaks: ['sh', '-c', 'echo "$1" >&2; exit 103', 'sh', SPOKEN],
 };
 
 const until: Until = async (condition, what) => void (await eventually(condition, { what }));

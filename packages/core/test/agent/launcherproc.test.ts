@@ -3,7 +3,9 @@
 import { createLocal } from '@stci/launcher-local';
 import { runAgent, roleFactory } from '@stci/core';
 import { assert } from '@stci/testkit';
-import { launcherProcCompliance, reachCompliance, type BadAgent, type Until } from '@stci/testkit/compliance';
+import {
+  SPOKEN, launcherProcCompliance, reachCompliance, type BadAgent, type Until,
+} from '@stci/testkit/compliance';
 import type { AgentContext } from '@stci/platform-sim';
 import { startInline } from '../../dist/agent/inline.js';
 import { resolved, composition } from '../assembly.js';
@@ -21,6 +23,10 @@ const MAINS: Readonly<Record<BadAgent | 'good', ((context: AgentContext) => void
   missing: undefined,
   exits: ({ exit }) => exit(3),
   silent: ({ platform }) => void platform.clock.after(60_000, () => undefined),
+  speaks: ({ diagnostic, exit }) => {
+    diagnostic(SPOKEN);
+    exit(103);
+  },
 };
 
 let seed = 0;

@@ -1,0 +1,41 @@
+/**
+ * At another time and with other luck: what a component reads besides its input, the clock of this process or its
+ * random numbers, is different in each call. What is pure answers the same.
+ */
+
+import { seededIntegers } from './seeded.js';
+
+/** Half a day and a little: another hour, weekday in time, remainder. */
+const SHIFT_MS = 43_200_001;
+
+let calls = 0;
+
+/** Runs `body`, which is synchronous. */
+export function elsewhere<Result>(body: () => Result): Result {
+  const random = seededIntegers(++calls);
+  const { Date: date } = globalThis;
+  const { now: monotonic } = performance;
+  const { random: uniform } = Math;
+  let shiftMs = calls * SHIFT_MS;
+  // Each look at a clock is a little later.
+  const wallMs = (): number => date.now() + ++shiftMs;
+  class ShiftedDate extends date {
+    constructor(...given: unknown[]) {
+      super(...(given.length === 0 ? [wallMs()] : given) as [number]);
+    }
+
+    static override now(): number {
+      return wallMs();
+    }
+  }
+  globalThis.Date = ShiftedDate as DateConstructor;
+  performance.now = () => monotonic.call(performance) + ++shiftMs;
+  Math.random = () => random(0x4000_0000) / 0x4000_0000;
+  try {
+    return body();
+  } finally {
+    globalThis.Date = date;
+    performance.now = monotonic;
+    Math.random = uniform;
+  }
+}
