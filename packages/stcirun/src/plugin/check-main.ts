@@ -6,6 +6,7 @@
 
 import { writeSync } from 'node:fs';
 import { quote } from '@stci/core';
+import type { CollectedTest } from '@stci/compliance';
 import type { AnyComponent } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { pluginFrameworks } from '../assembly.js';
@@ -91,10 +92,12 @@ function checkComponent(component: AnyComponent, file: string): boolean {
   }
 }
 
-async function runSuite(component: AnyComponent, file: string): Promise<void> {
-  const { collectSuite } = await import('./check-suites.js');
-  for (const test of await collectSuite(component)) {
-    step(`${test.suite} › ${test.name}`, file, SUITE_MS);
+async function runTests(tests: readonly CollectedTest[], file: string): Promise<void> {
+  const { onExample } = await import('@stci/compliance');
+  for (const test of tests) {
+    const what = `${test.suite} › ${test.name}`;
+    step(what, file, SUITE_MS);
+    onExample((example) => step(`${what}: ${example}`, file, SUITE_MS));
     const thrown = await test.run();
     if (thrown.length === 0) tell({ type: 'passed' });
     for (const each of thrown) add(file, 'compliance', each);
@@ -108,7 +111,14 @@ async function main(): Promise<void> {
   watchPlugins({ timeoutMs: CALL_MS, speaker: CALL_SPEAKER, onFault: () => undefined });
   for (const [index, component] of plugin.components.entries()) {
     const file = plugin.manifest.components[index]?.module ?? '.';
-    if (checkComponent(component, file) && compliance !== undefined) await runSuite(component, file);
+    if (!checkComponent(component, file) || compliance === undefined) continue;
+    const { collectSuite } = await import('./check-suites.js');
+    await runTests(await collectSuite(component), file);
+  }
+  if (compliance !== undefined) {
+    const { TEST_FILE, collectOwn } = await import('./check-suites.js');
+    step(`the import of ${TEST_FILE}`, TEST_FILE, STEP_MS);
+    await runTests(await collectOwn(path) ?? [], TEST_FILE);
   }
   tell({ type: 'done' });
   process.exit(0);
