@@ -65,7 +65,7 @@ export function checkLinks({ run, size, example: { seed = 1 } }: Started): void 
     model.run(model.nowMs + settleMs);
     assert.ok(isSuspect || model.suspected === before, `agents are suspected whose links ended with ${reason}`);
   }
-  model.run(model.nowMs + settleMs);
+  model.run(model.nowMs + 3 * settleMs);
   checkSuspicions(run);
   if (!run.isWaiting) checkCost(run, size);
   checkNobody(model);

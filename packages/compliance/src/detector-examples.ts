@@ -56,11 +56,13 @@ function planOf(promise: DetectorPromiseName, run: DetectorRun, size: number, be
   const victim = (): Position => 1 + below(size - 1);
   if (promise === 'interval') return { deaths: [{ position: victim(), atMs: share() * maxMs }] };
   if (promise === 'several') {
-    const count = 1 + below(Math.max(1, size - 2));
+    // Of many, more than half, in a row.
+    const isLarge = size > Math.max(...SIZES);
+    const count = (isLarge ? size >> 1 : 1) + below(Math.max(1, (isLarge ? size >> 1 : size) - 2));
     const isTogether = below(2) === 0;
     const base = 1 + below(Math.max(1, size - 1));
     // Next to one another, or anywhere; at once, or one after another.
-    const isContiguous = below(2) === 0;
+    const isContiguous = below(2) === 0 || isLarge;
     const next = (i: number): Position => (isContiguous ? 1 + ((base + i) % (size - 1)) : victim());
     const dead = new Set(Array.from({ length: count }, (_, i) => next(i)));
     return { deaths: [...dead].map((position) => ({ position, atMs: isTogether ? 0 : share() * 2 * maxMs })) };

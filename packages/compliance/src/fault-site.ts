@@ -53,6 +53,7 @@ export const VICTIMS: readonly FaultVictim[] = [
   { kind: 'link', ends: [0, 1] },
   { kind: 'link', ends: [2, 3] },
   { kind: 'partition', sets: [[0, 1], [2, 3]] },
+  { kind: 'partition', sets: [[0, 1], [2], [3]] },
 ];
 
 /** Of a large session, there and not there. */

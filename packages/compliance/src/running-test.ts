@@ -20,9 +20,13 @@ export interface TestActivity {
   readonly skipReason: string | undefined;
 }
 
-/** Begins to watch; the function returned tells what was done since. */
+/** Begins to watch; the function returned, called once, tells what was done since. A test may run others meanwhile. */
 export function watchTest(): () => TestActivity {
-  const before = assertions;
+  const [before, outer] = [assertions, skipReason];
   skipReason = undefined;
-  return () => ({ assertions: assertions - before, skipReason });
+  return () => {
+    const activity = { assertions: assertions - before, skipReason };
+    skipReason = outer;
+    return activity;
+  };
 }

@@ -11,7 +11,6 @@ import { Session } from 'node:inspector';
 import { fileURLToPath } from 'node:url';
 import { Worker, isMainThread, workerData } from 'node:worker_threads';
 import { isOwnPath } from './failure.js';
-import { patient } from './patience.js';
 
 /** Of processor time, without a turn of the event loop, or a step of a check. */
 const STALL_MS = 10_000;
@@ -67,7 +66,7 @@ export function watchForStalls(): void {
     counts: new Int32Array(new SharedArrayBuffer(12)), name: new Uint8Array(new SharedArrayBuffer(NAME_BYTES_MAX)),
     example: new Uint8Array(new SharedArrayBuffer(EXAMPLE_BYTES_MAX)),
   };
-  new Worker(new URL(import.meta.url), { workerData: { ...shared, stallMs: patient(STALL_MS) }, execArgv: [] }).unref();
+  new Worker(new URL(import.meta.url), { workerData: { ...shared, stallMs: STALL_MS }, execArgv: [] }).unref();
   setInterval(() => progress(), LOOK_MS).unref();
 }
 

@@ -49,13 +49,13 @@ const MISTAKES: readonly (readonly [string, LauncherProcComponent, readonly Prom
   ['no sentence', { ...right, help: 'no sentence' }, ['record']],
   ['a status of its own', starting(({ onExit }) => ({
     onExit: (end) => onExit({ ...end, status: 7 }),
-  })), ['up', 'exits']],
+  })), ['up', 'several', 'exits', 'speaks']],
   ['tells it twice when killed', starting(({ onExit }) => ({
     onExit: (end) => {
       onExit(end);
       if (end.signal !== undefined) onExit(end);
     },
-  })), ['kill', 'silent']],
+  })), ['several', 'kill', 'silent']],
   ['no word of a failure', starting(() => ({ onError: silent })), ['missing']],
   ['another signal', starting(({ onExit }) => ({
     onExit: (end) => onExit(end.signal === undefined ? end : { ...end, signal: 'SIGTERM' }),
@@ -79,6 +79,14 @@ async function brokenBy(component: LauncherProcComponent): Promise<string[]> {
 }
 
 suite('launcherproc compliance finds', (test) => {
+  test('what it tells is a sentence of one line: what was found, and what was expected', async () => {
+    const [, component] = MISTAKES[1] ?? [];
+    const tests = collectTests(() => launcherProcSuites(component!, [{ label: 'default', real: false }]));
+    const [thrown] = await tests.find(({ name }) => name === 'process: up')!.run();
+    const text = '    found: errors and exits, after its link was closed: [[],["7"]], expected [[],["0"]]';
+    assert.match((thrown as Error).message, text);
+  }, LONG);
+
   test('nothing in the right one', async () => assert.equal(await brokenBy(right), []), LONG);
 
   for (const [name, component, promises] of MISTAKES) {

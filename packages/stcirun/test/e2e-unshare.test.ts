@@ -1,18 +1,9 @@
 /** The plugin examples/unshare: ranks in namespaces, which an ordinary user makes in another way than root. */
 
-import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { assert, suite } from '@stci/testkit';
 import { run, sh, type Result } from './e2e.js';
-import { copyExamples } from './example-place.js';
-
-/** Why namespaces cannot be made here; undefined: they can. */
-function whyNoNamespaces(): string | undefined {
-  const options = process.getuid?.() === 0 ? [] : ['--user', '--map-current-user', '--keep-caps'];
-  const args = [...options, '--fork', '--pid', '--mount-proc', '--uts', 'true'];
-  const { error, status, stderr } = spawnSync('unshare', args, { encoding: 'utf8' });
-  return status === 0 ? undefined : `namespaces: ${error?.message ?? stderr.trim()}`;
-}
+import { copyExamples, whyNoNamespaces } from './example-place.js';
 
 suite('examples: unshare', (test) => {
   let place = '';

@@ -1,5 +1,6 @@
 /** The plugins of examples/ as a user has them: in another place, with the packages that they import. */
 
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,4 +16,12 @@ export function copyExamples(...names: readonly string[]): string {
   symlinkSync(LINKED, join(place, 'node_modules/@stci'));
   for (const name of names) cpSync(join(EXAMPLES, name), join(place, name), { recursive: true });
   return place;
+}
+
+/** Why namespaces cannot be made here; undefined: they can. */
+export function whyNoNamespaces(): string | undefined {
+  const options = process.getuid?.() === 0 ? [] : ['--user', '--map-current-user', '--keep-caps'];
+  const args = [...options, '--fork', '--pid', '--mount-proc', '--uts', 'true'];
+  const { error, status, stderr } = spawnSync('unshare', args, { encoding: 'utf8' });
+  return status === 0 ? undefined : `namespaces: ${error?.message ?? stderr.trim()}`;
 }

@@ -2,13 +2,15 @@
 // @timeoutMs 300000
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
+import { copyExamples, whyNoNamespaces } from './example-place.js';
 
 const STCI = fileURLToPath(new URL('../dist/bundle/stci.cjs', import.meta.url));
+const LINKED = fileURLToPath(new URL('../node_modules', import.meta.url));
 const LONG = { timeoutMs: 60_000 };
 
 const HEAD = `import { accept, defineComponent, launcherFramework } from '@stci/core/component';\n`;
@@ -31,7 +33,7 @@ suite('stci plugin check', (test) => {
 
   const run = (...args: string[]): { code: number | null; stdout: string } => {
     const { status, stdout } = spawnSync(process.execPath, [STCI, 'plugin', 'check', ...args], {
-      cwd: place, encoding: 'utf8', timeout: 50_000,
+      cwd: place, encoding: 'utf8', timeout: 190_000,
       env: { ...process.env, XDG_CACHE_HOME: join(place, 'cache'), HOME: place },
     });
     return { code: status, stdout };
@@ -63,7 +65,7 @@ suite('stci plugin check', (test) => {
     assert.equal(check('right', record('')), []);
     const { code, stdout } = run('right', '--compliance');
     assert.match(stdout, /right 1\.0\.0, API \^1, 3 files, \d+ bytes\n {2}launcher:some\n/u);
-    assert.match(stdout, /\n0 errors, 0 warnings, 5 tests of compliance passed\n/u);
+    assert.match(stdout, /\n0 errors, 0 warnings, 6 tests of compliance passed\n/u);
     assert.is(code, 0);
   }, LONG);
 
@@ -110,7 +112,7 @@ suite('stci plugin check', (test) => {
     /launcher:some: create: launcher:some\.create has not returned for 5000 ms\. Look for a loop/u);
   finds('a call of a suite that never comes back', () => check('suite-hangs', record('').replace('tree: () =>',
     'tree: (hosts) => { if (hosts.length > 4) for (;;); return { arity: 2 }; }, other: () =>')), 'code', './index.js',
-  /: launcher:some\.tree has not returned for 5000 ms/u);
+  /: launcher\.tree: launcherExample\(component, \{.*"hosts":5\}\): launcher:some\.tree has not returned for/u);
   finds('code that leaves a process behind, which holds its pipes', () => check('leaves', `
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
@@ -120,6 +122,30 @@ throw new Error('no luck');
 ${record('')}`), 'code', './index.js', /cannot be loaded: no luck/u);
   finds('a broken promise, with its example', () => check('suite', record('', '({ arity: 0 })')), 'compliance',
     './index.js', /launcher\.tree is broken[^]*again: launcherExample\(component, \{"promise":"tree","hosts":1\}\)/u);
+
+  for (const name of ['cabinets', 'phi', 'torus', 'unshare']) {
+    const missing = name === 'unshare' ? whyNoNamespaces() : undefined;
+    test.skipIf(missing !== undefined, missing ?? '', `the example ${name} is right, its own test included`, () => {
+      const examples = copyExamples(name);
+      const { code, stdout } = run(join(examples, name), '--compliance', '--json');
+      rmSync(examples, { recursive: true, force: true });
+      assert.is(code, 0, stdout);
+      const { passed, findings } = JSON.parse(stdout) as { passed: number; findings: Finding[] };
+      assert.equal(findings, []);
+      assert.ok(passed >= 7, `${passed} tests`);
+    }, { timeoutMs: 200_000 });
+  }
+
+  test('what test.js finds is found', () => {
+    const directory = join(place, 'linked');
+    check('linked', record(''));
+    symlinkSync(LINKED, join(directory, 'node_modules'));
+    writeFileSync(join(directory, 'test.js'), `import { assert, suite } from '@stci/compliance';
+suite('own', (test) => test('one is two', () => assert.is(1, 2, 'one is no two')));\n`);
+    const { code, stdout } = run('linked', '--compliance');
+    assert.is(code, 194, stdout);
+    assert.match(stdout, /error: test\.js: one is no two/u);
+  }, LONG);
 
   test('what is no package is an error of its own', () => {
     const { code, stdout } = run('nowhere');

@@ -17,8 +17,9 @@ export class PluginCheckCommand extends StciCommand {
   static override readonly page = 'plugins.md';
   static override readonly details = `
 Reads package.json, owners and modes, sizes, names, imports; then loads each component in a process of its own, asks it
-and makes it with default parameters. With --compliance its framework's suite runs, with default parameters: some
-seconds. Exit code 0: nothing is wrong but what warnings say.
+and makes it with default parameters. With --compliance its framework's suite runs, with default parameters, and the
+package's test.js, if it is linked with STCI (stci plugin new): some seconds. Exit code 0: nothing is wrong but what
+warnings say.
 
 Examples:
   stci plugin check ./my-topology
