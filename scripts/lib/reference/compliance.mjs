@@ -14,7 +14,9 @@ its name. A test that asserts nothing fails; what does not apply to a component 
 
 /** Framework → declarations by file; the last file has the table of its promises, too. */
 const SUITES = {
-  topology: { topology: ['topologyCompliance', 'TopologyCase', 'topologyExample', 'TopologyExample'] },
+  topology: {
+    topology: ['topologyCompliance', 'TopologyCase', 'topologyExample'], 'topology-checks': ['TopologyExample'],
+  },
   launcher: { launcher: ['launcherCompliance', 'LauncherCase', 'launcherExample', 'LauncherExample'] },
   launcherproc: {
     'launcherproc-platforms': ['launcherProcSuites', 'LauncherProcVariant'],
@@ -22,7 +24,7 @@ const SUITES = {
   },
   detector: {
     detector: ['detectorCompliance'], 'detector-run': ['DetectorCase'],
-    'detector-checks': ['DetectorExample'],
+    'detector-contract': ['DetectorExample'],
   },
   notifier: {
     notifier: ['notifierCompliance', 'NotifierComplianceOptions', 'notifierExample'],
