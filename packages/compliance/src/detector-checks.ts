@@ -233,4 +233,3 @@ function traceOf(
   }
   return seen;
 }
-

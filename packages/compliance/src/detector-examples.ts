@@ -142,4 +142,3 @@ function* sooner<Event extends { readonly atMs: number }>(event: Event): Generat
   yield { ...event, atMs: 0 };
   if (!Number.isInteger(event.atMs)) yield { ...event, atMs: Math.floor(event.atMs) };
 }
-

@@ -329,7 +329,12 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
       near.connection.kill();
       await setup.until(() => near.isOver && far.closed, 'the end');
       same('what is told after two kills', near.reports, ['exit connection']);
-      (await privateListener(setup.far, setup.until)).close();
+      // Another agent, at another path.
+      const again = await joined(setup);
+      again.near.connection.channel.send([Uint8Array.of(1)]);
+      await setup.until(() => again.far.bytes === 1, 'a byte of another');
+      again.near.connection.kill();
+      await setup.until(() => again.near.isOver, 'the end of another');
     });
 
     reaching('dead', async (setup) => {

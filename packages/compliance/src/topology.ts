@@ -237,4 +237,3 @@ function* samples(size: number, one: TopologyCase, count: number): Generator<Omi
     }
   }
 }
-

@@ -37,9 +37,14 @@ const reaching = (
   reach: (what, right) => override(reach(what, { ...right, ...events(right) }), agent),
 }));
 
-/** An agent has getters. */
+/** An agent has getters, and state of its own that another object cannot reach. */
 function override(agent: AgentProcess, change: (right: AgentProcess) => Partial<AgentProcess>): AgentProcess {
-  return Object.assign(Object.create(agent) as AgentProcess, change(agent));
+  const { channel, isConnection } = agent;
+  return {
+    get pid() { return agent.pid; },
+    get phase() { return agent.phase; },
+    channel, ...(isConnection !== undefined && { isConnection }), kill: () => agent.kill(), ...change(agent),
+  };
 }
 
 const silent = () => undefined;
