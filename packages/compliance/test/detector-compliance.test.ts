@@ -123,7 +123,7 @@ const MISTAKES: Readonly<Record<keyof typeof DETECTOR.promises, readonly [Detect
   ],
   standstill: [
     behaving(() => accuses),
-    { case: 'fast', size: 2, seed: 1, pause: { position: 1, atMs: 0, forMs: 23 } },
+    { case: 'fast', size: 2, seed: 1 },
   ],
   joined: [
     behaving(() => (detector, { members }) => (event, nowMs) =>
@@ -135,7 +135,7 @@ const MISTAKES: Readonly<Record<keyof typeof DETECTOR.promises, readonly [Detect
       const isLast = members.length === members.at(-1)!.position + 1;
       return (event, nowMs) => (isLast ? detector.on(event, nowMs) : []);
     }),
-    { case: 'fast', size: 3, seed: 1 },
+    { case: 'fast' },
   ],
   refuted: [
     behaving(() => deaf('refuted')), { case: 'fast', size: 2, seed: 1, deaths: [{ position: 1, atMs: 0 }] },
@@ -168,8 +168,10 @@ suite('detector compliance finds', (test) => {
   for (const [promise, [component, example]] of Object.entries(MISTAKES)) {
     test(`${promise} broken`, async () => {
       const found = await examplesOf(() => detectorCompliance(component, CASES));
-      const expected = JSON.stringify({ promise, ...example });
-      assert.ok(found.includes(expected), `${expected} is not among\n${found.join('\n')}`);
+      const wanted = Object.entries({ promise, ...example }).map(([key, value]) => [key, JSON.stringify(value)]);
+      const isFound = found.map((one) => JSON.parse(one) as Record<string, unknown>)
+        .some((one) => wanted.every(([key, value]) => JSON.stringify(one[String(key)]) === value));
+      assert.ok(isFound, `${JSON.stringify({ promise, ...example })} is not among\n${found.join('\n')}`);
     }, LONG);
   }
 
