@@ -5,6 +5,7 @@
 // @timeoutMs 600000
 
 import { spawnSync } from 'node:child_process';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
 import { LONG } from './e2e-place.js';
@@ -16,9 +17,16 @@ const NAMESPACE = isRoot ? ['--mount'] : ['--user', '--map-root-user', '--mount'
 const missing = spawnSync('unshare', [...NAMESPACE, 'mount', '-t', 'tmpfs', 'none', '/tmp']).status === 0
   ? undefined : 'no mount namespace can be made here';
 
+/** What has to be there although it may be below /tmp: the clone, and Node. */
+const KEPT = [fileURLToPath(new URL('../../..', import.meta.url)), dirname(dirname(process.execPath))];
+
 /** In it, `squatter` runs commands as another user, which only root can; `foreign DIRECTORY` is such a user's. */
 const HEAD = `set -u; cd /
+mount --bind /tmp /mnt
 mount -t tmpfs -o mode=1777 none /tmp
+for kept in "$KEPT_1" "$KEPT_2"; do
+  case $kept in /tmp/*) mkdir -p "$kept"; mount --bind "/mnt\${kept#/tmp}" "$kept" ;; esac
+done
 mkdir -m 700 /tmp/home /tmp/run
 export HOME=/tmp/home
 squatter() { setpriv --reuid=65534 --clear-groups "$@"; }
@@ -30,7 +38,9 @@ start() { stci start --quiet --launcher local --host a --name night; }
 
 /** The lines that a script writes on its standard output. */
 function inOwnTmp(script: string): readonly string[] {
-  const env: NodeJS.ProcessEnv = { ...process.env, NODE: process.execPath, STCI: bin('stci'), STCIRUN: bin('stcirun') };
+  const env: NodeJS.ProcessEnv = {
+    ...process.env, NODE: process.execPath, STCI: bin('stci'), STCIRUN: bin('stcirun'), KEPT_1: KEPT[0], KEPT_2: KEPT[1],
+  };
   for (const name of ['TMPDIR', 'XDG_RUNTIME_DIR', 'XDG_CACHE_HOME', 'STCI_SESSION']) delete env[name];
   const { stdout, stderr } = spawnSync('unshare', [...NAMESPACE, 'sh', '-c', HEAD + script], { encoding: 'utf8', env });
   const lines = stdout.trimEnd().split('\n');
