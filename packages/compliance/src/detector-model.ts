@@ -62,6 +62,8 @@ export class ModelAgent {
   isStarted = false;
   frozenSinceMs: number | undefined;
   frozenUntilMs = 0;
+  /** Times in which it stood still, which are over. */
+  readonly standstills: { readonly sinceMs: number; readonly untilMs: number }[] = [];
   /** What arrived while it stood still. */
   readonly waiting: DetectorEvent[] = [];
   timerMs: number | undefined;
@@ -237,6 +239,7 @@ export class DetectorModel {
     const agent = this.agent(position);
     if (!agent.isAlive || agent.frozenSinceMs === undefined || this.nowMs < agent.frozenUntilMs) return;
     const lagMs = this.nowMs - agent.frozenSinceMs;
+    agent.standstills.push({ sinceMs: agent.frozenSinceMs, untilMs: this.nowMs });
     agent.frozenSinceMs = undefined;
     this.#on(agent, { type: 'lag', lagMs });
     // Timers before messages, as event loops have it.
@@ -321,12 +324,21 @@ export class DetectorModel {
     });
   }
 
+  /** When the last message of an agent that died then may come to `by`, which hears it later if it stands still. */
+  #lastHeardMs(by: Position, deathMs: number): number {
+    let lastMs = deathMs + this.#init.latencyBoundMs;
+    for (const { sinceMs, untilMs } of this.agent(by).standstills) {
+      if (sinceMs <= lastMs) lastMs = Math.max(lastMs, untilMs);
+    }
+    return lastMs;
+  }
+
   #report(by: Position, report: Extract<DetectorAction, { type: 'report' }>): void {
     const { failed, cause } = report;
     if (!('position' in failed)) throw new Error('a detector of agents reports a rank');
     checkReport(report, this.#init.startMs ?? 0, this.nowMs);
     const death = this.deaths.find(({ member }) => sameMember(member, failed));
-    if (death !== undefined) checkHeard(report, death.atMs + this.#init.latencyBoundMs);
+    if (death !== undefined) checkHeard(report, this.#lastHeardMs(by, death.atMs));
     this.#suspicions.end(by, failed.position);
     const agent = this.agent(failed.position);
     const isAlive = agent.isAlive && agent.member.incarnation === failed.incarnation;

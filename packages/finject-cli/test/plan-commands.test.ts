@@ -57,7 +57,7 @@ faults:
     for (const [args, expected] of [
       [['storm.yaml', '--repeats', '100001'], "--repeats: expected at most 100000, got '100001'."],
       [['storm.yaml', '--output', '/proc/1/no/such'], '/proc/1/no/such cannot be made: no such file or directory'],
-      [['storm.yaml', '--output', 'storm.yaml'], 'storm.yaml cannot be made: not a directory'],
+      [['storm.yaml', '--output', 'storm.yaml'], 'storm.yaml is not a directory'],
     ] as const) {
       const wrong = await lab.run('finject', 'run', ...args);
       assert.match(wrong.err, expected);

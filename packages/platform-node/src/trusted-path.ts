@@ -119,8 +119,7 @@ function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (thrown) {
-    const { code, message } = thrown as NodeJS.ErrnoException;
-    if (code !== 'EEXIST') throw Object.assign(new Error(`${path} cannot be made (${message})`), { code });
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
   }
 }
 
