@@ -125,12 +125,12 @@ suite('stcirun, hosts that do not come up', (test) => {
 
   const why = whyNoPty ?? '';
   test.skipIf(why !== '', why, 'at a terminal a slow launch has a line that goes again', async () => {
-    const words = [...SSH, '--host', 'a,slow', 'echo', 'up'].join(' ');
-    const screen = atTerminal(`export XDG_CACHE_HOME=${directory}; stcirun ${words}`);
+    const words = [...SSH, '--host', 'a,slow', 'echo', 'up'].map((word) => `'${word}'`).join(' ');
+    const screen = atTerminal(`export XDG_CACHE_HOME='${directory}'; stcirun ${words}`);
     assert.is(await screen.exitCode, 0, screen.text());
     assert.match(screen.text(), /stcirun: 1\/2 hosts up, \d\.\d s, waiting for slow/u);
     assert.match(screen.text(), /\r\x1b\[Kup\r\nup\r\n$/u);
-    const quiet = atTerminal(`export XDG_CACHE_HOME=${directory}; stcirun -q ${words}`);
+    const quiet = atTerminal(`export XDG_CACHE_HOME='${directory}'; stcirun -q ${words}`);
     assert.is(await quiet.exitCode, 0);
     assert.is(quiet.text(), 'up\r\nup\r\n');
   }, LONG);

@@ -43,7 +43,7 @@ const RED: readonly (readonly [name: string, lastLine: string, ...says: string[]
   ['drains', '1 passed, 1 failed', 'All tests passed, but it ended with code 13'],
   ['exits-after', '1 passed, 1 failed', 'process.exit was called, after first › passes'],
   ['asserts-nothing', '2 passed, 3 failed, 2 skipped', 'FAIL', 'The test asserted nothing.',
-    'skipped: asserts nothing › does not apply: there is no such machine', 'first half: there is no second half'],
+    'skipped 1: there is no such machine (asserts-nothing.fixture.ts 1)', 'skipped 1: there is no second half'],
   ['unhandled', '0 passed, 2 failed', 'nobody cares', 'thrown by a timer'],
   ['late-rejection', '1 passed, 2 failed', 'late rejection', 'late exception', 'after late › passes'],
   ['late-suite', '1 passed, 2 failed', 'call suite() before any await'],

@@ -49,7 +49,7 @@ export class SoakSession {
     mkdirSync(this.#files, { mode: 0o700 });
     const names = Array.from({ length: hosts }, (_, i) => `h${i + 1}`);
     const probe = join(root, 'scripts/lib/soak/memory-probe.cjs');
-    const env = { ...this.#env, NODE_OPTIONS: `--require ${probe}`, STCI_SOAK_PROBE: this.#probe };
+    const env = { ...this.#env, NODE_OPTIONS: `--require ${JSON.stringify(probe)}`, STCI_SOAK_PROBE: this.#probe };
     const list = names.map((name) => `${name}:1024`).join();
     await this.#stci(['start', '--launcher', 'local', '--host', list, '--name', NAME], env);
     this.#pid = JSON.parse(read(join(this.#files, 'sessions', NAME, 'session.json'))).process.pid;

@@ -58,12 +58,12 @@ export class MendTimes {
     return LEASES_MAX * this.#leaseMs;
   }
 
-  /** How long an answer is awaited. `restMs`: until the case is over; `candidates`: those that try in turn. */
-  answerMs(silence: Silence, restMs: number, candidates: number): number {
-    if (silence === 'own') return this.silentMs / candidates;
-    const mostMs = this.#leaseMs * ANSWER_FRACTION;
-    if (silence === undefined) return mostMs;
-    return Math.min(mostMs, Math.max(this.#leaseMs * SPREAD_FRACTION, restMs));
+  /**
+   * How long an answer is awaited; `candidates`: those that try in turn. A host below a silent one, which may well live,
+   * has as long as any: its case is over when its first attempt is.
+   */
+  answerMs(silence: Silence, candidates: number): number {
+    return silence === 'own' ? this.silentMs / candidates : this.#leaseMs * ANSWER_FRACTION;
   }
 
   /** How long the attempt itself may take, whose answer is awaited for so long. */

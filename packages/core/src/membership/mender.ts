@@ -282,7 +282,7 @@ export class Mender {
     this.#attempts.set(id, { by, host, incarnation, subtree });
     found.attempts += 1;
     found.pending = id;
-    const answerMs = this.#times.answerMs(found.silence, found.deadlineMs - this.#nowMs, above.length);
+    const answerMs = this.#times.answerMs(found.silence, above.length);
     found.pendingUntilMs = this.#nowMs + answerMs;
     const spreadMs = this.#times.spreadMs(found.lostBy !== undefined);
     found.dueMs = Math.min(found.pendingUntilMs, this.#nowMs + spreadMs);

@@ -341,7 +341,8 @@ suite('mender: a model of a tree', (test) => {
         model.run();
         for (const [host, levels] of silent) {
           const lateMs = model.declared.get(host) ?? Infinity;
-          const boundMs = (1.25 + 0.4 + levels / 10) * LEASE_MS + 100;
+          // An attempt takes a third of the lease at most; its end may come just before the time for all is over.
+          const boundMs = (1.25 + 0.5 + levels / 10) * LEASE_MS + 100;
           assert.ok(lateMs <= boundMs, `host ${host} of ${hosts}, below ${top}, was declared after ${lateMs} ms`);
         }
         assert.equal(violations(model), [], `below ${top} of ${hosts}`);
