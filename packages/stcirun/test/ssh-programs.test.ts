@@ -168,7 +168,7 @@ suite('programs on hosts', (test) => {
       assert.match(` ${outcomes[0]}`, pattern);
     }
     assert.equal(said('lost').map((line) => line.slice(0, 25)),
-      [0, 1, 2, 4].map((rank) => `lost ${rank} 3 Host h4 is lost:`));
+      [0, 1, 2, 4].map((rank) => `lost ${rank} 3 Agent root:3 on `));
     assert.equal(said('on').map((line) => line.replace(/ \S+$/, '')),
       [0, 1, 2, 4].map((rank) => `on ${rank} 0,1,2,4 4 STCI_CLIENT_RANK_LOST`));
     await login.nothingLeft();

@@ -264,7 +264,7 @@ export class Mender {
   /** After a silence of the whole lease, the nearest and the controller try once each. */
   #candidates({ host, silence }: Case): ParentHost[] {
     const above = this.#isFinal ? [undefined] : this.#table.connectedAncestors(host);
-    return silence === 'own' ? [...above.slice(0, -1).slice(0, 1), undefined] : above;
+    return silence === undefined ? above : [...above.slice(0, -1).slice(0, 1), undefined];
   }
 
   #isTrying(id: number): boolean {
@@ -336,9 +336,10 @@ export class Mender {
     found.unreached += 1;
     if (this.#isStillLinked(found)) return this.#keepLink(found);
     this.#spread(found.host, found.cause, found);
-    const isOver = found.silence === 'own' && found.unreached >= this.#candidates(found).length;
-    if (isOver) this.#giveUp(found, 'fenced', found.evidence);
-    else if (found.silence === 'own') this.#attempt(found);
+    const isTried = found.silence !== undefined && found.unreached >= this.#candidates(found).length;
+    if (isTried) found.deadlineMs = this.#nowMs; // Its parent may still live, and be waited for.
+    if (isTried && found.silence === 'own') this.#giveUp(found, 'fenced', found.evidence);
+    else if (found.silence !== undefined && !isTried) this.#attempt(found);
     else this.#retryLater(found);
   }
 
