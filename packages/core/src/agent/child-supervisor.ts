@@ -84,7 +84,7 @@ export class ChildSupervisor {
   relaunch(spec: ChildSpec): void {
     const former = this.#children.get(keyOf(spec));
     if (former?.reported === false && former.spec.incarnation === spec.incarnation) return;
-    if (former !== undefined) this.#retire(former);
+    this.#retire(spec);
     this.#children.delete(keyOf(spec));
     if (!this.#stopping) this.launch([spec]);
   }
@@ -98,6 +98,7 @@ export class ChildSupervisor {
   ): void {
     const former = this.#children.get(keyOf(spec));
     if (former?.state === 'up' && former.spec.incarnation === spec.incarnation) return done({ result: 'adopted' });
+    if (former?.spec.incarnation !== spec.incarnation) this.#retire(spec);
     const child: Child = { ...newChild(spec, 'adopting'), exited: false, linkClosed: false };
     this.#former.add(child);
     adopt(this.#init.node, child, deadlineMs, connect, {
@@ -116,10 +117,15 @@ export class ChildSupervisor {
     });
   }
 
-  /** Another start of the same agent takes its place. */
-  #retire(former: Child): void {
+  /** Another start takes the place of those of the same agent, also of one that is just being linked. */
+  #retire(spec: ChildSpec): void {
+    const [former, reason] = [this.#children.get(keyOf(spec)), 'another start takes its place'];
+    for (const each of this.#former) {
+      if (each.state === 'adopting' && each.spec.address === spec.address) this.#stopChild(each, reason);
+    }
+    if (former === undefined) return;
     former.reported = true;
-    this.expel(former.spec.address, 'another start takes its place', former.spec.job);
+    this.expel(spec.address, reason, spec.job);
     if (former.state !== 'gone') this.#former.add(former);
   }
 
@@ -222,7 +228,10 @@ export class ChildSupervisor {
         this.#fail(child, error.message, { ...error.data, cause: error.code });
         this.#settle(child);
       }),
-      onDiagnostic: (line) => this.#onDiagnostic(child, line),
+      onDiagnostic: (line) => {
+        keepLine(child, line);
+        node.platform.log.write(...retold(child.spec, line));
+      },
       onExit: (end) => node.linkFaults.whenHeard(address, () => this.#onExit(child, end)),
     });
     child.process = process;
@@ -237,19 +246,16 @@ export class ChildSupervisor {
     child.watch = new StartWatch({
       clock: node.platform.clock, pace: this.#pace, handshakeMs,
       mark: () => `${process.phase} ${child.transfer?.queuedBytes} ${child.link?.facts.bytesIn}`,
-      onOverdue: (startMs) => this.#onOverdue(child, process, startMs),
+      onOverdue: (startMs) => {
+        const reached = process.phase === undefined ? '' : `; it got as far as phase ${process.phase}`;
+        this.#fail(child, `no handshake within ${formatDuration(startMs)} (launcher.handshake)${reached}`);
+      },
     });
   }
 
-  #onOverdue(child: Child, { phase }: AgentProcess, startMs: number): void {
-    const reached = phase === undefined ? '' : `; it got as far as phase ${phase}`;
-    this.#fail(child, `no handshake within ${formatDuration(startMs)} (launcher.handshake)${reached}`);
-  }
-
   #makeLink(child: Child, channel: Channel): void {
-    const key = keyOf(child.spec);
-    const admit = (peer: Address, incarnation: number, job: JobId): string | undefined =>
-      agentKey(peer, job) === key ? this.admit(peer, incarnation, job) : 'it was started as another agent';
+    const admit = (peer: Address, start: number, job: JobId): string | undefined =>
+      agentKey(peer, job) === keyOf(child.spec) ? this.admit(peer, start, job) : 'it was started as another agent';
     child.linkClosed = false;
     child.link = this.#init.node.acceptLink(channel, LINK_PATIENCE * this.#pace.startMsMax, admit, {
       onUp: (link) => this.#onUp(child, link),
@@ -286,11 +292,6 @@ export class ChildSupervisor {
     this.#settle(child);
   }
 
-  #onDiagnostic(child: Child, line: string): void {
-    keepLine(child, line);
-    this.#init.node.platform.log.write(...retold(child.spec, line));
-  }
-
   #fail(child: Child, what: string, data?: StciError['data']): void {
     if (child.state !== 'starting') return;
     this.#leaveStarting(child, 'stopping');
@@ -319,10 +320,9 @@ export class ChildSupervisor {
     this.#report(child, evidenceOf(child, reason), childError('STCI_AGENT_LOST', child, what));
   }
 
-  #report({ spec }: Child, evidence: LossEvidence, error: StciError): void {
-    const { address, job, incarnation } = spec;
+  #report({ spec: { address: agent, job, incarnation } }: Child, evidence: LossEvidence, error: StciError): void {
     const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
-    this.#events.onFailed({ kind, agent: address, job, incarnation, evidence, error });
+    this.#events.onFailed({ kind, agent, job, incarnation, evidence, error });
   }
 
   /** Ends a child that is lost. */

@@ -138,11 +138,9 @@ export class Mender {
     return this.#run(nowMs, () => {
       const { state, parent, incarnation: current } = this.#table.get(host);
       if (parent !== reporter || incarnation !== current) return;
-      if (state === 'orphaned') this.#table.apply(host, 'suspect', { evidence: text });
-      else if (state === 'up') {
-        this.#table.apply(host, 'suspect', { evidence: text });
-        this.#open(host, host, text);
-      } else if (state !== 'suspect') return;
+      if (state !== 'up' && state !== 'orphaned' && state !== 'suspect') return;
+      if (state !== 'suspect') this.#table.apply(host, 'suspect', { evidence: text });
+      if (state === 'up') this.#open(host, host, text);
       const found = this.#case(host);
       if (found === undefined) return;
       found.evidence = text;
@@ -175,10 +173,9 @@ export class Mender {
       const { host, by, incarnation, subtree } = attempt;
       if (answer.result === 'adopted') this.#actions.push({ type: 'adopted', by, host, subtree });
       const found = this.#case(host);
-      if (found === undefined) {
-        const isGivenUp = this.#table.isGone(host) && this.#table.get(host).incarnation === incarnation;
-        if (isGivenUp && answer.result === 'adopted') this.#actions.push({ type: 'expel', by, host, incarnation });
-      } else if (found.incarnation === incarnation) {
+      if (this.#isGivenUp(attempt)) {
+        if (answer.result === 'adopted') this.#actions.push({ type: 'expel', by, host, incarnation });
+      } else if (found?.incarnation === incarnation) {
         const awaited = found.pending === id;
         if (awaited) found.pending = undefined;
         if (answer.result === 'adopted') this.#link(host, by, true);
@@ -187,6 +184,12 @@ export class Mender {
         else if (awaited) this.#onUnreachable(found);
       }
     });
+  }
+
+  /** A parent that starts the next incarnation ends the former one by itself, and is not to end the next. */
+  #isGivenUp({ by, host, incarnation }: Attempt): boolean {
+    const { incarnation: current, parent } = this.#table.get(host);
+    return incarnation === current ? this.#table.isGone(host) : parent !== by;
   }
 
   /** The session ends. */

@@ -128,6 +128,28 @@ function act({ net, records }: Played, way: Way, process: { events: AgentProcess
   });
 }
 
+/** The answers to an attempt to link to the agent of host 0 that is to be of `incarnation`, and is of `actual`. */
+function adopting(p: Played, incarnation: number, actual: number): string[] {
+  const { clock } = p.net.platform;
+  const answers: string[] = [];
+  const spec = { ...p.spec(0, 'up'), incarnation };
+  p.children.adopt(spec, HANDSHAKE_MS, (events) => {
+    const [near, far] = memoryChannel(clock, 'child', 'parent');
+    const node = p.net.nodes[0] as (typeof p.net.nodes)[number];
+    const { identity, platform } = node;
+    const [self, limits] = [rootAddress(0), { frameBytesMax: 65_536, queueBytesMax: 1_000_000, handshakeMs: 1000 }];
+    const handshake = {
+      role: 'connect' as const, self, session: identity.session, start: actual, secrets: platform.secrets,
+      secret: node.secretOf(self, 0), admit: () => undefined,
+    };
+    const none = { onUp: () => undefined, onFrame: () => undefined, onDrain: () => undefined };
+    const onClosed = (): void => events.onExit({ status: 0, evidence: 'connection' });
+    assert.ok(new Link({ role: 'parent', channel: far, clock, handshake, limits }, { ...none, onClosed }));
+    return { pid: 7, channel: near, kill: () => far.destroy('killed') };
+  }, ({ result }) => answers.push(result));
+  return answers;
+}
+
 suite('children of an agent', (test) => {
   test('come up, no more than the window at a time', () => {
     const p = playing();
@@ -266,25 +288,26 @@ suite('children of an agent', (test) => {
   test('of those that are to be linked again, only the one of the incarnation that is meant is taken', () => {
     for (const incarnation of [1, 2, 3]) {
       const p = playing();
-      const { clock } = p.net.platform;
-      const answers: string[] = [];
-      const spec = { ...p.spec(0, 'up'), incarnation: 2 };
-      p.children.adopt(spec, HANDSHAKE_MS, (events) => {
-        const [near, far] = memoryChannel(clock, 'child', 'parent');
-        const node = p.net.nodes[0] as (typeof p.net.nodes)[number];
-        const { identity, platform } = node;
-        const [self, limits] = [rootAddress(0), { frameBytesMax: 65_536, queueBytesMax: 1_000_000, handshakeMs: 1000 }];
-        const handshake = {
-          role: 'connect' as const, self, session: identity.session, start: incarnation, secrets: platform.secrets,
-          secret: node.secretOf(self, 0), admit: () => undefined,
-        };
-        const none = { onUp: () => undefined, onFrame: () => undefined, onDrain: () => undefined };
-        const onClosed = (): void => events.onExit({ status: 0, evidence: 'connection' });
-        assert.ok(new Link({ role: 'parent', channel: far, clock, handshake, limits }, { ...none, onClosed }));
-        return { pid: 7, channel: near, kill: () => far.destroy('killed') };
-      }, ({ result }) => answers.push(result));
+      const answers = adopting(p, 2, incarnation);
       p.net.until(() => answers.length === 1, 'the answer');
       assert.equal(answers, [incarnation === 2 ? 'adopted' : 'unreachable'], `incarnation ${incarnation}`);
     }
+  });
+
+  test('one that is just being linked gives way to the start of the next incarnation', () => {
+    const p = playing();
+    const answers = adopting(p, 1, 1);
+    p.children.relaunch({ ...p.spec(0, 'up'), incarnation: 2 });
+    p.net.until(() => p.told.length === 1 && answers.length === 1, 'told of both');
+    assert.equal([p.told, answers, p.children.alive], [['up 0'], ['unreachable'], 1]);
+  });
+
+  test('the next incarnation is linked in place of the former, whose link ends', () => {
+    const p = playing();
+    p.launch('up');
+    p.net.until(() => p.told.length === 1, 'up');
+    const answers = adopting(p, 2, 2);
+    p.net.until(() => answers.length === 1 && p.processes.get(rootAddress(0))?.link?.state === 'closed', 'linked');
+    assert.equal([p.told, answers, p.children.alive], [['up 0', 'up 0'], ['adopted'], 1]);
   });
 });

@@ -154,6 +154,18 @@ suite('mender: decisions', (test) => {
     assert.equal(text(mender.answered(1, { result: 'adopted' }, 60)), ['2 expel 0']);
   });
 
+  test('who links to an agent that was given up and is started again ends that link, unless it starts the next', () => {
+    for (const parent of [0, 2]) {
+      const { table, mender, lost, text } = setup();
+      assert.equal(lost(2, 6, 'closed'), ['1: 2 tries 6']);
+      mender.declare(6, 1, declared('silent'), 10);
+      table.apply(6, 'plan', { parent });
+      table.apply(6, 'start');
+      assert.equal(text(mender.answered(1, { result: 'adopted' }, 20)), parent === 2 ? [] : ['6 expel 2']);
+      assert.equal([table.get(6).state, table.get(6).parent], ['starting', parent]);
+    }
+  });
+
   test('who links to an agent by an earlier attempt takes those to be below it that were so then', () => {
     const { mender, lost } = setup();
     lost(0, 2, 'closed');
