@@ -1,11 +1,28 @@
 /** Runs with failures in which a link or an agent was lost and others paid for it, and what each found. */
 
+import type { FailureFault } from './failure-plan.js';
 import { plainFailures, type FailureRegression } from './regressions-failures.js';
 
 const CHAIN = { 'launcher.tree.arity': '1', 'bootcom.lease': '1000ms' };
 const MESH = { 'detector.mesh.period': '200ms', 'detector.mesh.timeout': '600ms', 'detector.mesh.grace': '0' };
 const RING = { 'detector.ring.period': '200ms', 'detector.ring.timeout': '600ms' };
 const LINK = { latencyMs: 3, jitterMs: 0, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 60_000 };
+/** Agents that stood still are started again after a short pause, while attempts to link to them go on. */
+const THAWED = {
+  isPatient: false, link: { ...LINK, jitterMs: 10.5 }, brief: { lastsMs: 4909.961510705762, policy: 'abort' },
+  settings: {
+    'launcher.tree.arity': '1', detector: 'ring,witness', 'detector.ring.period': '50ms',
+    'detector.ring.timeout': '250ms', 'errmgr.loss': 'start-again', 'errmgr.loss.pause': '20ms',
+    'detector.latency': '135ms',
+  },
+} as const;
+
+/** From when on each host's link to the controller is slow; undefined: it is not. */
+function slowLinks(...fromMs: readonly (number | undefined)[]): FailureFault[] {
+  return fromMs.flatMap((atMs, host) => (atMs === undefined ? [] : [
+    { kind: 'slow', between: [host, 'login'], atMs, latencyMs: 73.03308030590414, lastsMs: 5669.7252486922 },
+  ]));
+}
 
 export const CUT_REGRESSIONS: readonly FailureRegression[] = [
   {
@@ -109,6 +126,31 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
         detector: 'mesh,witness', 'detector.mesh.period': '200ms', 'detector.mesh.timeout': '1000ms',
         'overlay.topology': 'bmg', 'errmgr.loss': 'start-again', 'bootcom.ws.interface': 'eth0',
       },
+    }),
+  },
+  {
+    found: 'an agent was given up while another was about to link to it, and its host was started again before the '
+      + 'answer came: the link was kept, and with it a second agent of the host',
+    plan: plainFailures({
+      hosts: 5, ...THAWED,
+      faults: [
+        { atMs: 1898, kind: 'freeze', host: 1, lastsMs: 484 }, { atMs: 304, kind: 'freeze', host: 3, lastsMs: 4511 },
+        { kind: 'kill', host: 2, atMs: 800 }, { kind: 'freeze', host: 'login', atMs: 1129, lastsMs: 1296 },
+        { kind: 'freeze', host: 'login', atMs: 3426, lastsMs: 982 }, ...slowLinks(246, 300, 300),
+      ],
+    }),
+  },
+  {
+    found: 'the same, where the link to the former agent was a way to its host from then on, and not to the next agent',
+    plan: plainFailures({
+      hosts: 5, ...THAWED,
+      faults: [
+        { atMs: 1888, kind: 'freeze', host: 1, lastsMs: 487 }, { atMs: 311, kind: 'freeze', host: 3, lastsMs: 4745 },
+        { kind: 'kill', host: 2, atMs: 781 }, { kind: 'freeze', host: 'login', atMs: 1131, lastsMs: 1294 },
+        { kind: 'freeze', host: 'login', atMs: 3393, lastsMs: 999 },
+        { kind: 'slow', between: [0, 'login'], atMs: 0, latencyMs: 68, lastsMs: 5455 },
+        ...slowLinks(undefined, 300, 300, undefined, 300),
+      ],
     }),
   },
 ];

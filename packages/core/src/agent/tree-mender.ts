@@ -159,10 +159,11 @@ export class TreeMender {
 
   /** Some of those that were below `host` when this was asked may have been linked to others, or are so later. */
   #onAdopted({ by, host, subtree }: MendAction & { readonly type: 'adopted' }): void {
-    const below = this.#init.table.hostsBelow(host);
+    const { table } = this.#init;
+    const below = table.hostsBelow(host);
     for (const each of subtree) {
       if (by !== undefined) this.#routesOf(by).set(each, host);
-      if (!below.includes(each)) this.#correct(by, each);
+      if (!below.includes(each) || (each === host && table.get(host).parent !== by)) this.#correct(by, each);
     }
   }
 
