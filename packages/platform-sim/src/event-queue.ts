@@ -45,6 +45,11 @@ export class EventQueue {
     return this.#heap.length + this.#turn.length - this.#turnHead;
   }
 
+  /** Events that were ever put into it. */
+  get pushed(): number {
+    return this.#seq;
+  }
+
   /** Pending events, in no order. */
   pending(): readonly SimEvent[] {
     return [...this.#heap, ...this.#turn.slice(this.#turnHead)].filter((event) => isPending(event));

@@ -71,6 +71,8 @@ export class Scheduler {
   onTrace: ((line: string) => void) | undefined;
   /** Called once before the event with that number fires, the first is 1. */
   before: { readonly event: number; readonly call: () => void } | undefined;
+  /** Called after each event, with the task whose it was: counts moments, and injects faults between two events. */
+  onFired: ((owner: EventOwner | undefined) => void) | undefined;
   /** Called when a callback of `owner` threw an error. */
   onFault: ((fault: Fault) => void) | undefined;
   #hashA = 0x811c9dc5;
@@ -139,6 +141,7 @@ export class Scheduler {
       this.faults.push(fault);
       this.onFault?.(fault);
     }
+    this.onFired?.(owner);
     return true;
   }
 

@@ -3,7 +3,7 @@
 import { subjectKey, type FailureRecord } from '@stci/interface';
 import { agreementProblems, linesOf } from './check-agreement.js';
 import { talkProblems } from './check-talk.js';
-import type { FailurePlan } from './failure-plan.js';
+import { placesOf, type FailurePlan } from './failure-plan.js';
 import { hostName } from './job-spec.js';
 import { hostsAbove, plannedParents } from './launcher-random.js';
 import type { FailureRun, QuietState } from './failure-run.js';
@@ -54,6 +54,9 @@ function toleranceMs({ settings }: FailurePlan): number {
   return Math.min(Number.parseInt(settings['bootcom.lease'] as string, 10) / 2, ...each);
 }
 
+/** Then all agents have been told that the launch is over. */
+const TOLD_MS = 20;
+
 /** Hosts to which something happened for which they may be given up; undefined: messages took longer than promised. */
 function disturbed(plan: FailurePlan): Set<number> | undefined {
   const tolerance = toleranceMs(plan);
@@ -65,12 +68,16 @@ function disturbed(plan: FailurePlan): Set<number> | undefined {
     if (fault.kind === 'slow' || (fault.kind === 'freeze' && fault.host === 'login')) return undefined;
     // The end of a short one links some of those that a long one cuts off: others there lose their parents for good.
     const isOneOfSeveral = fault.kind === 'part' && plan.faults.some((one) => one.kind === 'part' && one !== fault);
-    const isLong = isOneOfSeveral || !('lastsMs' in fault) || fault.lastsMs === undefined || fault.lastsMs >= tolerance;
+    const isEarly = fault.atMs < TOLD_MS;
+    const isLong = isEarly || isOneOfSeveral
+      || !('lastsMs' in fault) || fault.lastsMs === undefined || fault.lastsMs >= tolerance;
     if (!isLong) continue;
     if (fault.kind === 'part') fault.hosts.forEach((host) => hosts.add(host));
     else if (fault.kind === 'cut') fault.between.forEach((place) => place !== 'login' && hosts.add(place));
     else hosts.add(fault.host as number);
   }
+  const early = plan.faults.filter(({ atMs }) => atMs < TOLD_MS);
+  for (const place of placesOf({ faults: early, edges: [] })) if (place !== 'login') addBelow(plan, place, hosts);
   for (const host of belowSeveral(plan)) hosts.add(host);
   return hosts;
 }

@@ -18,7 +18,13 @@ export interface BriefPlan {
 /** Hosts by index; the login host with the controller is `login`. */
 export type Place = number | 'login';
 
-export type FailureFault = { readonly atMs: number } & (
+/** When something happens. With `event` it is right after that event, and `atMs` says when that was; see moments.ts. */
+export interface FaultTime {
+  readonly atMs: number;
+  readonly event?: number;
+}
+
+export type FailureFault = FaultTime & (
   | { readonly kind: 'kill'; readonly host: number }
   /** No sign of it; with `backMs` the host runs again so much later. */
   | { readonly kind: 'crash'; readonly host: number; readonly backMs?: number }
@@ -38,10 +44,10 @@ export interface FailurePlan {
   readonly hosts: number;
   readonly settings: Readonly<Record<string, string>>;
   readonly link: LinkPlan;
-  /** `atMs` from the time when all agents are up. */
+  /** `atMs` and `event` from the time when all agents are up. */
   readonly faults: readonly FailureFault[];
-  /** Agents that are killed while the session is launched or ends: `atMs` from the beginning of that. */
-  readonly edges: readonly { readonly when: 'launch' | 'end'; readonly host: number; readonly atMs: number }[];
+  /** Agents that are killed while the session is launched or ends: `atMs` and `event` from the beginning of that. */
+  readonly edges: readonly (FaultTime & { readonly when: 'launch' | 'end'; readonly host: number })[];
   /** Its ranks agree with each other. */
   readonly agree?: CallsPlan | undefined;
   /** Its ranks send messages and meet in strict collectives. */
@@ -54,3 +60,10 @@ export interface FailurePlan {
 }
 
 export type LinkPlan = Pick<LinkParams, 'latencyMs' | 'jitterMs' | 'cutChance' | 'bytesPerMs' | 'timeoutMs'>;
+
+/** All to which something happens. */
+export function placesOf({ faults, edges }: Pick<FailurePlan, 'faults' | 'edges'>): Place[] {
+  const ofFault = (fault: FailureFault): readonly Place[] =>
+    ('hosts' in fault ? fault.hosts : 'between' in fault ? fault.between : [fault.host]);
+  return [...faults.flatMap(ofFault), ...edges.map(({ host }) => host)];
+}

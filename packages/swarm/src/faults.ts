@@ -2,6 +2,7 @@
 
 import type { AgentMain, SimProcess, World } from '@stci/platform-sim';
 import { hostName } from './job-spec.js';
+import { atFaultTime } from './moments.js';
 import type { FaultPlan, SwarmOptions } from './options.js';
 
 /** A fault that was injected, and its target. */
@@ -36,7 +37,7 @@ export function scheduleFaults(world: World, options: SwarmOptions, frontEnd: Si
       killAtStart(world, options, plan, done);
       continue;
     }
-    world.at(plan.atMs, () => {
+    atFaultTime(world, plan, () => {
       const target = inject(world, options, frontEnd, plan);
       if (target !== undefined) done.push({ plan, timeMs: world.nowMs, target });
     });

@@ -12,6 +12,8 @@ import { drawApp, drawLongApp, type AppPlan } from './programs.js';
 interface Timed {
   /** Virtual time, ms. */
   readonly atMs: number;
+  /** A fault is right after that event instead; see moments.ts. */
+  readonly event?: number;
 }
 
 /** Chooses among the targets that exist at that time: 0 is the first, nearly 1 the last. */

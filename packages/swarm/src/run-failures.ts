@@ -7,6 +7,7 @@ import type { BriefPlan, CallsPlan, FailureFault, FailurePlan, Place } from './f
 import type { FailureRun, QuietState } from './failure-run.js';
 import { LOGIN_HOST, isTool } from './faults.js';
 import { hostName } from './job-spec.js';
+import { atFaultTime } from './moments.js';
 import { runHosts, type EndedJob, type HostsSession } from './run-hosts.js';
 import { WitnessRecord, memberKey, withWitness, type MemberKey } from './witness.js';
 
@@ -26,6 +27,8 @@ export interface FailureHooks {
   readonly onTrace?: ((line: string) => void) | undefined;
   /** Before anything happens. */
   readonly onWorld?: ((world: World) => void) | undefined;
+  /** The session is up; all is settled and witnesses send to each other; the end of the session begins. */
+  readonly onPhase?: ((phase: 'run' | 'quiet' | 'end') => void) | undefined;
 }
 
 export function runFailures(plan: FailurePlan, hooks: FailureHooks = {}): FailureOutcome {
@@ -48,19 +51,20 @@ function simulate(plan: FailurePlan, hooks: FailureHooks): FailureRun {
     world = made;
     made.scheduler.onTrace = hooks.onTrace;
     hooks.onWorld?.(made);
-    for (const { when, host, atMs } of edges) if (when === 'launch') made.at(atMs, () => kill(made, host));
+    killAtEdge(made, edges, 'launch');
   };
   run.problems = withWitness(witness, () =>
     runHosts({ seed, hosts, hostsMax: hosts, settings, link, onWorld }, (one) => {
       run.events = one.events;
       run.readyMs = one.world.nowMs;
-      play(run, one);
+      hooks.onPhase?.('run');
+      play(run, one, hooks);
     }));
   run.traceHash = world?.traceHash ?? '';
   return run;
 }
 
-function play(run: Record, one: HostsSession): void {
+function play(run: Record, one: HostsSession, { onPhase }: FailureHooks): void {
   const { plan, witness } = run;
   const { world } = one;
   const readyMs = world.nowMs;
@@ -69,17 +73,17 @@ function play(run: Record, one: HostsSession): void {
   submitCalls(one, 'talk', plan.talk, (job) => void (run.talked = job));
   if (plan.brief !== undefined) submitBrief(run, one, plan.brief);
   run.calmMs = readyMs + lastFaultMs(plan);
-  for (const fault of plan.faults) world.at(readyMs + fault.atMs, () => inject(world, fault, plan.link));
+  for (const fault of plan.faults) atFaultTime(world, fault, () => inject(world, fault, plan.link));
   world.at(run.calmMs, () => whenSettled(run, one, () => {
+    onPhase?.('quiet');
     witness.ask();
     world.at(world.nowMs + ROUTES_MS, () => {
       run.quiet = stateOf(one);
       // Agents that are killed while jobs are being ended are failures, too.
       run.events = [...one.events];
       witness.end();
-      for (const { when, host, atMs } of plan.edges) {
-        if (when === 'end') world.at(world.nowMs + atMs, () => kill(world, host));
-      }
+      onPhase?.('end');
+      killAtEdge(world, plan.edges, 'end');
       one.stop();
     });
   }));
@@ -173,6 +177,10 @@ function processOf(world: World, place: Place): { host: string; pid: number } | 
 function kill(world: World, host: number): void {
   const agent = agentOn(world, host);
   if (agent !== undefined) world.killProcess(agent.host, agent.pid);
+}
+
+function killAtEdge(world: World, edges: FailurePlan['edges'], at: 'launch' | 'end'): void {
+  for (const edge of edges) if (edge.when === at) atFaultTime(world, edge, () => kill(world, edge.host));
 }
 
 function placeName(place: Place): string {

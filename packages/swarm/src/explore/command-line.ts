@@ -4,6 +4,7 @@ import { StciError } from '@stci/interface';
 import type { Wishes } from '../options.js';
 import { KINDS, type Kind } from './kind.js';
 import { decode } from './literal.js';
+import type { Thinning } from './systematic.js';
 
 export interface ExplorePlan {
   readonly kinds: readonly Kind[];
@@ -19,6 +20,8 @@ export interface ExplorePlan {
   readonly shrinkMs: number;
   /** Instead of what the seed draws: the values that are not plain. */
   readonly given?: object | undefined;
+  /** Single faults at moments of good runs instead of seeds; `from` chooses which of those that are thinned. */
+  readonly systematic?: Thinning | undefined;
   readonly blame?: BlamePlan | undefined;
 }
 
@@ -42,10 +45,14 @@ export const USAGE = `Usage: npm run swarm -- [options]
   --plan JSON    run this plan alone, as a finding prints it
   --blame N      where was seed N lost? From moments of its run on, with other random numbers, the share of red ends;
                  with --moments K (default 10) and --runs N of each (default 20), or --plan for another than it draws
+  --systematic   one run for each single fault at each moment of good runs, of 8 hosts (--hosts), until --minutes M are
+                 over; --every K: one in K of them (--from 1 to K are all); --part I/N: the Ith of N shares
   --trace        print every event`;
 
-const FLAGS = ['--trace', '--agree', '--sessions', '--failures', '--small', '--all'];
-const NUMBERS = ['--seed', '--from', '--seeds', '--minutes', '--hosts', '--shrink', '--blame', '--moments', '--runs'];
+const FLAGS = ['--trace', '--agree', '--sessions', '--failures', '--small', '--all', '--systematic'];
+const NUMBERS = [
+  '--seed', '--from', '--seeds', '--minutes', '--hosts', '--shrink', '--blame', '--moments', '--runs', '--every',
+];
 /** These take fractions. */
 const AMOUNTS = ['--minutes', '--shrink'];
 const HOSTS_MAX = 1000;
@@ -60,11 +67,12 @@ interface Given {
   readonly flags: ReadonlySet<string>;
   readonly numbers: ReadonlyMap<string, number>;
   readonly plan: object | undefined;
+  readonly part: readonly [number, number];
 }
 
 /** Throws STCI_USAGE. */
 export function parseArguments(args: readonly string[]): ExplorePlan {
-  const { flags, numbers, plan } = read(args);
+  const { flags, numbers, plan, part } = read(args);
   const hosts = numbers.get('--hosts');
   if (hosts !== undefined && hosts > HOSTS_MAX) throw usageError(`--hosts is at most ${HOSTS_MAX}, got ${hosts}`);
   const blamed = numbers.get('--blame');
@@ -76,6 +84,7 @@ export function parseArguments(args: readonly string[]): ExplorePlan {
     wishes: { hosts, ...(flags.has('--agree') && { agree: true }) }, isTraced: flags.has('--trace'),
     shrinkMs: (seed === undefined ? numbers.get('--shrink') ?? SHRINK_SECONDS : numbers.get('--shrink') ?? 0) * 1000,
     given: plan,
+    ...(flags.has('--systematic') && { systematic: { every: numbers.get('--every') ?? 1, part } }),
     ...(blamed !== undefined && {
       blame: { moments: numbers.get('--moments') ?? 10, runs: numbers.get('--runs') ?? 20 },
     }),
@@ -86,14 +95,16 @@ function read(args: readonly string[]): Given {
   const flags = new Set<string>();
   const numbers = new Map<string, number>();
   let plan: object | undefined;
+  let part: Given['part'] = [1, 1];
   for (let index = 0; index < args.length; index++) {
     const name = args[index] as string;
     if (FLAGS.includes(name)) flags.add(name);
     else if (name === '--plan') plan = readPlan(args[++index] ?? '');
+    else if (name === '--part') part = readPart(args[++index] ?? '');
     else if (NUMBERS.includes(name)) numbers.set(name, readNumber(name, args[++index] ?? ''));
     else throw usageError(`Unknown option ${name}`);
   }
-  return { flags, numbers, plan };
+  return { flags, numbers, plan, part };
 }
 
 function readNumber(name: string, text: string): number {
@@ -104,6 +115,14 @@ function readNumber(name: string, text: string): number {
     throw usageError(`${name} takes a ${isAmount ? '' : 'whole '}number above 0, got '${text}'`);
   }
   return value;
+}
+
+function readPart(text: string): Given['part'] {
+  const [, part, parts] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
+  if (part === undefined || parts === undefined || part < 1 || part > parts) {
+    throw usageError(`--part takes I/N, with I from 1 to N, got '${text}'`);
+  }
+  return [part, parts];
 }
 
 function readPlan(text: string): object {

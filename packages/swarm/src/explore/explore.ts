@@ -5,14 +5,11 @@
 
 import type { BlamePlan, ExplorePlan } from './command-line.js';
 import { blame } from './blame.js';
-import { classOf, planCommand, regressionText, shrinkFinding, type FindingClass } from './finding.js';
+import { classOf, printSmallest, type ExploreIo, type FindingClass } from './finding.js';
 import type { Kind, KindRun, SeededPlan } from './kind.js';
-
-export interface ExploreIo {
-  print(line: string): void;
-  /** Real time, ms. */
-  nowMs(): number;
-}
+import { configurations } from './moment-cases.js';
+import { systematic, type Thinning } from './systematic.js';
+import { columns } from '../text.js';
 
 export interface Exploration {
   readonly runs: number;
@@ -28,6 +25,8 @@ export interface KindReport {
   readonly classes: readonly FindingClass[];
 }
 
+/** Of systematic single faults. */
+const HOSTS_DEFAULT = 8;
 /** No more classes are made simpler: so many are one cause, or a broken build. */
 const SHRUNK_MAX = 20;
 /** Seeds of one class that are named. */
@@ -40,6 +39,7 @@ export function commitSeed(hash: string): number {
 
 export function explore(plan: ExplorePlan, io: ExploreIo): Exploration {
   const isReplay = plan.seeds === 1;
+  if (plan.systematic !== undefined) return exploreMoments(plan, plan.systematic, io);
   io.print(isReplay ? `seed ${plan.from}` : `seeds from ${plan.from}`);
   if (plan.blame !== undefined) return blameSeed(plan, plan.blame, io);
   const kinds = plan.kinds.map((kind) => exploreKind(plan, kind, io));
@@ -77,7 +77,7 @@ function exploreKind(plan: ExplorePlan, kind: Kind, io: ExploreIo): KindReport {
     }
     classes.set(name, { name, seeds: [seed] });
     printFailure(plan, kind, seed, outcome, io);
-    if (plan.shrinkMs > 0 && classes.size <= SHRUNK_MAX) printSmallest(plan, kind, drawn, name, io);
+    if (plan.shrinkMs > 0 && classes.size <= SHRUNK_MAX) printSmallest(plan.shrinkMs, kind, drawn, name, io);
   }
   const minutes = (io.nowMs() - startMs) / 60_000;
   return { kind, runs, minutes, failedSeeds, classes: [...classes.values()] };
@@ -96,30 +96,25 @@ function printFailure(
   print(`  replay: npm run swarm -- ${options.join(' ')} --trace`);
 }
 
-function printSmallest({ shrinkMs }: ExplorePlan, kind: Kind, plan: SeededPlan, name: string, io: ExploreIo): void {
-  const { print, nowMs } = io;
-  const startMs = nowMs();
-  const shrunk = shrinkFinding(kind, plan, name, { boundMs: shrinkMs, nowMs });
-  const seconds = ((nowMs() - startMs) / 1000).toFixed(0);
-  const how = shrunk.isSmallest ? 'nothing simpler shows it' : 'the time was over; --shrink S gives more';
-  print(`  smallest plan, ${shrunk.tries} tries in ${seconds} s (${how}):`);
-  print(regressionText(kind, shrunk.plan, name));
-  print(`  replay: ${planCommand(kind, shrunk.plan)}`);
-}
-
 function table({ from }: ExplorePlan, reports: readonly KindReport[]): string[] {
   const rows = reports.map(({ kind, runs, minutes, failedSeeds, classes }) => [
     kind.name, `${from} to ${from + runs - 1}`, `${runs}`, minutes.toFixed(1), `${failedSeeds.length}`,
     `${classes.length}`,
   ]);
   const all = [['kind', 'seeds', 'runs', 'minutes', 'red', 'classes'], ...rows];
-  const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
   const classLines = reports.flatMap(({ kind, classes }) => classes.map(({ name, seeds }) => {
     const more = seeds.length > NAMED_MAX ? `, and ${seeds.length - NAMED_MAX} more` : '';
     return `${kind.name}: ${name}\n  ${seeds.length} red: ${seeds.slice(0, NAMED_MAX).join(', ')}${more}`;
   }));
-  return [...lines, ...classLines];
+  return [...columns(all), ...classLines];
+}
+
+function exploreMoments(
+  { minutes, shrinkMs, wishes, from }: ExplorePlan, thinning: Thinning, io: ExploreIo,
+): Exploration {
+  const plan = { ...thinning, offset: from - 1, minutes, shrinkMs };
+  const { runs, red } = systematic(configurations(wishes.hosts ?? HOSTS_DEFAULT), plan, io);
+  return { runs, failedSeeds: red === 0 ? [] : [from], kinds: [] };
 }
 
 function blameSeed(plan: ExplorePlan, how: BlamePlan, io: ExploreIo): Exploration {

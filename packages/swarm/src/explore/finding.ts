@@ -4,6 +4,12 @@ import type { Kind, SeededPlan } from './kind.js';
 import { different, encode, literal } from './literal.js';
 import { shrink, type Shrunk } from './shrink.js';
 
+export interface ExploreIo {
+  print(line: string): void;
+  /** Real time, ms. */
+  nowMs(): number;
+}
+
 export interface FindingClass {
   readonly name: string;
   readonly seeds: number[];
@@ -48,4 +54,16 @@ export function regressionText(kind: Kind, plan: SeededPlan, name: string): stri
 export function planCommand(kind: Kind, plan: SeededPlan): string {
   const json = encode(different(plan, kind.plain)).replaceAll("'", String.raw`'\''`);
   return `npm run swarm --${kind.flags === '' ? '' : ` ${kind.flags}`} --plan '${json}' --trace`;
+}
+
+/** Looks for the smallest plan that shows that class, and prints it. */
+export function printSmallest(shrinkMs: number, kind: Kind, plan: SeededPlan, name: string, io: ExploreIo): void {
+  const { print, nowMs } = io;
+  const startMs = nowMs();
+  const shrunk = shrinkFinding(kind, plan, name, { boundMs: shrinkMs, nowMs });
+  const seconds = ((nowMs() - startMs) / 1000).toFixed(0);
+  const how = shrunk.isSmallest ? 'nothing simpler shows it' : 'the time was over; --shrink S gives more';
+  print(`  smallest plan, ${shrunk.tries} tries in ${seconds} s (${how}):`);
+  print(regressionText(kind, shrunk.plan, name));
+  print(`  replay: ${planCommand(kind, shrunk.plan)}`);
 }

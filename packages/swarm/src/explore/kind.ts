@@ -2,7 +2,7 @@
 
 import type { World } from '@stci/platform-sim';
 import { drawFailures, latencySetting, type FailureSize } from '../draw-failures.js';
-import type { FailureFault, FailurePlan, Place } from '../failure-plan.js';
+import { placesOf, type FailureFault, type FailurePlan, type Place } from '../failure-plan.js';
 import { drawOptions, type SwarmOptions, type Wishes } from '../options.js';
 import { PLAIN } from '../plain.js';
 import { plainFailures } from '../regressions-failures.js';
@@ -160,12 +160,6 @@ function withoutHosts(plan: FailurePlan, first: number, count: number): FailureP
     }),
     edges: edges.map((edge) => ({ ...edge, host: movedHost(edge.host) })),
   };
-}
-
-function placesOf({ faults, edges }: Pick<FailurePlan, 'faults' | 'edges'>): Place[] {
-  const ofFault = (fault: FailureFault): readonly Place[] =>
-    ('hosts' in fault ? fault.hosts : 'between' in fault ? fault.between : [fault.host]);
-  return [...faults.flatMap(ofFault), ...edges.map(({ host }) => host)];
 }
 
 function jobSummary({ run, traceHash }: RunOutcome): string[] {

@@ -1,0 +1,180 @@
+/**
+ * Single faults, one by one: what a good run's record says of its moments, and the plans that are this run with one
+ * fault right after one of them.
+ */
+
+import type { EventOwner, World } from '@stci/platform-sim';
+import type { FailurePlan } from '../failure-plan.js';
+import { isAgent } from '../faults.js';
+import { plannedParents } from '../launcher-random.js';
+import { afterEvents } from '../moments.js';
+import type { SwarmOptions } from '../options.js';
+import { PLAIN } from '../plain.js';
+import { plainFailures } from '../regressions-failures.js';
+import { runFailures } from '../run-failures.js';
+import { runJob } from '../run-job.js';
+import { KINDS, type Kind, type SeededPlan } from './kind.js';
+
+export const FAULT_KINDS = ['kill', 'freeze 0.5', 'freeze 2', 'cut'] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** Good runs, all of whose moments are looked at. */
+export interface Configuration {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly plan: SeededPlan;
+  /** Runs the plan. Throws where it is not good. */
+  record(): Recorded;
+}
+
+export interface Recorded {
+  readonly moments: number;
+  /** One more fault: a plan each, in the order of the moments. */
+  readonly cases: ReadonlyMap<FaultKind, readonly Case[]>;
+}
+
+export type Case = () => SeededPlan;
+
+type Phase = 'launch' | 'run' | 'quiet' | 'end';
+
+/** Right after this event of the phase. */
+interface Moment {
+  readonly phase: Phase;
+  readonly event: number;
+  /** From the beginning of the phase. */
+  readonly atMs: number;
+  /** Those that live: agents and what carries their links, in the order of the world. */
+  readonly agents: readonly { readonly host: string; readonly isRoot: boolean }[];
+}
+
+const LEASE_MS = 2000;
+const [JOBS, , FAILURES] = KINDS as unknown as readonly [Kind<SwarmOptions>, Kind, Kind<FailurePlan>];
+const DETECTOR = {
+  'detector.ring.period': '100ms', 'detector.ring.timeout': '500ms', 'detector.ring.grace': '300ms',
+  'detector.latency': '20ms',
+};
+const OVERLAY = { 'overlay.topology': 'bmg', 'overlay.open': 'eager', 'bootcom.ws.interface': 'eth0' };
+
+/** Jobs and sessions, with and without overlay and detector; then such that have lost an agent already: pairs. */
+export function configurations(hosts: number): readonly Configuration[] {
+  const parts = [['', {}, false], [', overlay', OVERLAY, false], [', detector', DETECTOR, true],
+    [', overlay and detector', { ...OVERLAY, ...DETECTOR }, true]] as const;
+  const single = parts.flatMap(([name, settings, hasDetector]) => [
+    jobs(`job${name}`, jobPlan(hosts, { ...settings, ...(hasDetector && { detector: 'ring' }) })),
+    sessions(`session${name}`, sessionPlan(hosts, { ...settings, ...(hasDetector && { detector: 'ring,witness' }) })),
+  ]);
+  const again = { ...OVERLAY, ...DETECTOR, detector: 'ring,witness', 'errmgr.loss': 'start-again' };
+  const mended = sessionPlan(hosts, { ...again, 'errmgr.loss.pause': '0ms' });
+  return [
+    ...single,
+    sessions('session, a mend', { ...mended, faults: [{ kind: 'kill', host: 0, atMs: 300 }] }),
+    sessions('session, an end', { ...mended, edges: [{ when: 'end', host: 0, atMs: 0.5 }] }, ['end']),
+  ];
+}
+
+function jobPlan(hosts: number, settings: SwarmOptions['settings']): SwarmOptions {
+  return {
+    ...PLAIN, hosts, remote: true, byNode: true, apps: [{ program: 'lines', args: ['5', '60', '0.02'], count: hosts }],
+    settings: {
+      launcherproc: 'remote', 'launcher.tree.arity': '2', 'launcher.session.method': 'process', errmgr: 'continue',
+      'bootcom.lease': `${LEASE_MS}ms`, ...settings,
+    },
+  };
+}
+
+function sessionPlan(hosts: number, settings: FailurePlan['settings']): FailurePlan {
+  const plan = plainFailures({
+    hosts, faults: [], isPatient: false,
+    settings: { ...settings, 'bootcom.lease': `${LEASE_MS}ms`, 'client.enable': 'true' },
+    agree: { rounds: 4, pauseMs: 50, policy: 'continue' }, brief: { lastsMs: 400, policy: 'continue' },
+  });
+  return FAILURES.fit(plan) as FailurePlan;
+}
+
+function jobs(name: string, plan: SwarmOptions): Configuration {
+  const record = (): Recorded => {
+    const recorder = new Recorder();
+    refuse(name, runJob(plan, { onWorld: (world) => recorder.begin('launch', world) }).problems);
+    return recorded(recorder.moments, (moment, kind) => jobCases(plan, moment, kind));
+  };
+  return { name, kind: JOBS as unknown as Kind, plan, record };
+}
+
+function sessions(name: string, plan: FailurePlan, phases: readonly Phase[] = ['launch', 'run', 'end']): Configuration {
+  const record = (): Recorded => {
+    const recorder = new Recorder();
+    let world: World | undefined;
+    refuse(name, runFailures(plan, {
+      onWorld: (made) => recorder.begin('launch', world = made),
+      onPhase: (phase) => recorder.begin(phase, world as World),
+    }).problems);
+    const moments = recorder.moments.filter(({ phase }) => phases.includes(phase));
+    return recorded(moments, (moment, kind) => sessionCases(plan, moment, kind));
+  };
+  return { name, kind: FAILURES as unknown as Kind, plan, record };
+}
+
+function refuse(name: string, problems: readonly string[]): void {
+  if (problems.length > 0) throw new Error(`Without a fault '${name}' is not a good run: ${problems.join('; ')}`);
+}
+
+function recorded(moments: readonly Moment[], casesOf: (moment: Moment, kind: FaultKind) => readonly Case[]): Recorded {
+  const cases = new Map(FAULT_KINDS.map((kind) => [kind, moments.flatMap((moment) => casesOf(moment, kind))]));
+  return { moments: moments.length, cases };
+}
+
+/**
+ * The moments of a run. One after which nothing was sent, started or awaited that was not before is left out if the
+ * next event is the same process's: nobody but it can tell them apart.
+ */
+class Recorder {
+  readonly moments: Moment[] = [];
+  #phase: Phase = 'launch';
+
+  begin(phase: Phase, world: World): void {
+    this.#phase = phase;
+    const startMs = world.nowMs;
+    let last: { readonly owner: EventOwner; readonly pushed: number; readonly isIdle: boolean } | undefined;
+    let pushed = world.scheduler.queue.pushed;
+    afterEvents(world, (owner, event) => {
+      if (this.#phase !== phase) return;
+      if (last?.owner === owner && last.isIdle) this.moments.pop();
+      const agents = world.livingProcesses().filter(isAgent)
+        .map(({ host, command }) => ({ host, isRoot: command[0] === 'stci-agent' }));
+      this.moments.push({ phase, event, atMs: world.nowMs - startMs, agents });
+      last = { owner, pushed, isIdle: world.scheduler.queue.pushed === pushed };
+      pushed = world.scheduler.queue.pushed;
+    });
+  }
+}
+
+const freezeMs = (kind: FaultKind): number => (kind === 'freeze 2' ? 2 : 0.5) * LEASE_MS;
+
+/** Each agent that lives then, those of the session and of the job, and what carries their links. */
+function jobCases(plan: SwarmOptions, { event, atMs, agents }: Moment, kind: FaultKind): Case[] {
+  const hosts = [...new Set(agents.map(({ host }) => host))].filter((host) => host !== 'login');
+  const targets = kind === 'cut' ? hosts.map((host) => Number(host.slice(1))) : [...agents.keys()];
+  const pickOf = (target: number): number => (target + 0.5) / (kind === 'cut' ? plan.hosts : agents.length);
+  return targets.map((target) => () => {
+    const one = { event, atMs, pick: pickOf(target) };
+    const fault = kind === 'cut' ? { ...one, kind: 'cut-host', lastsMs: freezeMs(kind) } as const
+      : kind === 'kill' ? { ...one, kind: 'kill-agent', signal: 'SIGKILL' } as const
+        : { ...one, kind: 'pause-agent', lastsMs: freezeMs(kind) } as const;
+    return { ...plan, faults: [...plan.faults, fault] };
+  });
+}
+
+/** Each root agent; while a session is launched or ends it is killed only. */
+function sessionCases(plan: FailurePlan, { phase, event, atMs, agents }: Moment, kind: FaultKind): Case[] {
+  const living = new Set(agents.filter(({ isRoot }) => isRoot).map(({ host }) => Number(host.slice(1))));
+  if (phase === 'quiet' || (phase !== 'run' && kind !== 'kill')) return [];
+  return [...living].map((host) => () => {
+    if (phase !== 'run') return { ...plan, edges: [...plan.edges, { when: phase, host, atMs, event }] };
+    const parent = plannedParents(plan.hosts, plan.settings)[host];
+    const between = [host, parent === undefined || parent < 0 ? 'login' : parent] as const;
+    const fault = kind === 'kill' ? { kind, host, atMs, event } as const
+      : kind === 'cut' ? { kind, between, atMs, event, lastsMs: freezeMs(kind) } as const
+        : { kind: 'freeze', host, atMs, event, lastsMs: freezeMs(kind) } as const;
+    return { ...plan, faults: [...plan.faults, fault] };
+  });
+}
