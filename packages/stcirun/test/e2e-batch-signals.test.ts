@@ -56,7 +56,8 @@ suite('signals of a batch system', (test) => {
     assert.equal([exitCode, out.split('bye').length], [143, 3], err);
     let told = '';
     await soon(() => (told = place.stci('ps').out).includes('gone'), 'the end of the session');
-    assert.match(told, /^night: gone: .*The agents were told to end \(SIGTERM\), as a batch system does .*: a,b\. Its log, /u);
+    assert.match(told, /^night: gone: .*The agents were told to end \(SIGTERM\), as a batch system does .*: a,b\. /u);
+    assert.match(told, 'Its log, and output that nobody has seen, are kept for a day');
   }), LONG);
 
   test('--verbose tells the job, that it was requeued, and the time that is left, where Slurm says it', async () => {

@@ -39,7 +39,8 @@ start() { stci start --quiet --launcher local --host a --name night; }
 /** The lines that a script writes on its standard output. */
 function inOwnTmp(script: string): readonly string[] {
   const env: NodeJS.ProcessEnv = {
-    ...process.env, NODE: process.execPath, STCI: bin('stci'), STCIRUN: bin('stcirun'), KEPT_1: KEPT[0], KEPT_2: KEPT[1],
+    ...process.env, NODE: process.execPath, STCI: bin('stci'), STCIRUN: bin('stcirun'),
+    KEPT_1: KEPT[0], KEPT_2: KEPT[1],
   };
   for (const name of ['TMPDIR', 'XDG_RUNTIME_DIR', 'XDG_CACHE_HOME', 'STCI_SESSION']) delete env[name];
   const { stdout, stderr } = spawnSync('unshare', [...NAMESPACE, 'sh', '-c', HEAD + script], { encoding: 'utf8', env });

@@ -68,7 +68,8 @@ console.log('on', rank, ranks.join(), await stci.allReduce(1, (a, b) => a + b), 
 process.stdin.destroy();
 `;
 
-const LOST = / STCI_CLIENT_RANK_LOST allReduce\(\), the \S+ collective: rank 3 on host h4: Agent root:3 on host h4 is lost: no data for/;
+const LOST = new RegExp(' STCI_CLIENT_RANK_LOST allReduce\\(\\), the \\S+ collective: rank 3 on host h4: '
+  + 'Agent root:3 on host h4 is lost: no data for');
 
 /** Each tells its right neighbour where it is, and all what they were told. */
 const RING = `

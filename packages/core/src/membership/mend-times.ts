@@ -59,8 +59,8 @@ export class MendTimes {
   }
 
   /**
-   * How long an answer is awaited; `candidates`: those that try in turn. A host below a silent one, which may well live,
-   * has as long as any: its case is over when each of them has tried once.
+   * How long an answer is awaited; `candidates`: those that try in turn. A host below a silent one, which may well
+   * live, has as long as any: its case is over when each of them has tried once.
    */
   answerMs(silence: Silence, candidates: number): number {
     return silence === 'own' ? this.silentMs / candidates : this.#leaseMs * ANSWER_FRACTION;

@@ -343,7 +343,7 @@ suite('mender: a model of a tree', (test) => {
     }
   });
 
-  test('of hosts that fall silent together, those below another take two attempts and a tenth of the lease longer', () => {
+  test('of hosts that fall silent together, those below another take two attempts, and a tenth of the lease', () => {
     for (let hosts = 3; hosts <= 16; hosts++) {
       for (let top = 0; top < hosts; top++) {
         const model = new TreeModel(1 + top, hosts, top % 2 === 0 ? 2 : 1);
