@@ -5,6 +5,12 @@ note() { echo "$*" >>"$FAKE_SALLOC_DIR/notes"; }
 echo $$ >"$FAKE_SALLOC_DIR/pid"
 asked=
 while [ "$1" != -- ]; do asked="$asked [$1]"; shift; done
+# What a TERM does is settled before it is told that it runs.
+case $FAKE_SALLOC in
+  queued)
+    trap 'say "Job allocation 12 has been revoked."; say "Job aborted due to signal"; note withdrawn; exit 1' TERM ;;
+  stuck) trap 'note asked to end' TERM ;;
+esac
 note "asked$asked"
 shift
 case $FAKE_SALLOC in
@@ -13,12 +19,10 @@ case $FAKE_SALLOC in
     say 'error: Job submit/allocate failed: Invalid partition name specified'
     exit 1 ;;
   queued)
-    trap 'say "Job allocation 12 has been revoked."; say "Job aborted due to signal"; note withdrawn; exit 1' TERM
     say 'Pending job allocation 12'
     say 'job 12 queued and waiting for resources'
     while :; do sleep 0.05; done ;;
   stuck)
-    trap 'note asked to end' TERM
     say 'Pending job allocation 12'
     until [ -e "$FAKE_SALLOC_DIR/answer" ]; do sleep 0.05; done
     note withdrawn
