@@ -118,7 +118,8 @@ var facts = { node: me.version, nodePath: real(me.execPath), hostname: require('
 function cache() {
   var home = me.env.XDG_CACHE_HOME || '';
   var dir = path.join(home[0] === '/' ? home : path.join(require('os').homedir(), '.cache'), 'stci');
-  var file = path.join(dir, 'agent-doctor-' + nonce + '.tmp');
+  var whose = facts.hostname + '-' + me.pid; // Hosts of one step have the nonce in common, and maybe this directory.
+  var file = path.join(dir, 'agent-doctor-' + nonce + '-' + whose + '.tmp');
   try {
     fs.mkdirSync(dir, { recursive: true, mode: 448 });
     var own = fs.lstatSync(dir);
