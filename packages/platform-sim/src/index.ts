@@ -10,5 +10,5 @@ export { SimRandom } from './random.js';
 export { Link, type LinkParams } from './link.js';
 export { Flow, type FlowUse } from './flow.js';
 export { SimChannel } from './channel.js';
-export { Tool, type ForkOptions, type OutputName, type ToolProgram } from './tool.js';
-export { PROGRAMS, lineText, textBytes } from './programs.js';
+export { Tool, textBytes, type ForkOptions, type OutputName, type ToolProgram } from './tool.js';
+export { PROGRAMS, lineText } from './programs.js';

@@ -6,16 +6,10 @@
 import type { CollectiveKind, SignalName } from '@stci/interface';
 import { connectProgram } from './program-client.js';
 import { talk } from './talk.js';
-import type { OutputName, Tool, ToolProgram } from './tool.js';
+import { textBytes, type OutputName, type Tool, type ToolProgram } from './tool.js';
 
 const BURST_BYTES = 16_384;
 const LINE_BYTES_MIN = 16;
-
-export function textBytes(text: string): Uint8Array {
-  const bytes = new Uint8Array(text.length);
-  for (let index = 0; index < text.length; index++) bytes[index] = text.charCodeAt(index) & 0xff;
-  return bytes;
-}
 
 /** Line `index` that `lines` writes as rank `rank`: `bytes` long with its newline, and unique. */
 export function lineText(rank: string, stream: OutputName, index: number, bytes: number): string {

@@ -8,7 +8,7 @@ import {
   ranksInRanges, type CollectiveKind, type PartHead, type ProgramEvent, type ProgramRequest, type Rank,
 } from '@stci/interface';
 import { connectProgram, type SendRequest } from './program-client.js';
-import type { Tool } from './tool.js';
+import { textBytes, type Tool } from './tool.js';
 
 /** What is called in turn since the last shrink. */
 export const TALK_KINDS: readonly CollectiveKind[] = ['barrier', 'gather', 'allgather', 'broadcast', 'exchange'];
@@ -63,12 +63,12 @@ class Talk {
   #call(request: Request, then: Then, text = ''): void {
     this.#id += 1;
     this.#calls.set(this.#id, then);
-    this.#send({ ...request, id: this.#id } as ProgramRequest, bytesOf(text));
+    this.#send({ ...request, id: this.#id } as ProgramRequest, textBytes(text));
   }
 
   #vote(kind: CollectiveKind, root: Rank, text: string, then: Then): void {
     this.#onAgreed = then;
-    this.#send({ type: 'vote', kind, root, form: 'text' }, bytesOf(text));
+    this.#send({ type: 'vote', kind, root, form: 'text' }, textBytes(text));
   }
 
   #begin({ rank, size, attempt }: Extract<ProgramEvent, { readonly type: 'welcome' }>): void {
@@ -152,10 +152,6 @@ class Talk {
     if (isLast) return this.#receive(Infinity, 0, () => this.#tool.exit(0));
     this.#tool.after(Number(this.#tool.args[1] ?? 0) * 1000, () => this.#sendSome());
   }
-}
-
-function bytesOf(text: string): Uint8Array {
-  return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }
 
 function codeOf(event: ProgramEvent): string {

@@ -152,3 +152,10 @@ export class Tool {
     else if (this.#isFlushed()) this.#kernel.end(this.process, { status: this.#exitStatus });
   }
 }
+
+/** A byte for each character, its code's lowest. */
+export function textBytes(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let index = 0; index < text.length; index++) bytes[index] = text.charCodeAt(index) & 0xff;
+  return bytes;
+}

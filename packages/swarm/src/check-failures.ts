@@ -3,7 +3,7 @@
 import { subjectKey, type FailureRecord } from '@stci/interface';
 import { agreementProblems, linesOf } from './check-agreement.js';
 import { talkProblems } from './check-talk.js';
-import { placesOf, type FailurePlan } from './failure-plan.js';
+import { placesOf, type FailurePlan, type Place } from './failure-plan.js';
 import { hostName } from './job-spec.js';
 import { hostsAbove, plannedParents } from './launcher-random.js';
 import type { FailureRun, QuietState } from './failure-run.js';
@@ -84,19 +84,35 @@ function disturbed(plan: FailurePlan): Set<number> | undefined {
 
 /**
  * Agents below two that fail, with an overlay and detectors below three, are reached when these are given up: their
- * leases may end before.
+ * leases may end before. So they may with both where the second fails while the first is being found: who would have
+ * found it may be the second, which is found a lease later itself.
  */
 function belowSeveral({ settings, hosts: count, faults }: FailurePlan): number[] {
   const parents = plannedParents(count, settings);
   const hasDetector = settings['detector'] !== 'witness';
   const tolerated = settings['overlay.topology'] !== undefined && hasDetector ? 2 : 1;
-  const failed = new Set(faults.flatMap((fault) => {
-    if (fault.kind === 'part') return fault.hosts;
-    return 'host' in fault && fault.host !== 'login' ? [fault.host] : [];
-  }));
+  const leaseMs = Number.parseInt(settings['bootcom.lease'] as string, 10);
+  const failedMs = new Map<number, number>();
+  for (const fault of faults) {
+    for (const place of cutOff(fault, parents)) if (place !== 'login') failedMs.set(place, failedMs.get(place) ?? fault.atMs);
+  }
   const all = Array.from({ length: count }, (_, host) => host);
-  return all.filter((host) =>
-    [host, ...hostsAbove(parents, host)].filter((each) => failed.has(each)).length > tolerated);
+  return all.filter((host) => {
+    const times = [host, ...hostsAbove(parents, host)].flatMap((each) => failedMs.get(each) ?? []);
+    const apartMs = Math.max(...times) - Math.min(...times);
+    return times.length > tolerated || (times.length === tolerated && apartMs > 0 && apartMs < leaseMs);
+  });
+}
+
+/** Who is failed or cut off by it, in the boot tree. */
+function cutOff(fault: FailurePlan['faults'][number], parents: readonly (number | undefined)[]): readonly Place[] {
+  switch (fault.kind) {
+    case 'part': return fault.hosts;
+    case 'cut': return fault.between.filter((place, index) =>
+      place !== 'login' && (parents[place] ?? 'login') === fault.between[1 - index]);
+    case 'slow': return [];
+    default: return [fault.host];
+  }
 }
 
 function addBelow({ settings, hosts: count }: FailurePlan, host: number, hosts: Set<number>): void {

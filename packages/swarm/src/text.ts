@@ -4,7 +4,10 @@ const PART = 8192;
 
 export function bytesText(bytes: Uint8Array): string {
   let text = '';
-  for (let at = 0; at < bytes.length; at += PART) text += String.fromCharCode(...bytes.subarray(at, at + PART));
+  for (let at = 0; at < bytes.length; at += PART) {
+    // A spread would make an array of numbers of each part first.
+    text += String.fromCharCode.apply(null, bytes.subarray(at, at + PART) as unknown as number[]);
+  }
   return text;
 }
 
