@@ -94,7 +94,9 @@ function belowSeveral({ settings, hosts: count, faults }: FailurePlan): number[]
   const leaseMs = Number.parseInt(settings['bootcom.lease'] as string, 10);
   const failedMs = new Map<number, number>();
   for (const fault of faults) {
-    for (const place of cutOff(fault, parents)) if (place !== 'login') failedMs.set(place, failedMs.get(place) ?? fault.atMs);
+    for (const place of cutOff(fault, parents)) {
+      if (place !== 'login') failedMs.set(place, failedMs.get(place) ?? fault.atMs);
+    }
   }
   const all = Array.from({ length: count }, (_, host) => host);
   return all.filter((host) => {

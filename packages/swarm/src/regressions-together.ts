@@ -24,4 +24,22 @@ export const TOGETHER_REGRESSIONS: readonly FailureRegression[] = [
       settings: { ...TOGETHER, 'errmgr.launch': 'shrink' },
     }),
   },
+  {
+    found: 'the start of an agent was given up while the agent that started it was cut off, which went on with it: '
+      + 'two agents of one host (seed 243003262)',
+    plan: plainFailures({
+      hosts: 3, isPatient: false,
+      faults: [
+        { atMs: 803, kind: 'kill', host: 2 },
+        { atMs: 827, kind: 'kill', host: 0 },
+        { atMs: 856, kind: 'freeze', host: 'login', lastsMs: 143 },
+        { atMs: 0, kind: 'slow', between: [0, 'login'], latencyMs: 11, lastsMs: 815 },
+        { atMs: 0, kind: 'slow', between: [1, 'login'], latencyMs: 15, lastsMs: 1875 },
+      ],
+      settings: {
+        ...TOGETHER, 'launcher.tree.arity': '1', 'errmgr.loss': 'start-again', 'errmgr.loss.pause': '0ms',
+        'detector.latency': '20ms',
+      },
+    }),
+  },
 ];

@@ -233,11 +233,11 @@ export class TreeMender {
     return known;
   }
 
-  /** The agent of `by` closes its link to that of `host`. */
+  /** The agent of `by` closes its link to that of `host`, or ends its start; one that is cut off, when it is linked. */
   expel(host: HostIndex, by: ParentHost, reason: string): void {
     const { below, node, table } = this.#init;
     if (by === undefined) return below.expel(host, reason);
-    if (!table.isConnected(by)) return;
+    if (table.isGone(by)) return;
     node.messages.request(rootAddress(by), 'agent.expel', { agent: rootAddress(host), reason }, () => undefined);
   }
 }
