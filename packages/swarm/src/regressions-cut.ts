@@ -104,6 +104,18 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
     }),
   },
   {
+    found: 'the same, where the one below was the one that had been asked after (seed 245000241)',
+    plan: plainFailures({
+      seed: 245_000_241, hosts: 4, isPatient: false, link: { ...LINK, latencyMs: 1 },
+      faults: [{ atMs: 604, kind: 'crash', host: 0, backMs: 0 }, { atMs: 1122.6535855792463, kind: 'crash', host: 1 }],
+      settings: {
+        launcher: 'random', 'launcher.random.seed': '372', detector: 'swim,witness', 'detector.swim.period': '50ms',
+        'detector.swim.grace': '300ms', 'detector.latency': '20ms',
+      },
+      brief: { lastsMs: 658, policy: 'abort' },
+    }),
+  },
+  {
     found: 'an agent below a cut link did not answer, as the tree leads over that link, but the one above it did, over '
       + 'a link of the overlay: it was given up, though that one hears it',
     plan: plainFailures({

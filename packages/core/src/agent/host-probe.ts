@@ -5,7 +5,7 @@
  */
 
 import {
-  bootHost, bootPosition, type Address, type HostIndex, type MemberId, type Position, type Timer,
+  bootHost, bootPosition, type Address, type HostIndex, type MemberId, type Timer,
 } from '@stci/interface';
 import type { MembershipTable } from '../membership/table.js';
 import { addressAt } from '../overlay/members.js';
@@ -31,8 +31,16 @@ interface Probe {
   readonly endMs: number;
   /** One above answered late, because it stood still: those below had little time. */
   wasLate: boolean;
-  /** The first that did not answer the last time. */
-  doubted?: Position | undefined;
+}
+
+/** What has been found since those on the way were asked. */
+interface Round {
+  readonly way: readonly MemberId[];
+  readonly silent: Set<MemberId>;
+  /** One answered in the second half of the time. */
+  isLate: boolean;
+  /** One that had answered was silent when it was asked again. */
+  hasGone: boolean;
 }
 
 /** Questions for the controller that one agent has open at a time: further ones are dropped. */
@@ -85,84 +93,87 @@ export class HostProbes {
   }
 
   #ask(probe: Probe): void {
-    const { node } = this.#init;
-    const { params, platform: { clock } } = node;
+    const { params, platform: { clock } } = this.#init.node;
     const way = this.#wayTo(bootHost(probe.member.position));
+    const id = ++this.#probes;
     const timeoutMs = probeMs(params);
     const endMs = clock.nowMs() + timeoutMs;
-    const silent = new Set(way);
+    const round: Round = { way, silent: new Set(way), isLate: false, hasGone: false };
     const awaited = new Set(way);
-    let isLate = false;
     const onSettled = (one: MemberId, hasAnswered: boolean): void => {
       if (!awaited.delete(one)) return;
-      if (hasAnswered) silent.delete(one);
+      if (hasAnswered) round.silent.delete(one);
       if (awaited.size > 0) return;
-      around.cancel();
-      this.#onSettled({ ...probe, endMs }, way, silent, isLate);
+      cancel();
+      this.#answers.delete(id);
+      this.#onSettled({ ...probe, endMs }, round);
     };
-    const around = this.#askAround(way, silent, timeoutMs / 2, (one) => onSettled(one, true));
+    const cancel = this.#after(timeoutMs / 2, () => {
+      const first = way.findIndex((one) => round.silent.has(one));
+      const above = way[first - 1];
+      if (above === undefined) return;
+      // It may have died since, and with it the answer of the next.
+      awaited.add(above);
+      this.#echo(above, timeoutMs / 2, (hasAnswered) => {
+        round.hasGone ||= !hasAnswered;
+        onSettled(above, hasAnswered);
+      });
+      if (this.#init.hasOverlay()) this.#askAround(id, above, way.slice(first), (one) => onSettled(one, true));
+    });
     for (const one of way) {
-      const onReply = (error: unknown): void => {
-        isLate ||= error === undefined && clock.nowMs() > endMs - timeoutMs / 2;
-        onSettled(one, error === undefined);
-      };
-      node.messages.request(addressAt(one.position), 'agent.echo', 0, onReply, { timeoutMs });
+      this.#echo(one, timeoutMs, (hasAnswered) => {
+        round.isLate ||= hasAnswered && clock.nowMs() > endMs - timeoutMs / 2;
+        onSettled(one, hasAnswered);
+      });
     }
   }
 
-  /**
-   * After a while, the last agent that answers asks those below it that do not: of the tree, which leads to these, a
-   * link above it may be cut, while it answers by the overlay itself.
-   */
-  #askAround(
-    way: readonly MemberId[], silent: ReadonlySet<MemberId>, afterMs: number, onAnswer: (one: MemberId) => void,
-  ): Pick<Timer, 'cancel'> {
-    const { node: { messages, platform: { clock } }, hasOverlay } = this.#init;
-    const probe = ++this.#probes;
-    const timer = clock.after(afterMs, () => {
-      this.#timers.delete(timer);
-      const first = way.findIndex((one) => silent.has(one));
-      const by = way[first - 1];
-      if (by === undefined || !hasOverlay()) return;
-      const asked = addressAt(by.position);
-      const below = new Map(way.slice(first).map((one) => [addressAt(one.position), one]));
-      this.#answers.set(probe, (agent, from) => {
-        const one = from === asked ? below.get(agent) : undefined;
-        if (one !== undefined) onAnswer(one);
-      });
-      for (const agent of below.keys()) messages.post(asked, 'probe.ask', { probe, agent });
-    });
-    this.#timers.add(timer);
-    return {
-      cancel: () => {
-        timer.cancel();
-        this.#timers.delete(timer);
-        this.#answers.delete(probe);
-      },
-    };
+  #echo({ position }: MemberId, timeoutMs: number, done: (hasAnswered: boolean) => void): void {
+    const onReply = (error: unknown): void => done(error === undefined);
+    this.#init.node.messages.request(addressAt(position), 'agent.echo', 0, onReply, { timeoutMs });
   }
 
-  #onSettled(probe: Probe, way: readonly MemberId[], silent: ReadonlySet<MemberId>, isLate: boolean): void {
-    const { member, done, untilMs, endMs, wasLate, doubted } = probe;
+  /** The last agent that answers, by the overlay maybe, asks those below it: of the tree a link above it may be cut. */
+  #askAround(
+    probe: number, by: MemberId, silent: readonly MemberId[], onAnswer: (one: MemberId) => void,
+  ): void {
+    const asked = addressAt(by.position);
+    const below = new Map(silent.map((one) => [addressAt(one.position), one]));
+    this.#answers.set(probe, (agent, from) => {
+      const one = from === asked ? below.get(agent) : undefined;
+      if (one !== undefined) onAnswer(one);
+    });
+    for (const agent of below.keys()) this.#init.node.messages.post(asked, 'probe.ask', { probe, agent });
+  }
+
+  #onSettled(probe: Probe, { way, silent, isLate, hasGone }: Round): void {
+    const { member, done, untilMs, endMs, wasLate } = probe;
     const { clock } = this.#init.node.platform;
     const host = bootHost(member.position);
     const first = way.find((each) => silent.has(each));
-    // One above that answered may have died since, and with it the answer of the next.
-    const isInDoubt = first !== undefined && first !== way[0] && first !== way.at(-1) && doubted !== first.position;
     const isAgain = first !== undefined && this.#isThere(member)
-      && ((isLate && !wasLate) || ((isInDoubt || !this.#isSteady(way, host)) && clock.nowMs() < untilMs));
-    // Not at once: that nothing leads to an agent is answered without delay.
+      && ((isLate && !wasLate) || ((hasGone || !this.#isSteady(way, host)) && clock.nowMs() < untilMs));
     if (isAgain) {
-      if (this.#isStopped) return;
-      const timer = clock.after(Math.max(0, endMs - clock.nowMs()), () => {
-        this.#timers.delete(timer);
-        this.#ask({ ...probe, wasLate: wasLate || isLate, doubted: first.position });
-      });
-      this.#timers.add(timer);
+      // Not at once: that nothing leads to an agent is answered without delay.
+      const next = { ...probe, wasLate: wasLate || isLate };
+      if (!this.#isStopped) this.#after(Math.max(0, endMs - clock.nowMs()), () => this.#ask(next));
       return;
     }
     if (this.isOpen(member)) this.#open.delete(host);
     done(first, silent.has(way.at(-1) as MemberId));
+  }
+
+  /** Returns what cancels it. */
+  #after(delayMs: number, call: () => void): () => void {
+    const timer = this.#init.node.platform.clock.after(delayMs, () => {
+      this.#timers.delete(timer);
+      call();
+    });
+    this.#timers.add(timer);
+    return () => {
+      timer.cancel();
+      this.#timers.delete(timer);
+    };
   }
 
   /** From the one below the controller to this host's. */

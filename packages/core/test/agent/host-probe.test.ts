@@ -39,8 +39,14 @@ function agent(answers: (agent: Address) => boolean) {
 }
 
 /** The controller asks after host 3 of a chain 0, 1, 2, 3, of which these answer it. */
-function probe(answering: readonly HostIndex[], hasOverlay = true) {
-  const one = agent((to) => answering.some((host) => to === rootAddress(host)));
+function probe(answering: readonly HostIndex[], hasOverlay = true, answersOnce?: HostIndex) {
+  const asked: Address[] = [];
+  const one = agent((to) => {
+    asked.push(to);
+    const isFirst = asked.filter((at) => at === to).length === 1;
+    if (answersOnce !== undefined && to === rootAddress(answersOnce)) return isFirst;
+    return answering.some((host) => to === rootAddress(host));
+  });
   const table = {
     get: (host: HostIndex) => ({ state: 'up', incarnation: 1, parent: host === 0 ? undefined : host - 1 }),
     isGone: () => false,
@@ -59,10 +65,19 @@ suite('probes of hosts', (test) => {
     place.run(PROBE_MS / 2 + 1);
     assert.equal([posted, told], [['probe.ask root:2 to root:1', 'probe.ask root:3 to root:1'], []]);
     for (const host of [2, 3]) receive('probe.answered', { probe: 1, agent: rootAddress(host) }, rootAddress(1));
+    place.run(ROUND_TRIP_MS);
     assert.equal(told, ['all answer']);
     receive('probe.answered', { probe: 1, agent: rootAddress(3) }, rootAddress(1));
     place.run(10 * PROBE_MS);
     assert.equal(told.length, 1, 'an answer that comes late changes nothing');
+  });
+
+  test('one that answered and died since is told of, not the one below whose answer was lost with it', () => {
+    for (const [answering, silent] of [[[0, 1], 2], [[0], 1], [[], 0]] as const) {
+      const { place, told } = probe(answering, false, silent);
+      place.run(2 * PROBE_MS + ROUND_TRIP_MS);
+      assert.equal(told, [silent, 'so is the host'], `host ${silent}`);
+    }
   });
 
   test('others cannot answer for them', () => {
