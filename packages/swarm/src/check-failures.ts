@@ -3,7 +3,7 @@
 import { subjectKey, type FailureRecord } from '@stci/interface';
 import { agreementProblems, linesOf } from './check-agreement.js';
 import { talkProblems } from './check-talk.js';
-import { placesOf, type FailurePlan, type Place } from './failure-plan.js';
+import { placesOf, type FailureFault, type FailurePlan, type Place } from './failure-plan.js';
 import { hostName } from './job-spec.js';
 import { hostsAbove, plannedParents } from './launcher-random.js';
 import type { FailureRun, QuietState } from './failure-run.js';
@@ -62,22 +62,20 @@ function disturbed(plan: FailurePlan): Set<number> | undefined {
   const tolerance = toleranceMs(plan);
   const hosts = new Set<number>();
   // While the session is launched, agents end with their parents.
-  for (const { when, host } of plan.edges) if (when === 'launch') addBelow(plan, host, hosts);
+  const ofLaunch = plan.edges.filter(({ when }) => when === 'launch');
+  if (ofLaunch.some(isOfAll)) return undefined;
+  addBelow(plan, placesOf(ofLaunch), hosts);
   for (const fault of plan.faults) {
-    // The controller asks all others, and takes its own standstill for theirs.
-    if (fault.kind === 'slow' || (fault.kind === 'freeze' && fault.host === 'login')) return undefined;
+    if (isOfAll(fault)) return undefined;
     // The end of a short one links some of those that a long one cuts off: others there lose their parents for good.
     const isOneOfSeveral = fault.kind === 'part' && plan.faults.some((one) => one.kind === 'part' && one !== fault);
     const isEarly = fault.atMs < TOLD_MS;
     const isLong = isEarly || isOneOfSeveral
       || !('lastsMs' in fault) || fault.lastsMs === undefined || fault.lastsMs >= tolerance;
     if (!isLong) continue;
-    if (fault.kind === 'part') fault.hosts.forEach((host) => hosts.add(host));
-    else if (fault.kind === 'cut') fault.between.forEach((place) => place !== 'login' && hosts.add(place));
-    else hosts.add(fault.host as number);
+    for (const place of placesOf([fault])) if (place !== 'login') hosts.add(place);
   }
-  const early = plan.faults.filter(({ atMs }) => atMs < TOLD_MS);
-  for (const place of placesOf({ faults: early, edges: [] })) if (place !== 'login') addBelow(plan, place, hosts);
+  addBelow(plan, placesOf(plan.faults.filter(({ atMs }) => atMs < TOLD_MS)), hosts);
   for (const host of belowSeveral(plan)) hosts.add(host);
   return hosts;
 }
@@ -107,7 +105,7 @@ function belowSeveral({ settings, hosts: count, faults }: FailurePlan): number[]
 }
 
 /** Who is failed or cut off by it, in the boot tree. */
-function cutOff(fault: FailurePlan['faults'][number], parents: readonly (number | undefined)[]): readonly Place[] {
+function cutOff(fault: FailureFault, parents: readonly (number | undefined)[]): readonly Place[] {
   switch (fault.kind) {
     case 'part': return fault.hosts;
     case 'cut': return fault.between.filter((place, index) =>
@@ -117,10 +115,17 @@ function cutOff(fault: FailurePlan['faults'][number], parents: readonly (number 
   }
 }
 
-function addBelow({ settings, hosts: count }: FailurePlan, host: number, hosts: Set<number>): void {
+/** The controller asks all others, and takes its own standstill for theirs. */
+function isOfAll(fault: FailureFault): boolean {
+  return fault.kind === 'slow' || (fault.kind === 'freeze' && fault.host === 'login');
+}
+
+/** Adds `places` and the hosts below them by the plan. */
+function addBelow({ settings, hosts: count }: FailurePlan, places: readonly Place[], hosts: Set<number>): void {
   const parents = plannedParents(count, settings);
-  hosts.add(host);
-  for (const other of parents.keys()) if (hostsAbove(parents, other).includes(host)) hosts.add(other);
+  for (const host of parents.keys()) {
+    if ([host, ...hostsAbove(parents, host)].some((each) => places.includes(each))) hosts.add(host);
+  }
 }
 
 /** Nobody is declared dead who lives, and whose messages took no longer than promised. */

@@ -38,14 +38,23 @@ function wholeRanks(run: Run): Set<number> {
   );
 }
 
-/** An interrupt with KILL does not wait for output that is not read, nor does a job whose agents do not answer. */
+/** After --timeout and the grace period nothing is awaited for longer. */
+const AFTER_TIMEOUT_MS = 5000;
+
+/**
+ * An interrupt with KILL does not wait for output that is not read, nor does a job whose agents do not answer, nor one
+ * whose time was over long ago.
+ */
 function wasCut(run: Run, report: JobReport): boolean {
   const isKilled = run.options.controls.some((control) => control.kind === 'interrupt' && control.kill);
   const isLost = report.ranks.some(({ outcome }) => outcome === 'lost');
   // Agents that were killed are mended, and only their own ranks are lost.
   const isEnded = run.record.events.some(({ type }) => type === 'ending');
   const isSilent = run.faults.some(({ plan }) => !/^kill-|^slow/.test(plan.kind));
-  return isKilled || (isLost && (isEnded || isSilent));
+  const { reportMs = 0 } = run.record;
+  const isOverdue = report.failures.some(({ code }) => code === 'STCI_JOB_TIMEOUT')
+    && reportMs >= (run.options.timeoutMs ?? 0) + AFTER_TIMEOUT_MS;
+  return isKilled || isOverdue || (isLost && (isEnded || isSilent));
 }
 
 function checkStream(run: Run, truth: RankTruth, stream: 'stdout' | 'stderr', isWhole: boolean): string | undefined {

@@ -1,7 +1,7 @@
 /** Draws runs with failures from their seeds. */
 
 import { SimRandom } from '@stci/platform-sim';
-import type { BriefPlan, CallsPlan, FailureFault, FailurePlan, Place } from './failure-plan.js';
+import type { BriefPlan, CallsPlan, EdgeFault, FailureFault, FailurePlan, Place } from './failure-plan.js';
 import { drawTree, hostsAbove, plannedParents } from './launcher-random.js';
 import { drawLoss, drawOverlay, drawTogether } from './options.js';
 import { drawStabilization } from './stabilization.js';
@@ -64,9 +64,7 @@ export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePl
     settings,
     link,
     faults,
-    edges: random.chance(0.2)
-      ? [{ when: random.pick(['launch', 'end'] as const), host: random.integer(hosts), atMs: random.between(0, 400) }]
-      : [],
+    edges: random.chance(0.2) ? [drawEdge(random, { hosts, times })] : [],
     agree,
     talk,
     brief: drawBrief(random, times, starvation.length > 0 ? 1 : 0.4),
@@ -155,6 +153,14 @@ function drawFaults(random: SimRandom, hosts: number, times: Times): FailureFaul
     const atMs = isAtOnce ? baseMs : random.between(FIRST_MS, times.busyMs);
     return drawFault(random, kind ?? random.pick(KINDS), host, atMs, { hosts, times });
   });
+}
+
+function drawEdge(random: SimRandom, scene: Scene): EdgeFault {
+  const when = random.pick(['launch', 'end'] as const);
+  const host = random.integer(scene.hosts);
+  const atMs = random.between(0, 400);
+  const other = random.fork('edge');
+  return { when, ...drawFault(other, other.chance(0.5) ? 'kill' : other.pick(KINDS), host, atMs, scene) };
 }
 
 const STARVED_JITTER_MS = 10;

@@ -39,6 +39,8 @@ export type FailureFault = FaultTime & (
   }
 );
 
+export type EdgeFault = FailureFault & { readonly when: 'launch' | 'end' };
+
 export interface FailurePlan {
   readonly seed: number;
   readonly hosts: number;
@@ -46,8 +48,8 @@ export interface FailurePlan {
   readonly link: LinkPlan;
   /** `atMs` and `event` from the time when all agents are up. */
   readonly faults: readonly FailureFault[];
-  /** Agents that are killed while the session is launched or ends: `atMs` and `event` from the beginning of that. */
-  readonly edges: readonly (FaultTime & { readonly when: 'launch' | 'end'; readonly host: number })[];
+  /** Faults while the session is launched or ends: `atMs` and `event` from the beginning of that. */
+  readonly edges: readonly EdgeFault[];
   /** Its ranks agree with each other. */
   readonly agree?: CallsPlan | undefined;
   /** Its ranks send messages and meet in strict collectives. */
@@ -62,8 +64,7 @@ export interface FailurePlan {
 export type LinkPlan = Pick<LinkParams, 'latencyMs' | 'jitterMs' | 'cutChance' | 'bytesPerMs' | 'timeoutMs'>;
 
 /** All to which something happens. */
-export function placesOf({ faults, edges }: Pick<FailurePlan, 'faults' | 'edges'>): Place[] {
-  const ofFault = (fault: FailureFault): readonly Place[] =>
-    ('hosts' in fault ? fault.hosts : 'between' in fault ? fault.between : [fault.host]);
-  return [...faults.flatMap(ofFault), ...edges.map(({ host }) => host)];
+export function placesOf(faults: readonly FailureFault[]): Place[] {
+  return faults.flatMap((fault): readonly Place[] =>
+    ('hosts' in fault ? fault.hosts : 'between' in fault ? fault.between : [fault.host]));
 }

@@ -12,7 +12,7 @@ export const TOGETHER_REGRESSIONS: readonly FailureRegression[] = [
     found: `${IN_LAUNCH}: the dead one is started again (seed 73002506)`,
     plan: plainFailures({
       hosts: 4, faults: [], link: { ...PLAIN.link, latencyMs: 1 },
-      edges: [{ when: 'launch', host: 3, atMs: 10 }],
+      edges: [{ when: 'launch', kind: 'kill', host: 3, atMs: 10 }],
       settings: { ...TOGETHER, 'errmgr.launch': 'retry', launcher: 'random', 'launcher.random.seed': '81' },
     }),
   },
@@ -20,7 +20,7 @@ export const TOGETHER_REGRESSIONS: readonly FailureRegression[] = [
     found: `${IN_LAUNCH}: the dead one is left out (seed 73002586)`,
     plan: plainFailures({
       hosts: 3, faults: [], link: { ...PLAIN.link, latencyMs: 3 },
-      edges: [{ when: 'launch', host: 0, atMs: 24 }],
+      edges: [{ when: 'launch', kind: 'kill', host: 0, atMs: 24 }],
       settings: { ...TOGETHER, 'errmgr.launch': 'shrink' },
     }),
   },

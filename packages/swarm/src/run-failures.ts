@@ -51,7 +51,7 @@ function simulate(plan: FailurePlan, hooks: FailureHooks): FailureRun {
     world = made;
     made.scheduler.onTrace = hooks.onTrace;
     hooks.onWorld?.(made);
-    killAtEdge(made, edges, 'launch');
+    injectAll(made, edges.filter(({ when }) => when === 'launch'), link);
   };
   run.problems = withWitness(witness, () =>
     runHosts({ seed, hosts, hostsMax: hosts, settings, link, onWorld }, (one) => {
@@ -72,8 +72,9 @@ function play(run: Record, one: HostsSession, { onPhase }: FailureHooks): void {
   submitCalls(one, 'agree', plan.agree, (job) => void (run.agreed = job));
   submitCalls(one, 'talk', plan.talk, (job) => void (run.talked = job));
   if (plan.brief !== undefined) submitBrief(run, one, plan.brief);
-  run.calmMs = readyMs + lastFaultMs(plan);
-  for (const fault of plan.faults) atFaultTime(world, fault, () => inject(world, fault, plan.link));
+  const ofLaunch = plan.edges.filter(({ when }) => when === 'launch');
+  run.calmMs = Math.max(readyMs + lastEndMs(plan.faults), lastEndMs(ofLaunch));
+  injectAll(world, plan.faults, plan.link);
   world.at(run.calmMs, () => whenSettled(run, one, () => {
     onPhase?.('quiet');
     witness.ask();
@@ -83,7 +84,7 @@ function play(run: Record, one: HostsSession, { onPhase }: FailureHooks): void {
       run.events = [...one.events];
       witness.end();
       onPhase?.('end');
-      killAtEdge(world, plan.edges, 'end');
+      injectAll(world, plan.edges.filter(({ when }) => when === 'end'), plan.link);
       one.stop();
     });
   }));
@@ -134,7 +135,7 @@ function whenSettled(run: Record, one: HostsSession, done: () => void): void {
   look();
 }
 
-function lastFaultMs({ faults }: FailurePlan): number {
+function lastEndMs(faults: readonly FailureFault[]): number {
   const ends = faults.map((fault) =>
     fault.atMs + (('lastsMs' in fault ? fault.lastsMs : undefined) ?? 0) + (('backMs' in fault && fault.backMs) || 0));
   return Math.max(0, ...ends);
@@ -179,12 +180,13 @@ function kill(world: World, host: number): void {
   if (agent !== undefined) world.killProcess(agent.host, agent.pid);
 }
 
-function killAtEdge(world: World, edges: FailurePlan['edges'], at: 'launch' | 'end'): void {
-  for (const edge of edges) if (edge.when === at) atFaultTime(world, edge, () => kill(world, edge.host));
-}
-
 function placeName(place: Place): string {
   return place === 'login' ? LOGIN_HOST : hostName(place);
+}
+
+/** Each at its time from now on. */
+function injectAll(world: World, faults: readonly FailureFault[], link: FailurePlan['link']): void {
+  for (const fault of faults) atFaultTime(world, fault, () => inject(world, fault, link));
 }
 
 function inject(world: World, fault: FailureFault, { latencyMs }: FailurePlan['link']): void {

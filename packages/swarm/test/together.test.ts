@@ -124,7 +124,7 @@ suite('jobs whose agents are started together', (test) => {
     for (const policy of ['retry', 'shrink']) {
       for (const atMs of share(range(20, 32), 2)) {
         const { run, problems } = runFailures(plainFailures({
-          hosts: 5, faults: [], edges: [{ when: 'launch', host: 0, atMs }], isPatient: false,
+          hosts: 5, faults: [], edges: [{ when: 'launch', kind: 'kill', host: 0, atMs }], isPatient: false,
           link: { ...PLAIN.link, latencyMs: 3 },
           settings: { 'errmgr.launch': policy, launcherproc: 'together', 'launcherproc.together.ends': 'false' },
         }));

@@ -87,7 +87,7 @@ function failures(size: FailureSize): Kind<FailurePlan> {
     fit: (plan) => {
       const { hosts, isTimed, settings, link } = plan;
       const isLost = (place: Place): boolean => place !== 'login' && place >= hosts;
-      if (hosts < 2 || placesOf(plan).some(isLost)) return undefined;
+      if (hosts < 2 || placesOf([...plan.faults, ...plan.edges]).some(isLost)) return undefined;
       // What is promised in time is so for the parameters that are drawn for it.
       if (isTimed === true) return settings['detector.ring.timeout'] === undefined ? undefined : plan;
       return { ...plan, settings: { ...settings, 'detector.latency': latencySetting(hosts, settings, link) } };
@@ -149,17 +149,13 @@ function withoutHosts(plan: FailurePlan, first: number, count: number): FailureP
   const isGone = (place: Place): boolean => place !== 'login' && place >= first && place < first + count;
   const movedHost = (host: number): number => (host >= first ? host - count : host);
   const moved = (place: Place): Place => (place === 'login' ? place : movedHost(place));
-  const faults = plan.faults.filter((fault) => !placesOf({ faults: [fault], edges: [] }).some(isGone));
-  const edges = plan.edges.filter(({ host }) => !isGone(host));
-  return {
-    ...plan, hosts: plan.hosts - count,
-    faults: faults.map((fault): FailureFault => {
+  const of = <Fault extends FailureFault>(faults: readonly Fault[]): Fault[] =>
+    faults.filter((fault) => !placesOf([fault]).some(isGone)).map((fault) => {
       if ('hosts' in fault) return { ...fault, hosts: fault.hosts.map(movedHost) };
       if ('between' in fault) return { ...fault, between: [moved(fault.between[0]), moved(fault.between[1])] };
-      return { ...fault, host: moved(fault.host) } as FailureFault;
-    }),
-    edges: edges.map((edge) => ({ ...edge, host: movedHost(edge.host) })),
-  };
+      return { ...fault, host: moved(fault.host) };
+    });
+  return { ...plan, hosts: plan.hosts - count, faults: of(plan.faults), edges: of(plan.edges) };
 }
 
 function jobSummary({ run, traceHash }: RunOutcome): string[] {

@@ -68,7 +68,7 @@ export function configurations(hosts: number): readonly Configuration[] {
   return [
     ...single,
     sessions('session, a mend', { ...mended, faults: [{ kind: 'kill', host: 0, atMs: 300 }] }),
-    sessions('session, an end', { ...mended, edges: [{ when: 'end', host: 0, atMs: 0.5 }] }, ['end']),
+    sessions('session, an end', { ...mended, edges: [{ when: 'end', kind: 'kill', host: 0, atMs: 0.5 }] }, ['end']),
   ];
 }
 
@@ -164,17 +164,17 @@ function jobCases(plan: SwarmOptions, { event, atMs, agents }: Moment, kind: Fau
   });
 }
 
-/** Each root agent; while a session is launched or ends it is killed only. */
+/** Each root agent. */
 function sessionCases(plan: FailurePlan, { phase, event, atMs, agents }: Moment, kind: FaultKind): Case[] {
   const living = new Set(agents.filter(({ isRoot }) => isRoot).map(({ host }) => Number(host.slice(1))));
-  if (phase === 'quiet' || (phase !== 'run' && kind !== 'kill')) return [];
+  if (phase === 'quiet') return [];
   return [...living].map((host) => () => {
-    if (phase !== 'run') return { ...plan, edges: [...plan.edges, { when: phase, host, atMs, event }] };
     const parent = plannedParents(plan.hosts, plan.settings)[host];
     const between = [host, parent === undefined || parent < 0 ? 'login' : parent] as const;
     const fault = kind === 'kill' ? { kind, host, atMs, event } as const
       : kind === 'cut' ? { kind, between, atMs, event, lastsMs: freezeMs(kind) } as const
         : { kind: 'freeze', host, atMs, event, lastsMs: freezeMs(kind) } as const;
-    return { ...plan, faults: [...plan.faults, fault] };
+    if (phase === 'run') return { ...plan, faults: [...plan.faults, fault] };
+    return { ...plan, edges: [...plan.edges, { when: phase, ...fault }] };
   });
 }
