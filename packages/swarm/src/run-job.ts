@@ -19,6 +19,7 @@ import type { MemoryPeaks } from './memory-peaks.js';
 import { installSsh } from './ssh.js';
 import { Wire } from './wire.js';
 import { PROGRAM_MS_MAX, type BadHost, type SwarmOptions } from './options.js';
+import { expectedOf } from './programs.js';
 import { JobRecord } from './record.js';
 
 /** From the last fault and the longest program to the end of the job: more is a job that neither ends nor reports. */
@@ -162,12 +163,17 @@ class BootedAgents {
 
 /**
  * What the ranks of a host have written, twice what their pipes hold at most, comes over a slow link, one share of the
- * window each round trip.
+ * window each round trip; and all that they write, where each part of a share, a quarter at least, is released after a
+ * while.
  */
-function drainMs({ settings, faults, hosts, slots, pipeBytes }: SwarmOptions): number {
+function drainMs({ settings, faults, hosts, slots, pipeBytes, apps, stdinBytes, releaseMs }: SwarmOptions): number {
   const slowest = Math.max(0, ...faults.map((fault) => (fault.kind === 'slow' ? fault.latencyMs : 0)));
   const shareBytes = resolveSettings(settings).params.int('iof.window') / hosts;
-  return (2 * slots * pipeBytes * 2 * slowest) / shareBytes;
+  const written = apps.map((app) => {
+    const { stdout, stderr } = expectedOf(app, { rank: 0, hostname: '', stdin: new Uint8Array(stdinBytes) });
+    return stdout.length + stderr.length;
+  });
+  return (slots * (2 * pipeBytes * 2 * slowest + 4 * Math.max(0, ...written) * releaseMs)) / shareBytes;
 }
 
 function simulate(options: SwarmOptions, hooks: RunHooks): Run {
