@@ -99,4 +99,21 @@ export const SILENCE_REGRESSIONS: readonly Regression[] = [
       link: { latencyMs: 0.1, jitterMs: 0, cutChance: 0.05, bytesPerMs: 5000, timeoutMs: 60_000 },
     },
   },
+  {
+    found:
+      'What carried a link stood still for longer than the lease. Over the overlay the controller heard that hosts ' +
+      'were done before the front-end had their output, and ended the job: it was lost, with exit code 0.',
+    options: {
+      ...PLAIN,
+      hosts: 8,
+      remote: true,
+      apps: [{ program: 'lines', args: ['5', '60', '0.02'], count: 8 }],
+      byNode: true,
+      settings: {
+        launcherproc: 'remote', 'launcher.tree.arity': '2', 'launcher.session.method': 'process', errmgr: 'continue',
+        'bootcom.lease': '2000ms', 'overlay.topology': 'bmg', 'overlay.open': 'eager', 'bootcom.ws.interface': 'eth0',
+      },
+      faults: [{ atMs: 20, pick: 0.14583333333333334, kind: 'pause-agent', lastsMs: 4000 }],
+    },
+  },
 ];

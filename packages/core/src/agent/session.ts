@@ -377,15 +377,19 @@ export class SessionAgent {
     this.#drained = true;
     // Ranks that failed to start, or were skipped, left no processes behind.
     if (!this.#hadProcesses) return this.#reportDrained(0);
-    const { processes } = this.#node.platform;
-    this.#watch.afterNews(() => processes.sweep(this.#mark, SWEEP_MS, (swept) => this.#reportDrained(swept)), true);
+    const report = (swept: number): void => this.#reportDrained(swept);
+    this.#watch.afterNews(() => this.#node.platform.processes.sweep(this.#mark, SWEEP_MS, report), true);
   }
 
+  /** Behind its output: the controller may hear of it over another route, and end the job. */
   #reportDrained(swept: number): void {
     this.#flush();
-    const drained = { host: this.#host, swept, survivors: [...this.#survivors], restarts: this.#restartCount };
-    if (!this.#isLoss) this.#node.messages.send(CONTROLLER, 'job.drained', drained);
-    this.#finishStop();
+    const report = (): void => {
+      const drained = { host: this.#host, swept, survivors: [...this.#survivors], restarts: this.#restartCount };
+      if (!this.#isLoss) this.#node.messages.send(CONTROLLER, 'job.drained', drained);
+      this.#finishStop();
+    };
+    return this.#isStopped ? report() : this.#output?.whenTaken(report);
   }
 
   #finishStop(): void {

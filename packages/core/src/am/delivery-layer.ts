@@ -12,7 +12,7 @@ import {
   type DeliveryMark, type Frame, type FrameHeader,
 } from '../codec/frame.js';
 import { AheadFrames, type AheadFrame } from './ahead-frames.js';
-import { Receiver, Sender, isAckDue, type AgentTest, type Incoming } from './delivery.js';
+import { Receiver, Sender, isAckDue, type AgentTest, type Incoming, type Outgoing } from './delivery.js';
 import type { Router } from './router.js';
 import type { Waits } from './waits.js';
 
@@ -80,6 +80,12 @@ export class DeliveryLayer {
     const { router, clock } = this.#init;
     if (this.#sender.keep(destination, job, pieces, clock.nowMs())) router.forward(destination, job, pieces);
     this.#probeTimer ??= clock.after(PROBE_TICK_MS, () => this.#probe());
+  }
+
+  /** As Sender.whenTaken: the destination is asked at once, and again as long as it does not answer. */
+  whenTaken(destination: Address, job: JobId, done: () => void): void {
+    const pair = this.#sender.whenTaken(destination, job, done);
+    if (pair !== undefined) this.#ask(pair);
   }
 
   /** Sends what is not acknowledged again, over the routes as they are now. */
@@ -180,15 +186,17 @@ export class DeliveryLayer {
   }
 
   #probe(): void {
-    const { clock, incarnation } = this.#init;
+    const { clock } = this.#init;
     this.#probeTimer = undefined;
-    for (const pair of this.#sender.overdue(clock.nowMs())) {
-      const { destination, job, generation } = pair;
-      const number = this.#sender.lastSent(pair);
-      this.#emit(destination, job, DELIVERY_FRAME.probe, { number, incarnation, generation });
-    }
+    for (const pair of this.#sender.overdue(clock.nowMs())) this.#ask(pair);
     this.#sendAgain();
     if (this.#sender.isOpen) this.#probeTimer = clock.after(PROBE_TICK_MS, () => this.#probe());
+  }
+
+  #ask(pair: Outgoing): void {
+    const { destination, job, generation } = pair;
+    const number = this.#sender.lastSent(pair);
+    this.#emit(destination, job, DELIVERY_FRAME.probe, { number, incarnation: this.#init.incarnation, generation });
   }
 
   #emit(

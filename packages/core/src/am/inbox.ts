@@ -4,13 +4,14 @@
  * above have a queue per source, because all agents that are not below share the link to the parent. A message of an
  * agent to itself is served after all that came before it: it says what became of their senders. So is a frame of a
  * stream that comes while messages wait: they may say whose streams they are. What comes of a source over another link
- * than what waits of it, because its route has changed, waits behind that. What the controller says is served after
- * the frames that came before it: it may say that a stream is over, and what comes then is dropped.
+ * than what waits of it, because its route has changed, waits behind that: a frame behind its messages, a message
+ * behind its frames, as they may be the output of ranks whose end it tells. What the controller says is served after
+ * all frames that came before it: it may say that a stream is over, and what comes then is dropped.
  */
 
 import { CONTROLLER, addressKind, agentKey, type Address, type JobId } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
-import type { Frame, FrameHeader } from '../codec/frame.js';
+import { frameJob, frameSource, type Frame, type FrameHeader } from '../codec/frame.js';
 
 export interface Received {
   readonly header: FrameHeader;
@@ -28,6 +29,8 @@ interface Entry {
   readonly received: Received | ReceivedFrame;
   /** Number of the message in this inbox. */
   readonly order: number;
+  /** Of the last frame of its source that waited when it came. */
+  readonly behind: number;
   next: Entry | undefined;
 }
 
@@ -46,11 +49,19 @@ export class Inbox {
   readonly #byLink = new Map<Link, number>();
   /** In which queue the messages of a source wait, and how many; by the source's key. */
   readonly #bySource = new Map<number, { readonly queue: number | Link; count: number }>();
+  /** Of the frames that wait of a source, by its key: how many, the last, and the last that does not any more. */
+  readonly #framesOf = new Map<number, { count: number; last: number; served: number }>();
   #pushed = 0;
 
   /** Number of waiting messages that came over this link. */
   waiting(link: Link): number {
     return this.#byLink.get(link) ?? 0;
+  }
+
+  /** Whether anything waits that came over this link, or of this source over any. */
+  isBusy(link: Link, source: Address, job: JobId): boolean {
+    const key = agentKey(source, job);
+    return this.waiting(link) > 0 || this.#bySource.has(key) || this.#framesOf.has(key);
   }
 
   /**
@@ -66,7 +77,14 @@ export class Inbox {
     const { from } = received;
     const key = this.#queueOf(received);
     this.#pushed += 1;
-    const entry: Entry = { received, order: this.#pushed, next: undefined };
+    const source = sourceOf(received);
+    const frames = this.#framesOf.get(source) ?? { count: 0, last: 0, served: 0 };
+    const entry: Entry = { received, order: this.#pushed, behind: frames.last, next: undefined };
+    if ('frame' in received) {
+      frames.count += 1;
+      frames.last = this.#pushed;
+      this.#framesOf.set(source, frames);
+    }
     const queue = this.#queues.get(key);
     if (queue === undefined) this.#queues.set(key, { first: entry, last: entry, count: 1 });
     else {
@@ -80,9 +98,9 @@ export class Inbox {
   /** The oldest message of the next queue. */
   take(): Received | ReceivedFrame | undefined {
     for (const [key, queue] of this.#queues) {
-      const { received, next } = queue.first;
+      const { first, first: { received, next } } = queue;
       // The oldest of all waits for none.
-      if (this.#waits(queue.first)) continue;
+      if (this.#waits(first)) continue;
       this.#queues.delete(key);
       if (next !== undefined) {
         queue.first = next;
@@ -90,14 +108,15 @@ export class Inbox {
         this.#queues.set(key, queue);
       }
       this.#count(received.from, -1);
-      this.#forget(received);
+      this.#forget(first);
       return received;
     }
     return undefined;
   }
 
-  #waits({ received, order }: Entry): boolean {
+  #waits({ received, order, behind }: Entry): boolean {
     if (received.from === undefined || 'frame' in received) return this.#isPreceded(order);
+    if ((this.#framesOf.get(sourceOf(received))?.served ?? behind) < behind) return true;
     const frames = this.#queues.get(FRAMES);
     return frames !== undefined && received.header.source === CONTROLLER && frames.first.order < order;
   }
@@ -114,7 +133,7 @@ export class Inbox {
     this.#queues.delete(key);
     for (let entry = queue?.first; entry !== undefined; entry = entry.next) {
       this.#count(entry.received.from, -1);
-      this.#forget(entry.received);
+      this.#forget(entry);
     }
   }
 
@@ -128,8 +147,15 @@ export class Inbox {
     return waiting.queue;
   }
 
-  #forget(received: Received | ReceivedFrame): void {
-    const source = 'frame' in received ? FRAMES : sourceOf(received);
+  #forget({ received, order }: Entry): void {
+    const source = sourceOf(received);
+    const frames = this.#framesOf.get(source);
+    if ('frame' in received && frames !== undefined) {
+      frames.count -= 1;
+      frames.served = order;
+      if (frames.count === 0) this.#framesOf.delete(source);
+      return;
+    }
     const waiting = this.#bySource.get(source);
     if (waiting === undefined) return;
     waiting.count -= 1;
@@ -144,7 +170,9 @@ export class Inbox {
   }
 }
 
-function sourceOf({ header: { source, job } }: Received): number {
+function sourceOf(received: Received | ReceivedFrame): number {
+  if ('frame' in received) return agentKey(frameSource(received.frame), frameJob(received.frame));
+  const { source, job } = received.header;
   return agentKey(source, job);
 }
 

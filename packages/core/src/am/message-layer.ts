@@ -252,6 +252,11 @@ export class MessageLayer {
     this.#transport.onFrame(link, frame);
   }
 
+  /** As Sender.whenTaken. */
+  whenTaken(destination: Address, job: JobId, done: () => void): void {
+    this.#transport.whenTaken(destination, job, done);
+  }
+
   /** Sends frames of the stream layer, which are never addressed to their own sender. As Transport.send. */
   sendRouted(header: FrameHeader, body: readonly Uint8Array[]): void {
     this.#transport.send(header, body);
@@ -274,7 +279,7 @@ export class MessageLayer {
 
   /** Messages that came before may say whose stream it is, such as another map of the job. */
   #onStreamFrame(frame: Frame, from: Link): void {
-    if (this.inbox.waiting(from) > 0) this.#enqueue({ frame, from });
+    if (this.inbox.isBusy(from, frameSource(frame), frameJob(frame))) this.#enqueue({ frame, from });
     else this.#init.onStreamFrame(frame, from);
   }
 

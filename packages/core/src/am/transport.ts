@@ -106,6 +106,11 @@ export class Transport {
     cut(header, body, (pieces) => this.#delivery.send(header, pieces));
   }
 
+  /** As Sender.whenTaken. */
+  whenTaken(destination: Address, job: JobId, done: () => void): void {
+    this.#delivery.whenTaken(destination, job, done);
+  }
+
   /** Sends a message that may be lost. */
   post(header: FrameHeader, body: Uint8Array): void {
     const { destination, job } = header;

@@ -1,114 +1,15 @@
 /** Delivery between two agents: once and in order, whatever the routes between them lose, repeat and reorder. */
 
-import { CONTROLLER, StciError, rootAddress, sessionAddress, type Address } from '@stci/interface';
-import { assert, seededIntegers, suite, type IntegerSource } from '@stci/testkit';
+import { CONTROLLER, rootAddress, sessionAddress, type Address } from '@stci/interface';
+import { assert, seededIntegers, suite } from '@stci/testkit';
 import { AheadFrames } from '../../dist/am/ahead-frames.js';
 import { Receiver, Sender } from '../../dist/am/delivery.js';
 import { DELIVERY_FRAME, DeliveryLayer } from '../../dist/am/delivery-layer.js';
-import {
-  LAYER, encodeHeader, frameBody, frameLayer, frameType, readDelivery, readU32, spendHop, writeDelivery,
-  writeU32, type Frame,
-} from '../../dist/codec/frame.js';
+import { LAYER, encodeHeader, frameType, readDelivery, writeDelivery, type Frame } from '../../dist/codec/frame.js';
 import type { AgentNode } from '../../dist/agent/node.js';
-import type { Link } from '../../dist/bootcom/link.js';
 import { testPlace } from '../world.js';
+import { FAR, NEAR, NO_LINK, Pair, WINDOW, header } from './delivery-pair.js';
 import { addressOf, ask, line, makeNet, star } from './net.js';
-
-const [NEAR, FAR] = [rootAddress(1), sessionAddress(2)];
-const WINDOW = 64 * 1024;
-const header = { layer: LAYER.message, type: 4, flags: 0, ttl: 9, stream: 0, source: NEAR, destination: FAR, job: 3,
-  sequence: 0 };
-
-const NO_LINK = {} as Link;
-
-/** Two agents with delivery, and routes between them that lose, delay and repeat frames. */
-class Pair {
-  readonly place = testPlace();
-  readonly layers = new Map<Address, DeliveryLayer>();
-  readonly got: number[] = [];
-  frames = 0;
-  keptMax = 0;
-  #delayMs = 1;
-  #route = 0;
-  #isCut = false;
-  sent = 0;
-
-  readonly next: IntegerSource;
-
-  constructor(next: IntegerSource, resendBytes?: number) {
-    this.next = next;
-    for (const self of [NEAR, FAR]) {
-      const forward = (_to: Address, _job: number, pieces: readonly Uint8Array[]): boolean => {
-        if (!this.#isCut) this.#carry(self, pieces);
-        return !this.#isCut;
-      };
-      const router = { self, job: self === FAR ? 3 : 0, forward };
-      const layer = new DeliveryLayer({
-        router: router as never, clock: this.place.platform.clock, incarnation: 1, windowBytes: WINDOW, ttl: 9,
-        resendBytes, onUndeliverable: () => undefined,
-      });
-      this.layers.set(self, layer);
-    }
-  }
-
-  layer(self: Address): DeliveryLayer {
-    return this.layers.get(self) as DeliveryLayer;
-  }
-
-  /** Returns false if the window is full. */
-  send(bytes: number): boolean {
-    const body = new Uint8Array(4 + bytes);
-    writeU32(body, 0, this.sent);
-    try {
-      this.layer(NEAR).send(header, [encodeHeader(header, body.length), body]);
-    } catch (fault) {
-      assert.is((fault as StciError).code, 'STCI_MESSAGE_WINDOW');
-      return false;
-    }
-    this.sent += 1;
-    this.keptMax = Math.max(this.keptMax, this.layer(NEAR).keptBytes);
-    return true;
-  }
-
-  /** What is on the old route arrives late, twice, or never. */
-  changeRoute(): void {
-    this.#route += 1;
-    this.#delayMs = 1 + this.next(300);
-    this.#isCut = this.next(3) === 0;
-    if (!this.#isCut && this.next(2) === 0) for (const layer of this.layers.values()) layer.resend(() => true);
-  }
-
-  heal(): void {
-    this.#isCut = false;
-  }
-
-  #carry(from: Address, pieces: readonly Uint8Array[]): boolean {
-    const route = this.#route;
-    const frame = Buffer.concat(pieces);
-    const to = from === NEAR ? FAR : NEAR;
-    const arrive = (): void => this.#arrive(to, new Uint8Array(frame));
-    this.frames += 1;
-    this.place.platform.clock.after(this.#delayMs, () => {
-      const isOld = route !== this.#route;
-      if (isOld && this.next(2) === 0) return;
-      arrive();
-      if (isOld && this.next(4) === 0) this.place.platform.clock.after(this.next(50), arrive);
-    });
-    return true;
-  }
-
-  #arrive(at: Address, frame: Frame): void {
-    assert.ok(spendHop(frame));
-    if (frameLayer(frame) === LAYER.delivery) this.layer(at).onFrame(frame);
-    else if (this.layer(at).accepts(frame, NO_LINK)) this.#take(this.layer(at), frame);
-  }
-
-  #take(layer: DeliveryLayer, frame: Frame): void {
-    this.got.push(readU32(frameBody(frame), 0));
-    const next = layer.next(frame);
-    if (next !== undefined && layer.accepts(next.frame, next.from)) this.#take(layer, next.frame);
-  }
-}
 
 suite('delivery', (test) => {
   test('a receiver that asks again and again for what is missing gets it twice a second', () => {
@@ -200,6 +101,35 @@ suite('delivery', (test) => {
     };
     assert.equal([count(31, 10, 50), count(32, 10, 50), count(96, 10, 50), count(96, 10, 500)], [0, 1, 3, 3]);
     assert.equal([count(31, 10, 500), count(6, 10_000, 50), count(6, 10_000, 500)], [1, 0, 1]);
+  });
+
+  test('what was sent so far is known to be taken after one round trip, and not before it is', () => {
+    const pair = new Pair(seededIntegers(1));
+    const layer = pair.layer(NEAR);
+    const told: string[] = [];
+    const awaits = (name: string): void => layer.whenTaken(FAR, 3, () => told.push(`${name} after ${pair.got.length}`));
+    awaits('nothing sent');
+    assert.equal(told, ['nothing sent after 0']);
+    for (let i = 0; i < 3; i++) pair.send(10);
+    awaits('three');
+    pair.send(10);
+    awaits('four');
+    assert.equal(told.length, 1, 'not before it has arrived');
+    pair.place.run(3);
+    assert.equal(told.slice(1), ['three after 4', 'four after 4'], 'nobody waits for a delayed acknowledgement');
+    pair.cut();
+    pair.send(10);
+    awaits('five');
+    pair.place.run(5000);
+    assert.equal(told.length, 3);
+    pair.heal();
+    layer.resend(() => true);
+    pair.place.until(() => told.length === 4, 'the fifth');
+    pair.cut();
+    pair.send(10);
+    awaits('six');
+    layer.drop((to) => to === FAR);
+    assert.equal(told.slice(3), ['five after 5', 'six after 5'], 'nor for one that is gone');
   });
 
   test('a pair that is given up begins again, and frames of before are not taken', () => {

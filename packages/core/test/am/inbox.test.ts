@@ -51,6 +51,30 @@ suite('inbox', (test) => {
     assert.equal([inbox.waiting(b), inbox.take()], [0, undefined]);
   });
 
+  test('what an agent says does not overtake its output that came over another link', () => {
+    const [a, b, c] = [linkTo(0), linkTo(1), linkTo(2)];
+    const of = (host: number, type: number, from: Link): Received =>
+      ({ header: { type, source: sessionAddress(host), job: 1 }, body: new Uint8Array(), from }) as Received;
+    const inbox = new Inbox();
+    const all = [
+      message(1, a), message(2, a), { frame: frameOf(7, 1), from: a }, { frame: frameOf(7, 2), from: c },
+      of(7, 3, b), of(8, 4, b), of(9, 5, c),
+    ];
+    for (const each of all) inbox.push(each);
+    const [host, other] = [sessionAddress(7), sessionAddress(6)];
+    assert.equal([a, b, c].map((link) => inbox.isBusy(link, other, 1)), [true, true, true]);
+    const idle = linkTo(3);
+    assert.equal([inbox.isBusy(idle, host, 1), inbox.isBusy(idle, host, 2), inbox.isBusy(idle, other, 1)],
+      [true, false, false], 'a frame comes behind what waits of its source');
+    const taken = all.map(() => inbox.take() as Received | ReceivedFrame);
+    const types = taken.map((each) =>
+      ('frame' in each ? `frame ${decodeHeader(each.frame).sequence}` : each.header.type));
+    assert.equal(types.filter((type) => type !== 4 && type !== 5), [1, 2, 'frame 1', 'frame 2', 3]);
+    assert.is(inbox.isBusy(idle, host, 1), false);
+    inbox.push(of(7, 6, b));
+    assert.is((inbox.take() as Received).header.type, 6, 'nothing of it waits any more');
+  });
+
   test('a frame of a stream comes after the messages of all that came before it over the link to the parent', () => {
     const parent = { peer: CONTROLLER, role: 'parent', job: 0 } as Link;
     const frame = frameOf(3, 1);
