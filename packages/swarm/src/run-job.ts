@@ -162,18 +162,17 @@ class BootedAgents {
 }
 
 /**
- * What the ranks of a host have written, twice what their pipes hold at most, comes over a slow link, one share of the
- * window each round trip; and all that they write, where each part of a share, a quarter at least, is released after a
- * while.
+ * What the ranks of a host write, twice what their pipes hold at least, comes over slow links, a part of a share of the
+ * window, a quarter at least, each round trip, and each part is released after a while.
  */
 function drainMs({ settings, faults, hosts, slots, pipeBytes, apps, stdinBytes, releaseMs }: SwarmOptions): number {
-  const slowest = Math.max(0, ...faults.map((fault) => (fault.kind === 'slow' ? fault.latencyMs : 0)));
+  const slowMs = faults.reduce((sum, fault) => sum + (fault.kind === 'slow' ? fault.latencyMs : 0), 0);
   const shareBytes = resolveSettings(settings).params.int('iof.window') / hosts;
   const written = apps.map((app) => {
     const { stdout, stderr } = expectedOf(app, { rank: 0, hostname: '', stdin: new Uint8Array(stdinBytes) });
     return stdout.length + stderr.length;
   });
-  return (slots * (2 * pipeBytes * 2 * slowest + 4 * Math.max(0, ...written) * releaseMs)) / shareBytes;
+  return (slots * Math.max(2 * pipeBytes, ...written) * 4 * (2 * slowMs + releaseMs)) / shareBytes;
 }
 
 function simulate(options: SwarmOptions, hooks: RunHooks): Run {
