@@ -16,7 +16,9 @@ const LONG = { timeoutMs: 60_000 };
 const DEADLINE_MS = 30_000;
 const CLIENT = fileURLToPath(new URL('../test/fake-ssh.sh', import.meta.url));
 const VALUE = `marks-${process.pid}.1`;
-const NAME = 'STCI_EXPERIMENT';
+const NAME = 'STCI_LOOK_FOR_MARKS';
+/** Experiments that run beside this file count its processes as another experiment's. */
+const ELSEWHERE = `STCI_EXPERIMENT=${VALUE}`;
 const ALL: MarkSearch = { mark: `${NAME}=${VALUE}`, own: undefined, waitMs: 0 };
 
 function paramsOf(client: string): Params {
@@ -30,7 +32,7 @@ const host = (name: string) => ({ name, slots: 1, slotsBound: false, origin: 'te
 const GONE = 2 ** 22 - 1;
 const limitOf = (agent: string | number): string => `$((${MARK_TAG} << ${TAG_SHIFT} | 0x1234 << 22 | ${agent}))`;
 const limited = (agent: string | number, words: string): string =>
-  `ulimit -S -w ${limitOf(agent)}; exec env -i ${words}`;
+  `ulimit -S -w ${limitOf(agent)}; exec env -i ${ELSEWHERE} ${words}`;
 const OWN = { session: 's1', settleMs: 500, ageMs: () => 600_000 };
 /** As in a container of this machine. */
 const IN_SPACE = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
@@ -41,7 +43,6 @@ suite('search for processes of a run', (test) => {
   const children: ChildProcess[] = [];
   let directory = '';
   test.before(() => void (directory = mkdtempSync(join(tmpdir(), 'stci-marks-'))));
-  // At once: experiments of other test files count those without a mark that stay.
   test.afterEach(() => {
     for (const { pid } of children.splice(0)) {
       try {
@@ -55,7 +56,7 @@ suite('search for processes of a run', (test) => {
 
   /** Runs when this resolves; its id. */
   async function start(line: string, env: NodeJS.ProcessEnv): Promise<number> {
-    const options = { env: { PATH: process.env['PATH'], ...env }, detached: true, stdio: 'ignore' } as const;
+    const options = { env: { PATH: process.env['PATH'], STCI_EXPERIMENT: VALUE, ...env }, detached: true, stdio: 'ignore' } as const;
     const child = spawn('sh', ['-c', line], options);
     children.push(child);
     const pid = child.pid as number;
@@ -121,7 +122,7 @@ suite('search for processes of a run', (test) => {
   test.skipIf(noSpace !== '', noSpace, 'the id of an agent in another PID namespace means none here', async () => {
     const [file = '', ...words] = IN_SPACE;
     const line = `ulimit -S -w ${limitOf('$$')}; sleep 67`;
-    const child = spawn(file, [...words, 'env', '-i', 'sh', '-c', line], { detached: true, stdio: 'ignore' });
+    const child = spawn(file, [...words, 'env', '-i', ELSEWHERE, 'sh', '-c', line], { detached: true, stdio: 'ignore' });
     children.push(child);
     const childrenOf = (pid: number): number[] =>
       readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
