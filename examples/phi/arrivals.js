@@ -39,6 +39,8 @@ export class Arrivals {
   /** @type {number[]} */
   #times = [];
   #next = 0;
+  #mean = Infinity;
+  #deviation = Infinity;
   #bounds;
 
   /** @param {Bounds} bounds */
@@ -50,6 +52,9 @@ export class Arrivals {
   add(ms) {
     this.#times[this.#next] = ms;
     this.#next = (this.#next + 1) % WINDOW;
+    const count = this.#times.length;
+    this.#mean = this.#times.reduce((all, each) => all + each, 0) / count;
+    this.#deviation = Math.sqrt(this.#times.reduce((all, each) => all + (each - this.#mean) ** 2, 0) / count);
   }
 
   /**
@@ -58,11 +63,8 @@ export class Arrivals {
    */
   silenceMs(deviations) {
     const { meanMinMs, meanMaxMs, deviationMinMs, deviationMaxMs } = this.#bounds;
-    const count = this.#times.length;
-    const mean = count === 0 ? meanMaxMs : this.#times.reduce((all, ms) => all + ms, 0) / count;
-    const variance = count === 0 ? Infinity : this.#times.reduce((all, ms) => all + (ms - mean) ** 2, 0) / count;
-    const deviation = within(Math.sqrt(variance), deviationMinMs, deviationMaxMs);
-    return within(mean, meanMinMs, meanMaxMs) + deviations * deviation;
+    const deviation = within(this.#deviation, deviationMinMs, deviationMaxMs);
+    return within(this.#mean, meanMinMs, meanMaxMs) + deviations * deviation;
   }
 }
 

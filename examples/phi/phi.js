@@ -49,8 +49,11 @@ export class Phi {
   }
 
   get dueMs() {
-    const times = [...this.#targets.values()].map((target) => Math.min(target.pingDueMs, this.#deadlineMs(target)));
-    return times.length === 0 ? undefined : Math.min(...times);
+    let dueMs = Infinity;
+    for (const target of this.#targets.values()) {
+      dueMs = Math.min(dueMs, target.pingDueMs, this.#deadlineMs(target));
+    }
+    return dueMs === Infinity ? undefined : dueMs;
   }
 
   /** @param {Event} event @param {number} nowMs @returns {readonly Action[]} */

@@ -69,10 +69,18 @@ export function createTorus(dimensions, order) {
     return d === undefined ? source : moved(source, d, Math.sign(offset(source, target, d)));
   };
 
-  /** @type {(position: Position) => Position[]} */
+  /** Kept: a search around dead positions comes by all of them. @type {Map<Position, readonly Position[]>} */
+  const known = new Map();
+
+  /** @type {(position: Position) => readonly Position[]} */
   const neighbours = (position) => {
-    const all = inOrder.flatMap((d) => [moved(position, d, 1), moved(position, d, -1)]);
-    return [...new Set(all)].filter((other) => other !== position).sort((a, b) => a - b);
+    let found = known.get(position);
+    if (found === undefined) {
+      const all = inOrder.flatMap((d) => [moved(position, d, 1), moved(position, d, -1)]);
+      found = [...new Set(all)].filter((other) => other !== position).sort((a, b) => a - b);
+      known.set(position, found);
+    }
+    return found;
   };
 
   /**

@@ -102,6 +102,7 @@ function checkRoutes(topology: Topology, { source, target, dead }: TopologyExamp
   const gone = dead && new Set(dead);
   let longest = 0;
   for (const to of positions(topology, target)) {
+    const walked: Walked = new Map();
     for (const from of positions(topology, source)) {
       if (gone?.has(from)) continue;
       if (from === to || gone?.has(to)) {
@@ -109,11 +110,11 @@ function checkRoutes(topology: Topology, { source, target, dead }: TopologyExamp
         assert.is(topology.nextHop(from, to, gone), undefined, where);
         continue;
       }
-      const walked = walk(topology, from, to, gone);
-      const isFound = walked !== undefined || gone !== undefined;
+      const hops = walk(topology, from, to, gone, walked);
+      const isFound = hops !== undefined || gone !== undefined;
       assert.ok(isFound, `${nameOf(topology)}: there is no route from ${from} to ${to}`);
-      longest = Math.max(longest, walked ?? 0);
-      if (gone === undefined) checkNobodyDead(topology, from, to);
+      longest = Math.max(longest, hops ?? 0);
+      if (gone === undefined) checkNobodyDead(topology, from, to, walked);
     }
   }
   assert.equal([...gone ?? []], [...new Set(dead)], `${nameOf(topology)}: the set of dead positions has changed`);
@@ -121,8 +122,8 @@ function checkRoutes(topology: Topology, { source, target, dead }: TopologyExamp
 }
 
 /** An empty set is as none. */
-function checkNobodyDead(topology: Topology, from: Position, to: Position): void {
-  const [hop, other] = [topology.nextHop(from, to), topology.nextHop(from, to, new Set())];
+function checkNobodyDead(topology: Topology, from: Position, to: Position, walked: Walked): void {
+  const [hop, other] = [walked.get(from)?.next, topology.nextHop(from, to, new Set())];
   if (hop === other) return;
   throw new Error(`${nameOf(topology)}: from ${from} to ${to}: ${hop}, and ${other} if none is dead`);
 }
@@ -132,8 +133,9 @@ function checkDetours(topology: Topology, { source, target, dead = [] }: Topolog
   for (const to of positions(topology, target)) {
     if (gone.has(to)) continue;
     const hops = distances(topology, to, gone);
+    const walked: Walked = new Map();
     for (const from of positions(topology, source)) {
-      if (gone.has(from) || hops[from] === -1 || walk(topology, from, to, gone) !== undefined) continue;
+      if (gone.has(from) || hops[from] === -1 || walk(topology, from, to, gone, walked) !== undefined) continue;
       throw new Error(`${nameOf(topology)}, dead ${dead.join(' ')}: no route from ${from} to ${to}, which it reaches`);
     }
   }
@@ -207,29 +209,55 @@ function checkTreeAt(topology: Topology, root: Position, position: Position): vo
   assert.is(tree.depth(parent), tree.depth(position) - 1, `${where}: depth of its parent, ${parent}`);
 }
 
+/** The neighbours of positions that were asked for: `turns` promises that they stay the same. */
+const links = new WeakMap<Topology, Map<Position, readonly Position[]>>();
+
+/** Asks once: walks over all pairs come by each position thousands of times. */
+function linksOf(topology: Topology, position: Position): readonly Position[] {
+  let known = links.get(topology);
+  if (known === undefined) links.set(topology, known = new Map<Position, readonly Position[]>());
+  let found = known.get(position);
+  if (found === undefined) known.set(position, found = topology.neighbours(position));
+  return found;
+}
+
+/** Of positions on the routes to one target: the next hop, and how many are left. */
+type Walked = Map<Position, { readonly next: Position; readonly hops: number }>;
+
 /**
  * Number of hops along the next hops; undefined if there is none. Fails on loops, dead hops and hops without a link.
+ * Each position is asked once for its hop to a target: where `walked` goes on, the rest of the route is known.
  */
 function walk(
-  topology: Topology, source: Position, target: Position, dead?: ReadonlySet<Position>,
+  topology: Topology, source: Position, target: Position, dead?: ReadonlySet<Position>, walked: Walked = new Map(),
 ): number | undefined {
+  const path: Position[] = [];
   let at = source;
-  for (let hops = 0; hops <= topology.size; hops++) {
-    if (at === target) return hops;
+  while (at !== target && !walked.has(at) && path.length <= topology.size) {
     progress();
     const next = topology.nextHop(at, target, dead);
     if (next === undefined) {
-      assert.is(hops, 0, `${nameOf(topology)}: ${source} to ${target} ends half-way, at ${at}`);
+      assert.is(path.length, 0, `${nameOf(topology)}: ${source} to ${target} ends half-way, at ${at}`);
       return undefined;
     }
     // Texts are only made for failures: this is the innermost loop over all pairs of all sizes.
-    if (dead?.has(next) === true || !(hops >= HOPS_CHECKED || topology.neighbours(at).includes(next))) {
+    if (dead?.has(next) === true || !(path.length >= HOPS_CHECKED || linksOf(topology, at).includes(next))) {
       throw new Error(`${nameOf(topology)}: ${source} to ${target}: ${at}-${next} is not a live link`);
     }
+    path.push(at);
     at = next;
   }
-  const where = dead === undefined ? nameOf(topology) : `${nameOf(topology)}, dead ${[...dead].join(' ')}`;
-  throw new Error(`${where}: ${source} to ${target} is a loop`);
+  if (path.length > topology.size) {
+    const where = dead === undefined ? nameOf(topology) : `${nameOf(topology)}, dead ${[...dead].join(' ')}`;
+    throw new Error(`${where}: ${source} to ${target} is a loop`);
+  }
+  let hops = walked.get(at)?.hops ?? 0;
+  for (let next = at; path.length > 0; hops += 1) {
+    const before = path.pop()!;
+    walked.set(before, { next, hops: hops + 1 });
+    next = before;
+  }
+  return hops;
 }
 
 /** Hops to `target` from all positions through live ones; -1 if there is no path. */
@@ -240,7 +268,7 @@ function distances(topology: Topology, target: Position, dead: ReadonlySet<Posit
   const order = [target];
   for (const at of order) {
     progress();
-    for (const next of topology.neighbours(at)) {
+    for (const next of linksOf(topology, at)) {
       if (hops[next] !== -1 || dead.has(next)) continue;
       hops[next] = hops[at]! + 1;
       order.push(next);
