@@ -56,8 +56,9 @@ suite('search for processes of a run', (test) => {
 
   /** Runs when this resolves; its id. */
   async function start(line: string, env: NodeJS.ProcessEnv): Promise<number> {
-    const options = { env: { PATH: process.env['PATH'], STCI_EXPERIMENT: VALUE, ...env }, detached: true, stdio: 'ignore' } as const;
-    const child = spawn('sh', ['-c', line], options);
+    const child = spawn('sh', ['-c', line], {
+      env: { PATH: process.env['PATH'], STCI_EXPERIMENT: VALUE, ...env }, detached: true, stdio: 'ignore',
+    });
     children.push(child);
     const pid = child.pid as number;
     const isThere = (): boolean => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep');
@@ -121,8 +122,8 @@ suite('search for processes of a run', (test) => {
 
   test.skipIf(noSpace !== '', noSpace, 'the id of an agent in another PID namespace means none here', async () => {
     const [file = '', ...words] = IN_SPACE;
-    const line = `ulimit -S -w ${limitOf('$$')}; sleep 67`;
-    const child = spawn(file, [...words, 'env', '-i', ELSEWHERE, 'sh', '-c', line], { detached: true, stdio: 'ignore' });
+    const cleared = ['env', '-i', ELSEWHERE, 'sh', '-c', `ulimit -S -w ${limitOf('$$')}; sleep 67`];
+    const child = spawn(file, [...words, ...cleared], { detached: true, stdio: 'ignore' });
     children.push(child);
     const childrenOf = (pid: number): number[] =>
       readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
