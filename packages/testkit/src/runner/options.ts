@@ -28,7 +28,7 @@ export const USAGE = `Usage: npm test -- [WORD...] [--grep TEXT] [--jobs N] [--t
        [--other user|node] [--shuffle SEED] [--report PATH]
   WORD       only test files whose path contains it, such as core or iof
   --grep     only tests whose "suite › test" contains TEXT
-  --jobs     files run at a time (default: one a core, twice as many while a core is idle)
+  --jobs     files run at a time (default: one a core; while a core is idle as many more, or four)
   --timeout  deadline of a file in ms (default 120000; a file may say // @timeoutMs 300000 in its head)
   --file     run this compiled file, found or not (may be repeated)
   --other    for a repetition with another user or Node: without files whose head says // @sameFor user, node: REASON

@@ -7,7 +7,8 @@ import { availableParallelism, cpus } from 'node:os';
 
 const LOOK_EVERY_MS = 500;
 const IDLE_CORES_MIN = 0.5;
-const MAX_PER_CORE = 2;
+/** At most so many more than cores on a small machine, where a few files that wait leave all cores idle. */
+const MORE_MIN = 4;
 
 export interface PoolOptions {
   /** Run at a time, whatever the machine does. */
@@ -23,7 +24,7 @@ export interface PoolOptions {
 export function poolOptions(jobs: number | undefined): PoolOptions {
   if (jobs !== undefined) return { jobs, jobsMax: jobs };
   const cores = Math.max(2, availableParallelism());
-  return { jobs: cores, jobsMax: MAX_PER_CORE * cores };
+  return { jobs: cores, jobsMax: cores + Math.max(cores, MORE_MIN) };
 }
 
 /** Takes the items in order; resolves when all of them have run, rejects when a run does. */
