@@ -49,7 +49,7 @@ suite('stci.h and answers that break the protocol', (test) => {
     if (noCompiler !== undefined) return;
     assert.is(agent.compileProbe(), '');
     await agent.open();
-  });
+  }, LONG);
   test.after(() => agent.close());
   const needs = (name: string, body: () => unknown): void =>
     test.skipIf(noCompiler !== undefined, noCompiler ?? '', name, body, LONG);

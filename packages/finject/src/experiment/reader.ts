@@ -7,11 +7,12 @@ import { didYouMean, expandHostlist, splitWords } from '@stci/core';
 import { StciError } from '@stci/interface';
 import type { HostRef, Problem, SourcePlace } from './contracts.js';
 import { shown } from './show.js';
-import { NUMBERS_MAX, readDuration, readNumbers, type Read } from './texts.js';
+import { NUMBERS_MAX, numbersOf, readDuration, readRanges, type NumberRange, type Read } from './texts.js';
 import type { LoadedFile, Path } from './yaml-file.js';
 import { nameOf, PROBLEMS_MAX } from './structure.js';
 
 const RANK_MAX = 0xffff_ffff;
+const TOO_MANY = `it has more than ${NUMBERS_MAX} numbers.`;
 
 export interface FoundProblem extends Problem {
   readonly path: Path;
@@ -126,13 +127,21 @@ export class Cursor {
 
   /** A number, a set as text, or a list of both. `words`: what the text may begin with besides, which others read. */
   numbers(max = RANK_MAX, words: readonly string[] = []): number[] | undefined {
-    if (Array.isArray(this.value)) return this.#together((item) => item.numbers(max));
+    return this.#numbersOf(this.#ranges(max, words));
+  }
+
+  #ranges(max: number, words: readonly string[]): readonly NumberRange[] | undefined {
+    if (Array.isArray(this.value)) return this.items().flatMap((item) => item.#ranges(max, []) ?? []);
     const text = this.text();
     if (text === undefined) return undefined;
     const [word] = /^[a-z-]+/iu.exec(text) ?? [];
-    if (word === undefined || words.length === 0) return this.take(readNumbers(text, max));
+    if (word === undefined || words.length === 0) return this.take(readRanges(text, max));
     const hint = didYouMean(word, words);
     return this.problem(`${shown(text)} is neither a number, a range such as 4-6, nor ${words.join(', ')}.${hint}`);
+  }
+
+  #numbersOf(ranges: readonly NumberRange[] | undefined): number[] | undefined {
+    return ranges && (numbersOf(ranges) ?? this.problem(TOO_MANY));
   }
 
   /** Names as in a host list, or numbers. */
@@ -140,7 +149,7 @@ export class Cursor {
     if (Array.isArray(this.value)) return this.#together((item) => item.hostRefs());
     const text = this.text();
     if (text === undefined) return undefined;
-    if (/^[\d\s,-]+$/.test(text)) return this.take(readNumbers(text, RANK_MAX));
+    if (/^[\d\s,-]+$/.test(text)) return this.#numbersOf(this.take(readRanges(text, RANK_MAX)));
     return this.hostItems()?.map(({ name }) => (/^\d{1,10}$/.test(name) ? Number(name) : name));
   }
 
@@ -149,7 +158,7 @@ export class Cursor {
     const found = new Set<Value>();
     for (const item of this.items()) {
       for (const one of read(item) ?? []) found.add(one);
-      if (found.size > NUMBERS_MAX) return this.problem(`it has more than ${NUMBERS_MAX} numbers.`);
+      if (found.size > NUMBERS_MAX) return this.problem(TOO_MANY);
     }
     return [...found];
   }

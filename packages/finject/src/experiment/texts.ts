@@ -26,9 +26,14 @@ export function readDuration(text: string, minMs = 0, maxMs = DURATION_MAX_MS): 
   return bad(isClear ? parsed.problem : `${parsed.problem}; expected ${expectedForm(spec)}`);
 }
 
-/** `3`, `0-3,7`: ascending within a range, each number once. */
-export function readNumbers(text: string, max: number): Read<number[]> {
-  const numbers = new Set<number>();
+export interface NumberRange {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** `3`, `0-3,7`. */
+export function readRanges(text: string, max: number): Read<NumberRange[]> {
+  const ranges: NumberRange[] = [];
   for (const item of text.split(',')) {
     const match = /^\s*(\d{1,10})\s*(?:-\s*(\d{1,10})\s*)?$/.exec(item);
     const isAll = item === text;
@@ -38,10 +43,20 @@ export function readNumbers(text: string, max: number): Read<number[]> {
     const [low, high] = [Number(match[1]), Number(match[2] ?? match[1])];
     if (low > high) return bad(`has ${low}-${high}, which is reversed: write ${high}-${low}`);
     if (high > max) return bad(`${isAll ? 'is' : `has ${high}, which is`} more than ${max}`);
-    if (high - low >= NUMBERS_MAX) return bad(`has more than ${NUMBERS_MAX} numbers`);
-    for (let number = low; number <= high; number++) numbers.add(number);
+    ranges.push({ low, high });
   }
-  return good([...numbers]);
+  return good(ranges);
+}
+
+/**
+ * Ascending within a range, each number once. Undefined: too many, which is known before any is made; a few words may
+ * stand for a great many.
+ */
+export function numbersOf(ranges: readonly NumberRange[]): number[] | undefined {
+  if (ranges.reduce((sum, { low, high }) => sum + high - low + 1, 0) > NUMBERS_MAX) return undefined;
+  const numbers = new Set<number>();
+  for (const { low, high } of ranges) for (let number = low; number <= high; number++) numbers.add(number);
+  return [...numbers];
 }
 
 const COUNT = /^[1-9]\d{0,8}$/;

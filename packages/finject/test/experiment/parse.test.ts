@@ -232,8 +232,12 @@ colour: red
 
   test('a few words that stand for many millions of ranks are refused at once', () => {
     const ranks = Array.from({ length: 90 }, (_, at) => `${at}000000-${at}999998`).join();
-    const [problem = ''] = wrong(`checks: [{ failed-ranks: [${ranks}] }]`);
-    assert.match(problem, 'it has more than 1000000 numbers');
+    // As a list, as one text, and a text that says the same numbers again and again.
+    const again = Array(200).fill('0-999998').join();
+    for (const given of [`[${ranks}]`, `"${ranks}"`, `"${again}"`, `[${again}]`]) {
+      const [problem = ''] = wrong(`checks: [{ failed-ranks: ${given} }]`);
+      assert.match(problem, 'it has more than 1000000 numbers');
+    }
   });
 
   const cases: readonly (readonly [string, string, RegExp])[] = [
