@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { watchSignals } from '@stci/stcirun/internal';
 import { assert, eventually, suite } from '@stci/testkit';
 import { PROGRAM, sh, start, type Run } from './e2e.js';
 
@@ -95,6 +96,34 @@ suite('stcirun, signals', (test) => {
     const result = await job.result;
     assert.is(result.exitCode, 0, result.err);
   }, { timeoutMs: 20_000 });
+
+  test('CONT before a stop that is late, as on a busy machine: stcirun does not stop after it', async () => {
+    const { kill } = process;
+    const seen: string[] = [];
+    process.kill = (pid, signal) => {
+      if (signal !== 'SIGSTOP') return kill.call(process, pid, signal);
+      seen.push('stop');
+      return true;
+    };
+    const pause = (on: boolean): void => {
+      seen.push(on ? 'pause' : 'go on');
+      if (!on) return;
+      setTimeout(() => {
+        process.kill(process.pid, 'SIGCONT');
+        for (const endMs = performance.now() + 100; performance.now() < endMs;);
+      }, 10);
+    };
+    const nothing = (): void => undefined;
+    const unwatch = watchSignals([], { end: nothing, forward: nothing, detach: nothing, pause });
+    try {
+      process.kill(process.pid, 'SIGTSTP');
+      await eventually(() => seen.includes('go on'), { what: 'CONT' });
+      assert.equal(seen, ['pause', 'go on']);
+    } finally {
+      unwatch();
+      process.kill = kill;
+    }
+  });
 
   test('USR1 is sent on', async () => {
     const job = await up(EACH, 'trap "echo usr1; exit 4" USR1');

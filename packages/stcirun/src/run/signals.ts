@@ -51,6 +51,12 @@ export function watchSignals(
 ): () => void {
   let times = 0;
   let stopTimer: NodeJS.Timeout | undefined;
+  let stopping: NodeJS.Immediate | undefined;
+  const stop = (): void => void process.kill(process.pid, 'SIGSTOP');
+  const stay = (): void => {
+    clearTimeout(stopTimer);
+    clearImmediate(stopping);
+  };
   const handlers = new Map<SignalName, () => void>();
   for (const signal of ENDING) {
     handlers.set(signal, () => {
@@ -64,11 +70,13 @@ export function watchSignals(
   handlers.set('SIGTSTP', () => {
     if (forwarded.includes('SIGTSTP')) actions.forward('SIGSTOP');
     actions.pause(true);
-    clearTimeout(stopTimer);
-    stopTimer = setTimeout(() => process.kill(process.pid, 'SIGSTOP'), STOP_DELAY_MS);
+    stay();
+    // Signals that have come are dispatched between the two. On a busy machine the timer may be later than a CONT,
+    // after which nothing would continue this process.
+    stopTimer = setTimeout(() => { stopping = setImmediate(stop); }, STOP_DELAY_MS);
   });
   handlers.set('SIGCONT', () => {
-    clearTimeout(stopTimer);
+    stay();
     actions.pause(false);
     if (forwarded.includes('SIGCONT')) actions.forward('SIGCONT');
   });
@@ -76,7 +84,7 @@ export function watchSignals(
   if (ignoresHangup) handlers.set('SIGHUP', () => undefined);
   for (const [signal, handler] of handlers) process.on(signal as NodeJS.Signals, handler);
   return () => {
-    clearTimeout(stopTimer);
+    stay();
     for (const [signal, handler] of handlers) process.off(signal as NodeJS.Signals, handler);
   };
 }
