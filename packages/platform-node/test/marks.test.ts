@@ -77,7 +77,7 @@ suite('marks of tools', (test) => {
     for (const by of ['sweep', 'guardian']) {
       const go = join(root, `go-${by}`);
       const more = by === 'sweep' ? 'exit 0' : `${AS_NOBODY} ${KEPT} sleep 300`;
-      const started = sweeper(`${CLEARED} until [ -e ${go} ]; do sleep 0.02; done; ${more}`, 'stay');
+      const started = sweeper(`${CLEARED} until [ -e '${go}' ]; do sleep 0.02; done; ${more}`, 'stay');
       const limitOf = () => /^Max file locks +(\d+)/m.exec(read(started.child.pid, 'limits'))?.[1] ?? '';
       const limit = await eventually(limitOf, { what: 'the limit of the agent' });
       // Another user's process in the group of a script of root. Its environment shows the limit too.

@@ -68,7 +68,8 @@ suite('private sockets', (test) => {
     }, 'run'));
 
   test('else in the directory for temporary files', () => within(async (place) => {
-    mkdirSync(join(place, 'open'), { mode: 0o755 });
+    mkdirSync(join(place, 'open'));
+    chmodSync(join(place, 'open'), 0o755);
     assert.is(privatePath('a.sock'), join(place, `stci-${UID}`, 'a.sock'));
     assert.is(modeOf(join(place, `stci-${UID}`)), 0o700);
   }, 'open'));

@@ -54,7 +54,7 @@ suite('manual pages', (test) => {
   for (const page of PAGES) {
     test.skipIf(!hasMan, 'man is not on this machine', `${page}: man has no warning`, () => {
       const argv = ['-l', '--warnings', '-E', 'UTF-8', join(ROOT, page)];
-      const env = { ...process.env, MANPAGER: 'cat' };
+      const env = { ...process.env, LC_ALL: 'C', MANPAGER: 'cat' };
       const { status, stdout, stderr } = spawnSync('man', argv, { encoding: 'utf8', env });
       assert.equal([status, stderr], [0, '']);
       for (const heading of ['NAME', 'DESCRIPTION', 'SEE ALSO']) assert.match(stdout.replace(/.\u0008/g, ''), heading);
