@@ -18,7 +18,7 @@ function away(lab: Lab): string {
   return `${left} </dev/null >/dev/null 2>&1 & until [ -e "${gone}" ]; do sleep 0.02; done;`;
 }
 
-const QUICK = '--mca bootcom.lease=1s --mca tool.grace=200ms';
+const QUICK = ['--mca', 'bootcom.lease=1s', '--mca', 'tool.grace=200ms'];
 
 /** Refuses hosts for which there is a file `refuse-HOST`; once there is a file `far`, hosts are other machines. */
 function client(lab: Lab): string {
@@ -38,9 +38,9 @@ fi
   return lab.path('ssh.sh');
 }
 
-function experiment(lab: Lab, options: string, line: string): void {
+function experiment(lab: Lab, options: readonly string[], line: string): void {
   const program = ['sh', '-c', line];
-  const target = { options: `${options} ${QUICK}`.split(' '), program };
+  const target = { options: [...options, ...QUICK], program };
   lab.file('e.yaml', `name: e\ntarget: ${JSON.stringify(target)}\nchecks: [exit-code: 0, no-orphan]\n`);
 }
 
@@ -53,7 +53,7 @@ function endLeft(lab: Lab): number {
 }
 
 suite('no-orphan', (test) => {
-  const over = (lab: Lab): string => `--host a,b --mca launcher.ssh.client=${client(lab)}`;
+  const over = (lab: Lab): string[] => ['--host', 'a,b', '--mca', `launcher.ssh.client=${client(lab)}`];
 
   test('hosts over ssh: all are looked at, and nothing is left', withLab(async (lab) => {
     experiment(lab, over(lab), 'sleep 0.1');
@@ -65,7 +65,7 @@ suite('no-orphan', (test) => {
 
   test('a process that left its agent is found on its host; a host that refuses is named', withLab(async (lab) => {
     const leave = `touch '${lab.path('far')}' '${lab.path('refuse-a')}'; ulimit -S -w unlimited; ${away(lab)}`;
-    experiment(lab, `-n 2 ${over(lab)}`, `[ $STCI_RANK = 0 ] || { ${leave} }`);
+    experiment(lab, ['-n', '2', ...over(lab)], `[ $STCI_RANK = 0 ] || { ${leave} }`);
     let ended = 0;
     try {
       const result = await lab.run('finject', 'run', 'e.yaml', '--output', 'run');
@@ -84,7 +84,7 @@ suite('no-orphan', (test) => {
 
   test('agents on this machine: it is looked at here; a session that stays says how its agents were started',
     withLab(async (lab) => {
-      experiment(lab, '--launcher local --host a,b', 'sleep 0.1');
+      experiment(lab, ['--launcher', 'local', '--host', 'a,b'], 'sleep 0.1');
       said(await lab.run('finject', 'run', 'e.yaml', '--output', 'own'), 0);
       said(await lab.run('stci', 'start', '--host', 'a,b', '--launcher', 'local', '--name', 'lab'), 0);
       try {
