@@ -1,5 +1,6 @@
 /** `stci doctor` in jobs of a real Slurm. */
 // @timeoutMs 300000
+// @sameFor node: Slurm and hosts; for Node the doctor's processes are those of its other tests.
 
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';

@@ -3,6 +3,7 @@
  * one of them decides.
  */
 // @timeoutMs 300000
+// @sameFor node: ssh and hosts; for Node a plugin is a module, as in e2e-plugin and plugin-faults.
 
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,6 @@
 /** What takes part on several hosts: programs in three languages over slow, broken and cut links; in a session. */
 // @timeoutMs 300000
+// @sameFor node: ssh and hosts; for Node programs' sockets are those of e2e-client-messages.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -9,6 +9,7 @@ import type { Tool } from './tool.js';
 
 /** How long what was sent may take to leave before this process is killed or stopped. */
 const FLUSH_MS = 200;
+/** Interval at which queues are looked at, at most 100 times a fault: links tell of room, and not of an empty queue. */
 const FLUSH_PERIOD_MS = 2;
 
 /** So long the controller goes on after it has told of its own end: links to front-ends are not its router's. */

@@ -60,7 +60,10 @@ export interface ToolEvents {
   onStdinClosed(tool: Tool): void;
 }
 
-/** Interval at which a process group that is being ended is polled. */
+/**
+ * Interval at which a process group that is being ended is polled: no system call waits for the end of processes that
+ * are not children. It ends with the group, or KILL_WAIT_MS after its SIGKILL; only pipes that others hold are longer.
+ */
 const GROUP_POLL_MS = 20;
 
 /** Signals with which the runtime ends a group. */

@@ -10,6 +10,10 @@ import type { SessionKey } from '../session/session-link.js';
 const PENDING_MAX = 64;
 /** How long, when the session ends, front-ends may take for what is left. */
 const DISCONNECT_MS = 10_000;
+/**
+ * Interval at which it is looked whether they have it: at most 500 times, at the session's end only. A channel tells of
+ * room in its queue, and not that it is empty.
+ */
 const DISCONNECT_PERIOD_MS = 20;
 
 export interface SessionServerInit {
