@@ -29,14 +29,14 @@ suite('daemons of programs', (test) => {
   }, { timeoutMs: 15_000 });
 
   test('so is one that cleared its environment', async () => {
-    const job = start(['-n', '1', ...sh(`setsid env -i ${ROUND} 600 </dev/null >/dev/null 2>&1 & ${WAIT}`)]);
+    const job = start(['-n', '1', ...sh(`setsid env -i '${ROUND}' 600 </dev/null >/dev/null 2>&1 & ${WAIT}`)]);
     const result = await job.result;
     assert.match(result.err, /ended 1 process that ranks had left behind on /);
     await eventually(() => !isRunning(ROUND), { deadlineMs: 3000, what: 'its end' });
   });
 
   test('so is one of an agent that was not started ahead', async () => {
-    const daemon = `setsid env -i ${ROUND} 601 </dev/null >/dev/null 2>&1 & ${WAIT}`;
+    const daemon = `setsid env -i '${ROUND}' 601 </dev/null >/dev/null 2>&1 & ${WAIT}`;
     const result = await run(['--launcher', 'local', '--host', 'a,b', '-n', '2', ...sh(daemon)]);
     assert.match(result.err, /ended 2 processes that ranks had left behind on a,b/);
     await eventually(() => !isRunning(ROUND), { deadlineMs: 3000, what: 'their end' });

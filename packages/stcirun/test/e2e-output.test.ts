@@ -64,8 +64,8 @@ suite('stcirun, lines', (test) => {
     try {
       for (const [tag, other, whole] of [[[], 'other', 'abcdef'], [['--tag'], '[1] other', '[0] abcdef']] as const) {
         const [half, end] = [join(place, `half${tag.length}`), join(place, `end${tag.length}`)];
-        const after = (file: string, then: string): string => `until [ -e ${file} ]; do sleep 0.05; done; ${then}`;
-        const ranks = [`printf abc; : >${half}; ${after(end, 'echo def')}`, after(half, 'echo other')];
+        const after = (file: string, then: string): string => `until [ -e '${file}' ]; do sleep 0.05; done; ${then}`;
+        const ranks = [`printf abc; : >'${half}'; ${after(end, 'echo def')}`, after(half, 'echo other')];
         const job = start(['-n', '2', ...tag, ...sh(`if [ $STCI_RANK = 0 ]; then ${ranks[0]}; else ${ranks[1]}; fi`)]);
         await eventually(() => job.out() !== '', { deadlineMs: 10_000, what: 'the line of the other' });
         assert.is(job.out(), `${other}\n`);
@@ -329,10 +329,10 @@ suite('stcirun, other forms', (test) => {
     const directory = mkdtempSync(join(tmpdir(), 'stci-output-'));
     const shown = join(directory, 'shown');
     const flags = 'cat /proc/$SHARER/fdinfo/0 /proc/$SHARER/fdinfo/1 /proc/$SHARER/fdinfo/2 >&3';
-    const line = `read x; echo out; echo err >&2; until grep -q err ${shown}; do sleep 0.05; done; ${flags}`;
-    const job = `"${process.execPath}" "${PROGRAM}" -n 1 --stdin 0 sh -c '${line.replaceAll('>&3', `>${shown}.1`)}'`;
+    const line = `read x; echo out; echo err >&2; until grep -q err "${shown}"; do sleep 0.05; done; ${flags}`;
+    const job = `"${process.execPath}" "${PROGRAM}" -n 1 --stdin 0 sh -c '${line.replaceAll('>&3', `>"${shown}.1"`)}'`;
     const sharing = `SHARER=$(sh -c 'echo $PPID'); export SHARER; ${job}; ${flags}`;
-    const script = `exec 3>&1; (echo a; echo b) | { ${sharing}; } 2>&1 | cat >${shown}; cat ${shown}.1`;
+    const script = `exec 3>&1; (echo a; echo b) | { ${sharing}; } 2>&1 | cat >"${shown}"; cat "${shown}.1"`;
     const { stdout } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
     rmSync(directory, { recursive: true });
     const seen = [...stdout.matchAll(/^flags:\s+(\d+)$/gmu)].map((match) => Number.parseInt(match[1] as string, 8));

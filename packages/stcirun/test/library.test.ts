@@ -93,7 +93,7 @@ suite('library: a job', (test) => {
     const done = place.file('written');
     const megabytes = 24;
     const job = start({
-      ...shell(`yes 0123456789abcde | head -c ${megabytes << 20}; touch ${done}`), params: { 'iof.window': '1MiB' },
+      ...shell(`yes 0123456789abcde | head -c ${megabytes << 20}; touch '${done}'`), params: { 'iof.window': '1MiB' },
     });
     const hash = createHash('sha256');
     let bytes = 0;

@@ -114,8 +114,8 @@ suite('configuration files that count', (test) => {
     };
     assert.match(info('tool'), 'tool.grace = 7s');
     const all = info();
-    assert.match(all, /project file: \S*middle\/stci\.conf\s+\(ignored: its directory/u);
-    assert.match(all, /project file: \S*outer\/stci\.conf\s+\(read\)/u);
+    assert.match(all, /project file: .*middle\/stci\.conf\s+\(ignored: its directory/u);
+    assert.match(all, /project file: .*outer\/stci\.conf\s+\(read\)/u);
     const { err, exitCode } = await run(['-n', '1', 'true'], { cwd: inner });
     assert.is(exitCode, 0);
     const reason = `its directory ${middle} is world-writable.`;
@@ -127,7 +127,7 @@ suite('configuration files that count', (test) => {
     test("another user's file runs no program, wherever its name leads", () => inPlace(async ({ directory, make }) => {
       const spy = join(directory, 'spy');
       const mark = join(directory, 'mark');
-      writeFileSync(spy, `#!/bin/sh\n: > ${mark}\nexit 1\n`, { mode: 0o755 });
+      writeFileSync(spy, `#!/bin/sh\n: > '${mark}'\nexit 1\n`, { mode: 0o755 });
       const conf = `launcher.ssh.client = ${spy}\n`;
       const shared = make('shared', conf);
       chmodSync(shared, 0o1777);
