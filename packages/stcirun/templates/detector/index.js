@@ -55,7 +55,7 @@ export const component = defineComponent({
 
         /** @type {(nowMs: number) => void} */
         const watchNext = (nowMs) => {
-          const alive = [...table.positions()].filter((position) => table.at(position) !== undefined);
+          const alive = table.positions().filter((position) => table.at(position) !== undefined).sort((a, b) => a - b);
           const next = alive.find((position) => position > self.position) ?? alive[0] ?? self.position;
           if (watched !== next && watched !== self.position) prober.unwatch(watched);
           watched = next;
