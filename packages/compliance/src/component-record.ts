@@ -48,6 +48,30 @@ export function boundsOf({ type, values, min, max }: ParamSpec): readonly ParamV
   return [min, max].filter((one) => one !== undefined);
 }
 
+/**
+ * Other parameters than those that are set, each by itself: for each value a list, of which the first that suits is to
+ * be tried: the least, half and twice as much; the most, or less and less of it.
+ */
+export function* otherParams<Module, Deps, Request>(
+  component: Component<Module, Deps, Request>,
+  set: Readonly<Record<string, string>> = {},
+): Generator<Readonly<Record<string, string>>[]> {
+  const given = paramsOf(component, set);
+  const isTaken = (one: Readonly<Record<string, string>>): boolean => component.query({
+    params: Object.freeze({ ...paramsOf(component, { ...set, ...one }) }), request: undefined as Request,
+    facts: Object.freeze({}), named: true,
+  }).accept;
+  for (const [name, spec] of Object.entries(component.params)) {
+    const now = given[name];
+    const { min = 0, max } = spec;
+    const isNumber = typeof now === 'number' && max !== undefined;
+    const values: (readonly ParamValue[])[] = !isNumber ? boundsOf(spec).map((value) => [value])
+      : [[min], [Math.max(min, Math.floor(now / 2))], [Math.min(max, 2 * now)],
+        [1, 10, 100, 1000].map((part) => Math.max(min, Math.floor(max / part)))];
+    for (const each of values) yield each.map((value) => ({ [name]: formatValue(spec, value) })).filter(isTaken);
+  }
+}
+
 /** Parameters with which the component can be used: each by itself at its bounds, as a user sets it. */
 export function atBounds<Module, Deps, Request>(
   component: Component<Module, Deps, Request>,

@@ -2,44 +2,75 @@
 
 import type { MemberId, Position } from '@stci/interface';
 import * as assert from './assert.js';
-import { checkCost, checkDeath, checkNobody, checkReports, checkSuspicions, type Started } from './detector-judge.js';
+import {
+  checkCost, checkCostLater, checkDeath, checkNobody, checkReports, checkSuspicions, type Started,
+} from './detector-judge.js';
 
-export function checkJoined({ run, size }: Started): void {
-  const { model, settleMs } = run;
-  model.run(run.steadyMs);
+/** Of the time that an agent may take for its first sign of life. */
+export const LATE_SHARE = 0.75;
+
+/** Two join, the first also while others start; and at once, or one after the other. */
+export function checkJoined({ run, size, example: { seed = 1 } }: Started): void {
+  const { model, settleMs, graceMs } = run;
+  if (seed % 3 !== 0) model.run(run.steadyMs);
+  model.grow(LATE_SHARE * graceMs);
+  if (seed % 2 === 0) model.run(model.nowMs + settleMs / 3);
   model.grow();
-  model.run(model.nowMs + 2 * settleMs);
+  model.run(Math.max(run.steadyMs, model.nowMs) + 2 * settleMs);
   checkNobody(model);
-  checkDeath(run, size);
+  checkCostLater(run);
+  for (const joined of seed % 2 === 0 ? [size, size + 1] : [size + 1, size]) checkDeath(run, joined);
 }
 
-export function checkLeft({ run, example: { leaves, deaths: [death] = [] } }: Started): void {
+/** One leaves, others are told of it before they start, or have never known it. Later its place is taken. */
+export function checkLeft({ run, example: { leaves, leftEarly, absent, deaths: [death] = [] } }: Started): void {
   const { model, settleMs } = run;
+  if (leftEarly !== undefined) model.leaveEarly(leftEarly);
+  const isLater = leaves !== undefined;
+  model.onSend = (from, to) => {
+    assert.ok(isLater || model.agent(to).isAlive, `agent ${from} sends to agent ${to}, which has left before`);
+  };
   model.run(run.steadyMs);
-  if (leaves !== undefined) model.leave(leaves);
+  if (isLater) model.leave(leaves);
   model.run(model.nowMs + 3 * settleMs);
   checkNobody(model);
   checkSuspicions(run);
+  model.onSend = undefined;
   if (death !== undefined) checkDeath(run, death.position);
+  const left = leaves ?? leftEarly ?? absent?.[0];
+  if (left === undefined) return;
+  model.restart(left);
+  model.run(model.nowMs + 2 * settleMs);
+  const isReported = model.reports.some(({ failed }) => failed.position === left);
+  assert.ok(!isReported, `agent ${left}, which has come back, is reported`);
+  checkDeath(run, left);
 }
 
-export function checkRefuted({ run, example: { deaths: [death] = [] } }: Started): void {
+/** Also more than once, and of one that had come back. */
+export function checkRefuted({ run, example: { seed = 1, deaths: [death] = [] } }: Started): void {
   const { model, settleMs, detection: { minMs } } = run;
   if (death === undefined) return;
-  const { member } = model.agent(death.position);
   model.run(run.steadyMs);
+  if (seed % 2 === 0) {
+    model.restart(death.position);
+    model.run(model.nowMs + 2 * settleMs);
+  }
+  const { member } = model.agent(death.position);
   // As an agent is told whose link to its parent is back.
   for (const position of model.living) {
     if (position > 0) model.give(position, { type: 'refuted', member: model.agent(0).member });
   }
-  // Soon, so that it does not hold others for dead meanwhile; it is not told itself.
-  for (const type of ['gone', 'refuted'] as const) {
-    for (const position of model.living) if (position !== death.position) model.give(position, { type, member });
-    if (type === 'gone') model.run(model.nowMs + minMs / 8);
+  for (let times = 0; times < 1 + (seed % 3 === 0 ? 1 : 0); times++) {
+    // Soon, so that it does not hold others for dead meanwhile; it is not told itself.
+    for (const type of ['gone', 'refuted'] as const) {
+      for (const position of model.living) if (position !== death.position) model.give(position, { type, member });
+      if (type === 'gone') model.run(model.nowMs + minMs / 8);
+    }
+    model.give(death.position, { type: 'refuted', member });
+    model.run(model.nowMs + 3 * settleMs);
   }
-  model.give(death.position, { type: 'refuted', member });
-  model.run(model.nowMs + 3 * settleMs);
   checkNobody(model);
+  checkCostLater(run);
   checkDeath(run, death.position);
 }
 
@@ -67,7 +98,7 @@ export function checkLinks({ run, size, example: { seed = 1 } }: Started): void 
   }
   model.run(model.nowMs + 3 * settleMs);
   checkSuspicions(run);
-  if (!run.isWaiting) checkCost(run, size);
+  if (!run.isWaiting) checkCost(run);
   checkNobody(model);
   checkDeath(run, size - 1);
 }
@@ -79,13 +110,17 @@ export function checkRestart({ run, example: { deaths: [death] = [], downMs = 0 
   const diesMs = steadyMs + death.atMs;
   model.at(diesMs, () => model.crash(position));
   model.at(diesMs + downMs, () => model.restart(position));
+  // News of its last incarnation may come late.
+  const old = { type: 'gone', member: { position, incarnation: 1 } } as const;
+  model.at(diesMs + downMs + run.settleMs, () => model.living.forEach((told) => model.give(told, old)));
   const againMs = diesMs + downMs + 2 * run.settleMs;
   model.run(againMs);
   const wrong = model.reports.find(({ failed }) => failed.incarnation > 1 || failed.position !== position);
   assert.ok(wrong === undefined, `agent ${wrong?.by} reports agent ${wrong?.failed.position}, which lives again`);
+  checkCostLater(run);
   if (run.promise.detection === undefined) run.waitForAll();
   model.crash(position);
-  model.run(againMs + detection.maxMs + run.settleMs + run.latencyBoundMs + 1);
+  model.run(model.nowMs + detection.maxMs + run.settleMs + run.latencyBoundMs + 1);
   const isReported = model.reports.some(({ failed }) => failed.incarnation === 2);
   assert.ok(isReported, `the death of incarnation 2 of agent ${position} is not reported`);
   checkReports(model);

@@ -6,15 +6,20 @@
 import { DETECTOR_MESSAGE_BYTES } from '@stci/core/component';
 import type { DetectorModule, DetectorPromise, Position } from '@stci/interface';
 import * as assert from './assert.js';
-import { checkJoined, checkLeft, checkLinks, checkRefuted, checkRestart } from './detector-changes.js';
+import { LATE_SHARE, checkJoined, checkLeft, checkLinks, checkRefuted, checkRestart } from './detector-changes.js';
 import type { DetectorExample } from './detector-contract.js';
-import { checkCost, checkNobody, checkReports, checkSuspicions, type Started } from './detector-judge.js';
+import {
+  checkCost, checkCostLater, checkNobody, checkReported, checkReports, checkSuspicions, type Started,
+} from './detector-judge.js';
 import { DetectorModel, type DetectorModelInit } from './detector-model.js';
 import { DetectorRun, type DetectorCase } from './detector-run.js';
-import { elsewhere } from './elsewhere.js';
+import { elsewhere, ownTopology } from './elsewhere.js';
 
-/** Of a pause that counts as a death, in longest intervals of detection. */
+/** Of a pause that is forgiven, in shortest intervals of detection; of one that ends in a report, in longest ones. */
+export const SHORT_PAUSE = 0.75;
 export const LONG_PAUSE = 1.5;
+/** Of `quiet`, once, of few agents: counters of a byte come around. */
+const LONG_RUN_MESSAGES = 1500;
 /** Floating-point times. */
 const ROUNDING_MS = 1e-4;
 
@@ -38,21 +43,25 @@ export function checkDetectorExample(
     case 'sockets':
       return;
     default: {
-      const run = new DetectorRun(module, caseFor(one, example), size, seed, startOf(example));
+      const run = new DetectorRun(module, caseFor(one, example), size, seed, startOf(one, example));
       CHECKS[promise]({ run, size, example });
     }
   }
 }
 
-function startOf({ clockMs = 0, absent = [] }: DetectorExample): Partial<DetectorModelInit> {
-  return { startMs: clockMs, absent };
+function startOf(
+  { graceMs = 0 }: DetectorCase, { promise, seed = 1, clockMs = 0, absent = [], isFirst }: DetectorExample,
+): Partial<DetectorModelInit> {
+  const isLate = promise === 'quiet' && seed % 3 === 0 && graceMs > 0;
+  const startSpreadMs = isFirst === true ? 0 : LATE_SHARE * graceMs;
+  return { startMs: clockMs, absent, ...((isLate || isFirst === true) && { startSpreadMs }) };
 }
 
 /** `quiet` waits by itself, and no longer. One that joins has links, too. */
 function caseFor(one: DetectorCase, { promise }: DetectorExample): DetectorCase {
   if (promise === 'quiet') return { ...one, waits: false };
   const { links } = one;
-  return promise === 'joined' && links !== undefined ? { ...one, links: (size) => links.call(one, size + 1) } : one;
+  return promise === 'joined' && links !== undefined ? { ...one, links: (size) => links.call(one, size + 2) } : one;
 }
 
 const CHECKS: Readonly<Record<
@@ -82,9 +91,12 @@ function checkDetection({ detection: { minMs, maxMs } = { minMs: 0, maxMs: 0 } }
   assert.ok(minMs >= 0 && minMs <= maxMs && Number.isFinite(maxMs), `an interval of ${minMs} to ${maxMs} ms`);
 }
 
-function checkQuiet({ run, size }: Started): void {
+function checkQuiet({ run, size, example: { seed = 1 } }: Started): void {
   const { model, promise, settleMs } = run;
   model.run(run.steadyMs);
+  const isLong = size <= 3 && seed === 1 && promise.messagesPerSecond > 0;
+  if (isLong) model.run(model.nowMs + LONG_RUN_MESSAGES / promise.messagesPerSecond * 1000);
+  assert.is(model.suspected, 0, 'agents are suspected, and none was silent:');
   for (const position of model.living) {
     model.give(position, { type: 'waiting', id: 5, on: 'all' });
     model.give(position, { type: 'waiting', id: 6, on: (position + 1) % size });
@@ -92,18 +104,21 @@ function checkQuiet({ run, size }: Started): void {
   model.run(model.nowMs + settleMs);
   for (const position of model.living) for (const id of [5, 6]) model.give(position, { type: 'over', id });
   model.run(model.nowMs + settleMs);
-  const { messages } = checkCost(run, size);
+  const { messages } = checkCost(run);
   checkNobody(model);
   checkSuspicions(run);
   if (promise.messagesPerSecond > 0) assert.ok(messages >= 1, 'no message: an agent that watches sends');
 }
 
-function checkInterval({ run, example: { deaths = [] } }: Started): void {
-  const { model, steadyMs, detection: { minMs, maxMs } } = run;
+function checkInterval({ run, example: { deaths = [], seed = 1, isFirst = false } }: Started): void {
+  const { model, graceMs, detection: { minMs } } = run;
+  const [beginMs, maxMs] = [isFirst ? model.nowMs : run.steadyMs, run.detection.maxMs + (isFirst ? graceMs : 0)];
   for (const { position, atMs } of deaths) {
-    if (run.promise.detection === undefined) model.at(steadyMs + atMs, () => run.waitForAll());
-    model.at(steadyMs + atMs, () => model.crash(position));
-    model.run(steadyMs + atMs + maxMs + run.latencyBoundMs + 1);
+    if (run.promise.detection === undefined) {
+      model.at(beginMs + atMs, () => (seed % 2 === 0 ? run.waitFor(position) : run.waitForAll()));
+    }
+    model.at(beginMs + atMs, () => model.crash(position));
+    model.run(beginMs + atMs + maxMs + run.latencyBoundMs + 1);
     const delay = run.delayOf(position);
     assert.ok(delay !== undefined, `agent ${position} is not reported within ${maxMs} ms`);
     const isInside = delay! >= minMs - ROUNDING_MS && delay! <= maxMs + ROUNDING_MS;
@@ -137,13 +152,19 @@ function checkStandstill({ run, example: { pause } }: Started): void {
   const { model, steadyMs, detection: { minMs, maxMs } } = run;
   if (pause === undefined) return;
   const { position, atMs, forMs } = pause;
-  const isLong = minMs > 0 && forMs >= LONG_PAUSE * maxMs;
+  const isShort = forMs <= SHORT_PAUSE * minMs;
   model.at(steadyMs + atMs, () => model.freeze(position, forMs));
-  model.run(steadyMs + 8 * maxMs + 100);
-  const wrong = model.reports.filter(({ failed }) => failed.position !== position || !isLong);
+  model.run(steadyMs + forMs + 8 * maxMs + 100);
+  const wrong = model.reports.filter(({ failed }) => failed.position !== position || isShort);
   const [first] = wrong;
   assert.ok(first === undefined, `agent ${first?.by} reports agent ${first?.failed.position}, which lives`);
   checkSuspicions(run);
+  if (!model.agent(position).isAlive) return;
+  checkCostLater(run);
+  // It watches, and is watched, as before.
+  const watched = model.living.find((one) => one > position) ?? model.living.find((one) => one > 0 && one < position);
+  if (watched !== undefined) checkReported(run, watched);
+  checkReported(run, position);
 }
 
 /** By their text. */
@@ -219,7 +240,10 @@ function traceOf(
   module: DetectorModule, one: DetectorCase, { size = 2, seed = 1, deaths = [] }: DetectorExample,
   others: readonly DetectorModule[],
 ): string[] {
-  const { model, steadyMs, latencyBoundMs, detection: { minMs, maxMs } } = new DetectorRun(module, one, size, seed);
+  const state = { isOver: false };
+  const topologyOf = ownTopology(one.topology, state);
+  const run = new DetectorRun(module, one, size, seed, { topologyOf });
+  const { model, steadyMs, latencyBoundMs, detection: { minMs, maxMs } } = run;
   const beside = others.map((other) => new DetectorModel({
     module: other, size: size + 3, seed: seed + 1, latencyBoundMs, topologyOf: one.topology, startMs: maxMs,
   }));
@@ -227,9 +251,27 @@ function traceOf(
   model.trace = (line) => seen.push(line);
   for (const { position, atMs } of deaths) model.at(steadyMs + atMs, () => model.crash(position));
   model.at(steadyMs, () => model.freeze(size - 1, minMs / 3));
-  for (const endMs = steadyMs + 2 * maxMs; model.nowMs < endMs;) {
+  change(model, 1, steadyMs + 1.2 * maxMs, maxMs);
+  for (const other of beside) {
+    other.at(other.nowMs + steadyMs - maxMs / 5, () => other.crash(size - 2));
+    // Between both changes of the other one.
+    change(other, 2, other.nowMs + steadyMs + 1.35 * maxMs, maxMs);
+  }
+  for (const endMs = steadyMs + 3 * maxMs; model.nowMs < endMs;) {
     model.run(model.nowMs + maxMs / 7);
     for (const other of beside) other.run(other.nowMs + maxMs / 7);
   }
+  state.isOver = true;
   return seen;
+}
+
+/** One is reported, and lives all the same; and another joins. */
+function change(model: DetectorModel, position: Position, atMs: number, durationMs: number): void {
+  for (const [type, share] of [['gone', 0], ['refuted', 1 / 4]] as const) {
+    model.at(atMs + share * durationMs, () => {
+      const { member } = model.agent(model.living.find((one) => one >= position) ?? 0);
+      for (const told of model.living) if (told !== member.position) model.give(told, { type, member });
+    });
+  }
+  model.at(atMs + durationMs / 2, () => model.grow());
 }

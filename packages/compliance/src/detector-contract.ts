@@ -42,8 +42,13 @@ export interface DetectorExample extends Example<DetectorPromiseName> {
   readonly pause?: { readonly position: Position; readonly atMs: number; readonly forMs: number };
   /** Of `restart`: so long after its death it comes back. */
   readonly downMs?: number;
-  /** Of `left`: it leaves when everything is under way; or these have left before the start. */
+  /** Besides those of the case. */
+  readonly params?: Readonly<Record<string, string>>;
+  /** Of `interval`: they die as all start, and nothing was heard of them. */
+  readonly isFirst?: boolean;
+  /** Of `left`: it leaves when everything is under way; all are told before they start; or these have left before. */
   readonly leaves?: Position;
+  readonly leftEarly?: Position;
   readonly absent?: readonly Position[];
   /** What the clock shows at the start; default: 0. */
   readonly clockMs?: number;

@@ -7,16 +7,19 @@ import type { DetectorExample } from './detector-contract.js';
 import type { DetectorModel } from './detector-model.js';
 import type { DetectorRun } from './detector-run.js';
 
+const COST_SIZE_MAX = 4;
+
 export interface Started {
   readonly run: DetectorRun;
   readonly size: number;
   readonly example: DetectorExample;
 }
 
-/** For some time nothing happens: no more is sent than promised. */
-export function checkCost(
-  { model, promise, detection }: DetectorRun, size: number,
-): { readonly messages: number } {
+/** For some time nothing happens, while all live: no more is sent than promised. */
+export function checkCost(run: DetectorRun): { readonly messages: number } {
+  const { model, detection } = run;
+  const size = model.living.length;
+  const promise = run.promiseFor(size);
   const before = { messages: model.messages, bytes: model.bodyBytes };
   const durationMs = 4 * detection.maxMs;
   model.run(model.nowMs + durationMs);
@@ -32,20 +35,29 @@ export function checkCost(
   return { messages };
 }
 
+/** Where it does not take long, and nobody waits for an answer: later it costs no more than in the beginning. */
+export function checkCostLater(run: DetectorRun): void {
+  if (run.model.living.length <= COST_SIZE_MAX && !run.isWaiting) checkCost(run);
+}
+
 /** Who lives is not suspected for long. */
 export function checkSuspicions({ model, detection, latencyBoundMs }: DetectorRun): void {
   const [old] = model.suspicions(2 * (detection.maxMs + latencyBoundMs));
   assert.ok(old === undefined, `agent ${old?.by} goes on suspecting agent ${old?.position}, which lives`);
 }
 
-/** One dies now; it is reported in time. */
+/** One dies now; it is reported in time. Who lives is not reported. */
 export function checkDeath(run: DetectorRun, position: Position): void {
+  checkReported(run, position);
+  checkReports(run.model);
+}
+
+export function checkReported(run: DetectorRun, position: Position): void {
   const { model, detection: { maxMs }, latencyBoundMs, settleMs } = run;
   if (run.promise.detection === undefined) run.waitForAll();
   model.crash(position);
   model.run(model.nowMs + maxMs + settleMs + latencyBoundMs + 1);
   assert.ok(run.delayOf(position) !== undefined, `the death of agent ${position} is not reported`);
-  checkReports(model);
 }
 
 export function checkNobody(model: DetectorModel): void {

@@ -10,7 +10,8 @@
 import type {
   Detector, DetectorAction, DetectorEvent, DetectorModule, FailureCause, MemberId, Position, Topology,
 } from '@stci/interface';
-import { Suspicions, checkHeard, checkReport, type Suspicion } from './detector-news.js';
+import { ModelAgent } from './detector-agent.js';
+import { Suspicions, checkHeard, checkReport, checkSuspected, type Suspicion } from './detector-news.js';
 import { EventHeap } from './event-heap.js';
 import { frozen } from './frozen.js';
 import { plainSize } from './plain-size.js';
@@ -54,25 +55,6 @@ export interface ModelDeath {
 const BODY_BYTES_MAX = 64 * 1024;
 /** A detector that is due again at the same time has not done what it was due for. */
 const DUE_AT_ONCE_MAX = 3;
-
-export class ModelAgent {
-  member: MemberId;
-  detector: Detector;
-  isAlive = true;
-  isStarted = false;
-  frozenSinceMs: number | undefined;
-  frozenUntilMs = 0;
-  /** Times in which it stood still, which are over. */
-  readonly standstills: { readonly sinceMs: number; readonly untilMs: number }[] = [];
-  /** What arrived while it stood still. */
-  readonly waiting: DetectorEvent[] = [];
-  timerMs: number | undefined;
-
-  constructor(member: MemberId, detector: Detector) {
-    this.member = member;
-    this.detector = detector;
-  }
-}
 
 /** Of a position at which nobody is. */
 const NOBODY: Detector = { dueMs: undefined, on: () => [] };
@@ -189,9 +171,16 @@ export class DetectorModel {
     });
   }
 
-  /** Another agent joins, at the next position. */
-  grow(): void {
-    this.#join({ position: this.#agents.length, incarnation: 1 });
+  /** It has left before the others start, who are told so before. */
+  leaveEarly(position: Position): void {
+    const { member } = this.agent(position);
+    this.agent(position).isAlive = false;
+    for (const other of this.living) this.give(other, { type: 'gone', member });
+  }
+
+  /** Another agent joins, at the next position; `lateMs` later it starts. */
+  grow(lateMs = 0): void {
+    this.#join({ position: this.#agents.length, incarnation: 1 }, lateMs);
   }
 
   /** Another incarnation takes its place, and all are told within the notice's bound. */
@@ -199,7 +188,7 @@ export class DetectorModel {
     this.#join({ position, incarnation: this.agent(position).member.incarnation + 1 });
   }
 
-  #join(member: MemberId): void {
+  #join(member: MemberId, lateMs = 0): void {
     const { position } = member;
     // As the controller has them: a death that nobody has reported yet is not known to it.
     const known = this.#agents.map((each) => each.member).filter((each) => {
@@ -208,12 +197,15 @@ export class DetectorModel {
     });
     const members = [...known, member];
     const agent = new ModelAgent(member, this.#open(member, members));
+    const before = this.#agents[position];
+    if (before !== undefined) before.isAlive = false;
     this.#agents[position] = agent;
     this.#suspicions.forget(position);
     for (const other of this.living) {
       if (other !== position) this.#tell(position, other, { type: 'joined', member });
     }
-    this.#start(agent);
+    if (lateMs === 0) this.#start(agent);
+    else this.at(this.nowMs + lateMs, () => this.#start(agent));
   }
 
   /** An event for the detector at this position, now. */
@@ -255,10 +247,16 @@ export class DetectorModel {
       return;
     }
     progress();
+    agent.told.hear(event);
     if (event.type === 'gone') this.#suspicions.end(position, event.member.position);
     const actions: unknown = agent.detector.on(Object.freeze(event), this.nowMs);
     if (!Array.isArray(actions)) throw new Error(`on ${event.type} it answers with no list of actions`);
-    for (const action of actions as DetectorAction[]) this.#act(agent, action);
+    for (const action of actions as DetectorAction[]) {
+      const { type } = action;
+      const isEarly = !agent.isStarted && event.type !== 'message' && (type === 'send' || type === 'report');
+      if (isEarly) throw new Error(`agent ${position} begins to ${type} before its start, on ${event.type}`);
+      this.#act(agent, action);
+    }
     this.#arm(agent);
   }
 
@@ -324,6 +322,12 @@ export class DetectorModel {
     });
   }
 
+  /** It stood still for so long since then. */
+  #lagMs(by: Position, fromMs: number): number {
+    return this.agent(by).standstills
+      .reduce((sum, { sinceMs, untilMs }) => sum + Math.max(0, untilMs - Math.max(sinceMs, fromMs)), 0);
+  }
+
   /** When the last message of an agent that died then may come to `by`, which hears it later if it stands still. */
   #lastHeardMs(by: Position, deathMs: number): number {
     let lastMs = deathMs + this.#init.latencyBoundMs;
@@ -336,9 +340,15 @@ export class DetectorModel {
   #report(by: Position, report: Extract<DetectorAction, { type: 'report' }>): void {
     const { failed, cause } = report;
     if (!('position' in failed)) throw new Error('a detector of agents reports a rank');
+    if (failed.position === by) throw new Error(`agent ${by} reports itself`);
+    if (this.agent(by).told.isOver(failed)) {
+      throw new Error(`agent ${by} reports agent ${nameOf(failed)}, of whose end it was told`);
+    }
     checkReport(report, this.#init.startMs ?? 0, this.nowMs);
     const death = this.deaths.find(({ member }) => sameMember(member, failed));
     if (death !== undefined) checkHeard(report, this.#lastHeardMs(by, death.atMs));
+    const sinceMs = this.#suspicions.sinceMs(by, failed.position);
+    if (sinceMs !== undefined) checkSuspected(report, sinceMs, this.#lagMs(by, sinceMs));
     this.#suspicions.end(by, failed.position);
     const agent = this.agent(failed.position);
     const isAlive = agent.isAlive && agent.member.incarnation === failed.incarnation;
@@ -369,6 +379,10 @@ export class DetectorModel {
 
 function first(position: Position): MemberId {
   return { position, incarnation: position === 0 ? 0 : 1 };
+}
+
+function nameOf({ position, incarnation }: MemberId): string {
+  return `${position}#${incarnation}`;
 }
 
 function sameMember(a: MemberId, b: MemberId): boolean {

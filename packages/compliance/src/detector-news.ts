@@ -1,6 +1,9 @@
-/** What detectors tell on the model of a network: suspicions, which end, and reports, whose times are of this run. */
+/**
+ * What detectors tell on the model of a network: suspicions, which end, and reports, whose times are of this run; and
+ * what they are told.
+ */
 
-import type { DetectorAction, FailureCause, Position } from '@stci/interface';
+import type { DetectorAction, DetectorEvent, FailureCause, MemberId, Position } from '@stci/interface';
 
 type Report = Extract<DetectorAction, { readonly type: 'report' }>;
 
@@ -16,6 +19,25 @@ export interface Suspicion {
   readonly sinceMs: number;
 }
 
+/** What one agent was told of others. */
+export class Told {
+  readonly #latest = new Map<Position, { readonly incarnation: number; readonly isGone: boolean }>();
+
+  hear({ type, ...event }: DetectorEvent): void {
+    if ((type !== 'gone' && type !== 'joined' && type !== 'refuted') || !('member' in event)) return;
+    const { position, incarnation } = event.member;
+    if ((this.#latest.get(position)?.incarnation ?? 0) > incarnation) return;
+    this.#latest.set(position, { incarnation, isGone: type === 'gone' });
+  }
+
+  /** It is gone, or replaced. */
+  isOver({ position, incarnation }: MemberId): boolean {
+    const latest = this.#latest.get(position);
+    if (latest === undefined || latest.incarnation < incarnation) return false;
+    return latest.incarnation > incarnation || latest.isGone;
+  }
+}
+
 export class Suspicions {
   /** So far. */
   count = 0;
@@ -26,6 +48,10 @@ export class Suspicions {
     if (evidence === '') throw new Error('a suspicion without evidence');
     this.count++;
     this.#all.set(`${by} ${member.position}`, { by, position: member.position, sinceMs });
+  }
+
+  sinceMs(by: Position, position: Position): number | undefined {
+    return this.#all.get(`${by} ${position}`)?.sinceMs;
   }
 
   end(by: Position, position: Position): void {
@@ -53,6 +79,12 @@ export function checkReport({ cause, evidence, suspectedMs, heardMs }: Report, s
     const isTime = atMs >= startMs && atMs <= nowMs + ROUNDING_MS;
     if (!isTime) throw new Error(`${name} of a report is ${atMs}, not from ${startMs} to ${nowMs} ms`);
   }
+}
+
+/** Where it was suspected before, that is when; a standstill of the reporter, `lagMs`, may move it. */
+export function checkSuspected({ suspectedMs }: Report, sinceMs: number, lagMs: number): void {
+  if (suspectedMs >= sinceMs - ROUNDING_MS && suspectedMs <= sinceMs + lagMs + ROUNDING_MS) return;
+  throw new Error(`suspectedMs of a report is ${suspectedMs} ms, and it was suspected at ${sinceMs} ms`);
 }
 
 /** Nothing is heard from the dead. `lastMs`: when its last message may have come. */

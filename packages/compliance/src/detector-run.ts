@@ -36,9 +36,11 @@ export class DetectorRun {
   readonly promise: DetectorPromise;
   readonly detection: DetectionInterval;
   readonly latencyBoundMs: number;
+  readonly graceMs: number;
   /** So long after the start everything is under way; and when that is. */
   readonly settleMs: number;
   readonly steadyMs: number;
+  readonly #module: DetectorModule;
   #waits = 0;
 
   constructor(
@@ -49,7 +51,8 @@ export class DetectorRun {
     more?: Partial<DetectorModelInit>,
   ) {
     this.latencyBoundMs = one.latencyBoundMs ?? 5;
-    this.promise = module.promise({ members: size, latencyBoundMs: this.latencyBoundMs });
+    this.#module = module;
+    this.promise = this.promiseFor(size);
     const detection = one.detection ?? this.promise.detection;
     if (detection === undefined) throw new Error(`case ${one.label} names no detection interval, nor does the module`);
     this.detection = detection;
@@ -61,9 +64,14 @@ export class DetectorRun {
       startSpreadMs: this.latencyBoundMs,
       ...more,
     });
-    this.settleMs = detection.maxMs + (one.graceMs ?? 0);
+    this.graceMs = one.graceMs ?? 0;
+    this.settleMs = detection.maxMs + this.graceMs;
     this.steadyMs = this.model.nowMs + this.settleMs;
     if (one.waits === true) this.model.at(this.steadyMs, () => this.waitForAll());
+  }
+
+  promiseFor(members: number): DetectorPromise {
+    return this.#module.promise({ members, latencyBoundMs: this.latencyBoundMs });
   }
 
   /** Somebody waits. */
@@ -74,6 +82,15 @@ export class DetectorRun {
   waitForAll(): void {
     const id = ++this.#waits;
     for (const position of this.model.living) this.model.give(position, { type: 'waiting', id, on: 'all' });
+  }
+
+  /** One other waits for this one, then for one that lives. */
+  waitFor(position: Position): void {
+    const { model } = this;
+    const waiting = model.living.find((one) => one > position) ?? 0;
+    const other = model.living.find((one) => one !== position && one !== waiting);
+    model.give(waiting, { type: 'waiting', id: ++this.#waits, on: position });
+    if (other !== undefined) model.give(waiting, { type: 'waiting', id: ++this.#waits, on: other });
   }
 
   /** Of one agent, from the failure to the first report of it. */

@@ -9,15 +9,16 @@ import type { DetectorModule } from '@stci/interface';
 import { subjectName } from '@stci/interface';
 import * as assert from './assert.js';
 import { checkCases, type SuiteCall } from './cases.js';
-import { atBounds } from './component-record.js';
+import { atBounds, otherParams, paramsOf } from './component-record.js';
 import { promised, verify } from './counterexample.js';
 import { eventually } from './deadline.js';
 import { checkDetectorExample } from './detector-checks.js';
 import { DETECTOR, type DetectorExample } from './detector-contract.js';
-import { detectorExamples, smallerDetectorExample } from './detector-examples.js';
+import { detectorExamples, parameterExamples, smallerDetectorExample } from './detector-examples.js';
 import { checkComponent } from './detector-record.js';
 import { DetectorRun, detectorModule, type DetectorCase, type DetectorComponent } from './detector-run.js';
 import { DetectorSockets } from './detector-sockets.js';
+import { skip } from './running-test.js';
 import { suite } from './suite.js';
 
 /** Of the test on real sockets. */
@@ -60,6 +61,12 @@ export function detectorCompliance(component: DetectorComponent, cases: readonly
           for (const example of detectorExamples(promise, module, one)) verifyOne(component, module, one, example);
         }, SLOW);
       }
+      test(`${one.label}: other parameters`, () => {
+        const sets = [...otherParams(component, one.params)];
+        const examples = [...parameterExamples(sets, (params) => withParams(component, one, params), one)];
+        if (examples.length === 0) return skip('of no other parameters is it known what they promise');
+        for (const example of examples) verifyOne(component, module, one, example);
+      }, SLOW);
       // What takes longer is the same in the model.
       if (isSlow(module, one)) continue;
       test(`${one.label}: sockets`, () => verifySockets(component, module, one), SLOW);
@@ -88,8 +95,22 @@ function verifyOne(
   component: DetectorComponent, module: DetectorModule, one: DetectorCase, example: DetectorExample,
 ): void {
   const others = () => atBounds(component, undefined).map((params) => detectorModule(component, params));
-  const check = (each: DetectorExample): void => checkDetectorExample(module, one, each, others);
+  const { params } = example;
+  const [made, of] = params === undefined ? [module, one] : withParams(component, one, params);
+  const check = (each: DetectorExample): void => checkDetectorExample(made, of, each, others);
   verify(DETECTOR, example, check, (found) => smallerDetectorExample(found, one));
+}
+
+/** The case with other parameters. A duration may be what an agent is granted at its start. */
+function withParams(
+  component: DetectorComponent, one: DetectorCase, params: Readonly<Record<string, string>>,
+): readonly [DetectorModule, DetectorCase] {
+  const all = { ...one.params, ...params };
+  const values = paramsOf(component, all);
+  const isDuration = (name: string): boolean => component.params[name]?.type === 'duration';
+  const graceMs = Object.keys(params).reduce((sum, name) => sum + (isDuration(name) ? Number(values[name]) : 0),
+    one.graceMs ?? 0);
+  return [detectorModule(component, all), { ...one, params: all, graceMs }];
 }
 
 /** An agent that is silent from the start is reported late only. One that cannot be run is told of by its tests. */

@@ -3,6 +3,8 @@
  * random numbers, is different in each call. What is pure answers the same.
  */
 
+import type { Topology } from '@stci/interface';
+import * as assert from './assert.js';
 import { seededIntegers } from './seeded.js';
 
 /** Half a day and a little: another hour, weekday in time, remainder. */
@@ -38,4 +40,17 @@ export function elsewhere<Result>(body: () => Result): Result {
     performance.now = monotonic;
     Math.random = uniform;
   }
+}
+
+type TopologyOf = (size: number) => Topology;
+
+/** Of one session, asked by nobody else: a module that keeps it has a wrong one for the next session. */
+export function ownTopology(make: TopologyOf | undefined, state: { readonly isOver: boolean }): TopologyOf | undefined {
+  return make && ((size) => new Proxy(make(size), {
+    get: (made, name: keyof Topology) => {
+      assert.ok(!state.isOver, 'it asks the topology of another session, which is over');
+      const found: unknown = made[name];
+      return typeof found === 'function' ? found.bind(made) as unknown : found;
+    },
+  }));
 }

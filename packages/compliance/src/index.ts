@@ -19,7 +19,7 @@ export {
 export { DetectorModel, type DetectorModelInit, type ModelReport } from './detector-model.js';
 export { notifierCompliance, notifierExample } from './notifier.js';
 export type { NotifierComplianceOptions, NotifierComponent } from './notifier.js';
-export { NOTIFIER, type NotifierExample } from './notifier-checks.js';
+export { NOTIFIER, type NotifierExample } from './notifier-contract.js';
 export { NotifierNetwork, membersOf } from './notifier-network.js';
 export type { NotifierNetworkInit } from './notifier-network.js';
 export { ERRMGR, errmgrCompliance, errmgrExample } from './errmgr.js';

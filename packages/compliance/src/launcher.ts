@@ -41,6 +41,7 @@ export const LAUNCHER = {
     tree: 'Its answer is a tree over the hosts: an arity in 1..1024, or the parent of each host, without a cycle.',
     same: 'The same hosts have the same tree, whoever is asked, whatever was asked before, and when.',
     pure: 'The hosts that it is given are not changed.',
+    params: 'A parameter with bounds changes some tree.',
     depth: 'The tree has no more levels than the policy says.',
     children: 'No agent has more children than the policy says.',
   },
@@ -55,14 +56,19 @@ export interface LauncherExample extends Example<Name> {
   readonly params?: Readonly<Record<string, string>>;
   /** Of `depth` and `children`. */
   readonly most?: number;
+  /** Of `params`: its name. */
+  readonly param?: string;
 }
 
 /** Numbers of hosts that are all checked. */
 const SMALL_SIZE_MAX = 64;
 /** Where another bit is needed. */
-const BIT_SIZES = [128, 256, 512, 1024, 4096].flatMap((size) => [size - 1, size, size + 1]);
+const BIT_SIZES = [128, 256, 512, 1024, 2048, 4096].flatMap((size) => [size - 1, size, size + 1]);
+/** Whose trees are looked at, no more. */
+const HUGE_SIZES = [8191, 8192, 8193, 16_385, 65_537];
 /** With parameters at their bounds, and other names. */
 const FEW_SIZES = [1, 2, 3, 16, 33, 64];
+const MANY_NAMES_SIZE = 1100;
 const LARGE_SIZES = [1000, 10_000];
 const TEXT = /^[\x21-\x7e]{1,100}$/;
 const LARGE = { timeoutMs: 60_000 };
@@ -96,6 +102,7 @@ export function launcherCompliance(
         launcherExample(component, { promise: 'policy', params });
         for (const hosts of [...FEW_SIZES, 1025, 2500]) launcherExample(component, { promise: 'tree', hosts, params });
       }
+      for (const param of Object.keys(component.params)) launcherExample(component, { promise: 'params', param });
     }, LARGE);
     for (const one of cases) {
       const { label, params, largeSizes = LARGE_SIZES } = one;
@@ -108,12 +115,24 @@ export function launcherCompliance(
       };
       test(`${label}: policy`, () => launcherExample(component, { promise: 'policy', ...(params && { params }) }));
       for (const promise of ['tree', 'same', 'pure'] as const) test(`${label}: ${promise}`, each(promise), LARGE);
+      if (largeSizes === LARGE_SIZES) {
+        test(`${label}: tree of many`, () => {
+          for (const size of HUGE_SIZES) {
+            const hosts = one.names?.(size) ?? size;
+            launcherExample(component, { promise: 'tree', hosts, ...(params && { params }) });
+          }
+        }, LARGE);
+      }
       if (one.names === undefined) {
         test(`${label}: other names`, () => {
           for (const hosts of FEW_SIZES.flatMap((size) => NAMES.map((name) => namesOf(size, name)))) {
             for (const promise of ['tree', 'same', 'pure'] as const) {
               launcherExample(component, { promise, hosts, ...(params && { params }) });
             }
+          }
+          for (const name of NAMES) {
+            const hosts = namesOf(MANY_NAMES_SIZE, name);
+            launcherExample(component, { promise: 'tree', hosts, ...(params && { params }) });
           }
         }, LARGE);
       }
@@ -144,7 +163,22 @@ function* smaller(example: LauncherExample): Generator<LauncherExample> {
   }
 }
 
-function check(component: LauncherComponent, { promise, hosts = 1, params, most = Infinity }: LauncherExample): void {
+/** Trees at its bounds differ, for some hosts. */
+function checkParam(component: LauncherComponent, name: string): void {
+  const sets = atBounds(component, undefined).filter((set) => Object.hasOwn(set, name));
+  if (sets.length < 2) return;
+  const trees = sets.map((set) => {
+    const launcher = component.create({}, Object.freeze({ ...paramsOf(component, set) }), undefined);
+    const all = [...FEW_SIZES, 2500]
+      .flatMap((size) => [specsOf(size), ...NAMES.map((one) => specsOf(namesOf(size, one)))]);
+    return JSON.stringify(all.map((specs) => launcher.tree(specs)));
+  });
+  assert.ok(trees.some((tree) => tree !== trees[0]), `${name} changes no tree, from its least value to its largest`);
+}
+
+function check(component: LauncherComponent, example: LauncherExample): void {
+  const { promise, hosts = 1, params, most = Infinity, param } = example;
+  if (promise === 'params') return checkParam(component, param ?? '');
   const create = (set = params): Launcher =>
     component.create({}, Object.freeze({ ...paramsOf(component, set) }), undefined);
   if (promise === 'record') {
@@ -203,9 +237,13 @@ function firstOf(
 function specsOf(hosts: number | readonly string[]): HostSpec[] {
   const names = typeof hosts === 'number' ? Array.from({ length: hosts }, (_, host) => `n${host}`) : hosts;
   return names.map((name, host) => ({
-    name, slots: 1 + host % 8, slotsBound: host % 3 === 1, origin: 'compliance', ...(host % 5 === 4 && { user: 'u' }),
+    name, slots: 1 + host % 8, slotsBound: host % 3 === 1, origin: ORIGINS[host % 7] ?? 'compliance',
+    ...(host % 5 === 4 && { user: USERS[host % USERS.length]! }),
   }));
 }
+
+const ORIGINS = ['compliance', 'hosts:1', '--host', 'a file:2'];
+const USERS = ['u', 'root', 'Some.One-1'];
 
 /** As hosts are called: by racks, by addresses, by words, in no order. */
 const NAMES: readonly ((host: number, of: number) => string)[] = [
@@ -213,6 +251,9 @@ const NAMES: readonly ((host: number, of: number) => string)[] = [
   (host) => `10.0.${host >> 8}.${host & 255}`,
   (host) => `node${String.fromCharCode(97 + Math.floor(host / 26), 97 + (host % 26))}.example.org`,
   (host, of) => `n${of - host}`,
+  (host, of) => (host % 3 === 1 ? `other${of}x${host}` : `n${host}`),
+  (host) => `fd00::${(host + 1).toString(16)}`,
+  (host) => `Node-${host}.${'a-long-label.'.repeat(12)}EXAMPLE`,
 ];
 
 function namesOf(size: number, name: (host: number, of: number) => string): string[] {

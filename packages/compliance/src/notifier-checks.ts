@@ -9,64 +9,16 @@ import { notifierFramework, topologyFramework } from '@stci/core/component';
 import { NOTIFIER_PAYLOAD_MAX, StciError } from '@stci/interface';
 import type { Component, NoDeps, NotifierModule, NotifierPromise, Position, Topology } from '@stci/interface';
 import * as assert from './assert.js';
-import { less, lessSeed, without, type Contract, type Example } from './counterexample.js';
-import { elsewhere } from './elsewhere.js';
+import { less, lessSeed, without } from './counterexample.js';
+import { elsewhere, ownTopology } from './elsewhere.js';
+import type { Failing, NotifierExample, NotifierPromiseName } from './notifier-contract.js';
 import { LATENCY_MS, NotifierNetwork, membersOf } from './notifier-network.js';
 import type { TopologyComponent } from './topology-record.js';
 
-/** As in the docstring of `NotifierModule`. */
-export const NOTIFIER = {
-  framework: 'notifier',
-  again: 'notifierExample',
-  more: 'options',
-  promises: {
-    record: 'The registry takes it; version, help and parameters can be shown; `query` depends on its input only.',
-    promise: 'Its figures are numbers, not all agents may fail, and its text is sentences.',
-    quiet: 'While nobody fails, each other agent is told once, in time, with no more messages than promised.',
-    failures: 'So it is while agents are dead that nobody knows of, as many as it tolerates.',
-    uniform: 'If it says so, all survivors are told, or none, though agents die meanwhile, the source too.',
-    gone: 'Nothing is sent to the dead that it knows, and all others are told.',
-    joined: 'Agents that join, later or again, are told, and tell all.',
-    incarnation: 'The next incarnation of an agent begins anew, and what the last one has sent still counts.',
-    repeated: 'Many broadcasts at a time are told once each; messages that come again change nothing.',
-    payload: 'Any payload is delivered, an empty and the largest one, too; a larger one is refused by an assertion.',
-    malformed: 'A malformed message is refused with STCI_MESSAGE_INVALID, and changes nothing.',
-    same: 'The same events lead to the same actions, whatever others do meanwhile, and when.',
-  },
-} as const satisfies Contract<string>;
-
-export type NotifierPromiseName = keyof typeof NOTIFIER.promises;
-
-/** A counter-example: agents, a source, and who fails. */
-export interface NotifierExample extends Example<NotifierPromiseName> {
-  /** Number of agents. */
-  readonly size?: number;
-  /** For how long each message takes. */
-  readonly seed?: number;
-  readonly source?: Position;
-  /** `sends`: it dies after so many messages; 0: it is dead. `isKnown`: all know it. */
-  readonly failures?: readonly Failing[];
-  /** Of `promise`: so many agents fail. */
-  readonly failing?: number;
-  /** Of `joined`: so many join. */
-  readonly joins?: number;
-  /** Of `repeated`: broadcasts of each agent at a time; of `joined`: before. */
-  readonly rounds?: number;
-  /** Of `repeated`: so often, one batch after the other. */
-  readonly batches?: number;
-}
-
-export interface Failing {
-  readonly position: Position;
-  readonly sends: number;
-  readonly isKnown?: true;
-  /** It has left before the start. */
-  readonly isAbsent?: true;
-}
-
 const PAYLOAD = Uint8Array.of(1, 2, 3);
-/** Of a machine that is up for 26 days: more than 31 bits. Each other seed has it. */
-const CLOCK_MS = 26 * 86_400_000;
+const DAY_MS = 86_400_000;
+/** Of machines that are up for long: more bits, or bits that come to be needed in the middle of a run. By the seed. */
+const CLOCKS_MS = [0, 26 * DAY_MS, 1 / 4, 60 * DAY_MS, 2 ** 31 - 200, 2 ** 32 - 200];
 
 /** Makes networks of one component. */
 export class NotifierBench {
@@ -95,10 +47,12 @@ export class NotifierBench {
   }
 
   /** `absent`: positions at which nobody is. */
-  network(size: number, seed: number, absent: readonly Position[] = [], module = this.module): NotifierNetwork {
+  network(
+    size: number, seed: number, absent: readonly Position[] = [], module = this.module, topologyOf = this.topologyOf,
+  ): NotifierNetwork {
     const members = membersOf(size).filter(({ position }) => !absent.includes(position));
     return new NotifierNetwork({
-      module, topologyOf: this.topologyOf, members, seed, startMs: seed % 2 === 0 ? 0 : CLOCK_MS,
+      module, topologyOf, members, seed, startMs: CLOCKS_MS[seed % CLOCKS_MS.length]!,
     });
   }
 
@@ -113,7 +67,11 @@ export class NotifierBench {
 
 /** Fewer failures, agents, joins and rounds, sooner deaths, lower positions, a smaller seed. */
 export function* smallerNotifierExample(example: NotifierExample): Generator<NotifierExample> {
-  const { size, seed, source, failures = [], failing, joins, rounds, batches } = example;
+  const { size, seed, source, failures = [], present, failing, joins, rounds, batches } = example;
+  if (present !== undefined) {
+    for (const fewer of without(present)) if (fewer.includes(source ?? 0)) yield { ...example, present: fewer };
+    return;
+  }
   if (batches !== undefined) for (const fewer of less(batches, 1)) yield { ...example, batches: fewer };
   for (const fewer of without(failures)) yield { ...example, failures: fewer };
   const positions = [source ?? 0, ...failures.map(({ position }) => position)];
@@ -184,16 +142,19 @@ const CHECKS: Readonly<Record<Exclude<NotifierPromiseName, 'record'>, (given: Gi
   incarnation: checkIncarnation,
   repeated: checkRepeated,
   payload: ({ bench, size, source }) => {
-    for (const bytes of [0, 1, 256, NOTIFIER_PAYLOAD_MAX]) {
+    for (const bytes of [0, 1, 255, 256, 257, 4096, NOTIFIER_PAYLOAD_MAX]) {
       const network = bench.network(size, 1);
-      const payload = Uint8Array.from({ length: bytes }, (_, at) => at % 251);
+      // As messages come: a part of what was read.
+      const read = Uint8Array.from({ length: bytes + 12 }, (_, at) => at % 251);
+      const payload = read.subarray(7, 7 + bytes);
+      const expected = payload.join();
       network.broadcast(source, payload);
       network.run();
       checkTimes(network, source, 1);
       const { incarnation } = network.agents.get(source)!.id;
       const isRight = network.survivors().every((position) =>
-        position === source || network.deliveries(position)[0] === `${source}#${incarnation} ${payload.join()}`);
-      assert.ok(isRight, `${bytes} bytes are delivered as others`);
+        position === source || network.deliveries(position)[0] === `${source}#${incarnation} ${expected}`);
+      assert.ok(isRight && payload.join() === expected, `${bytes} bytes are delivered as others`);
     }
     const network = bench.network(size, 1);
     assert.throws(() => network.broadcast(source, new Uint8Array(NOTIFIER_PAYLOAD_MAX + 1)), 'Assertion failed');
@@ -201,10 +162,12 @@ const CHECKS: Readonly<Record<Exclude<NotifierPromiseName, 'record'>, (given: Gi
   malformed: checkMalformed,
   same: ({ bench, size, source, seed }) => {
     const run = (others: readonly NotifierNetwork[]) => elsewhere(() => {
-      const network = bench.network(size, seed);
+      const state = { isOver: false };
+      const network = bench.network(size, seed, [], bench.module, ownTopology(bench.topologyOf, state));
       network.broadcast(source, PAYLOAD);
       for (const other of others) other.broadcast(0, Uint8Array.of(4));
       while (network.step()) for (const other of others) other.step();
+      state.isOver = true;
       return network.sent;
     });
     const first = run([]);
@@ -251,8 +214,9 @@ function checkUniform({ bench, size, source, seed, failures }: Given): void {
   if (wrong >= 0) assert.unreachable(`agent ${others[wrong]} is told ${told[wrong]} times, others ${expected} times`);
 }
 
-function checkGone({ bench, size, source, seed, failures }: Given): void {
-  const absent = failures.filter(({ isAbsent }) => isAbsent).map(({ position }) => position);
+function checkGone({ bench, size, source, seed, failures, example: { present } }: Given): void {
+  const absent = present === undefined ? failures.filter(({ isAbsent }) => isAbsent).map(({ position }) => position)
+    : Array.from({ length: size }, (_, position) => position).filter((position) => !present.includes(position));
   const network = bench.network(size, seed, absent);
   // Of one that has never been there.
   network.tell({ type: 'gone', member: { position: size + 7, incarnation: 1 } });
@@ -312,6 +276,7 @@ function expectTold(network: NotifierNetwork, position: Position, expected: read
 }
 
 function checkIncarnation({ bench, size, source, seed }: Given): void {
+  checkReplaced({ bench, size, source, seed });
   const network = bench.network(size, seed);
   const other = (source + 2) % size;
   const gone = { type: 'gone', member: { position: source, incarnation: 1 } } as const;
@@ -335,21 +300,43 @@ function checkIncarnation({ bench, size, source, seed }: Given): void {
   }
 }
 
-function checkRepeated({ bench, size, seed, example: { rounds = 1, batches = 1 } }: Given): void {
+/** Others are told of it soon, so that nothing is lost that was under way. */
+function checkReplaced({ bench, size, source, seed }: Pick<Given, 'bench' | 'size' | 'source' | 'seed'>): void {
   const network = bench.network(size, seed);
+  const expected: string[] = [];
+  for (const incarnation of [1, 2, 3, 4]) {
+    if (incarnation > 1) network.join({ position: source, incarnation });
+    network.broadcast(source, Uint8Array.of(incarnation));
+    expected.push(`${source}#${incarnation} ${incarnation}`);
+    // The last message of one and the first of the next are under way at a time.
+    if (incarnation % 2 === 0) network.run();
+  }
+  const other = (source + 1) % size;
+  network.broadcast(other, Uint8Array.of(9));
+  network.run();
+  const last = `${other}#${Math.min(other, 1)} 9`;
+  for (const position of network.survivors()) {
+    expectTold(network, position, [...(position === source ? [] : expected), ...(position === other ? [] : [last])]);
+  }
+}
+
+function checkRepeated({ bench, size, seed, failures, example: { rounds = 1, batches = 1 } }: Given): void {
+  const network = bench.network(size, seed);
+  for (const { position } of failures) network.kill(position);
+  const alive = network.survivors();
   for (let round = 0; round < rounds * batches; round++) {
-    for (let source = 0; source < size; source++) network.broadcast(source, Uint8Array.of(round, round >> 8));
+    for (const source of alive) network.broadcast(source, Uint8Array.of(round, round >> 8, round >> 16));
     if (round % rounds === rounds - 1) network.run();
   }
-  const all = Array.from({ length: size }, (_, position) => network.deliveries(position));
-  for (const [position, told] of all.entries()) {
-    const [found, expected] = [new Set(told).size, (size - 1) * rounds * batches];
+  const all = alive.map((position) => [position, network.deliveries(position)] as const);
+  for (const [position, told] of all) {
+    const [found, expected] = [new Set(told).size, (alive.length - 1) * rounds * batches];
     const text = `agent ${position} is told ${told.length} times of ${found} broadcasts, expected are ${expected}`;
     assert.ok(found === expected && told.length === expected, text);
   }
   for (const { from, to, body } of [...network.sent]) network.receive(to, from, body);
   network.run();
-  for (const [position, told] of all.entries()) {
+  for (const [position, told] of all) {
     assert.is(network.deliveries(position).length, told.length, `agent ${position} is told again what came twice`);
   }
 }

@@ -9,9 +9,8 @@ import * as assert from './assert.js';
 import { checkOptions, type SuiteCall } from './cases.js';
 import { checkTexts } from './component-record.js';
 import { verify } from './counterexample.js';
-import {
-  NOTIFIER, NotifierBench, checkNotifierExample, smallerNotifierExample, type NotifierExample,
-} from './notifier-checks.js';
+import { NotifierBench, checkNotifierExample, smallerNotifierExample } from './notifier-checks.js';
+import { NOTIFIER, type NotifierExample } from './notifier-contract.js';
 import { skip } from './running-test.js';
 import { seededIntegers } from './seeded.js';
 import { suite } from './suite.js';
@@ -36,7 +35,11 @@ const CHOICES_MAX = 5005;
 const MOSTLY_DEAD_SEEDS = 200;
 const MEMBERS = [1, 2, 3, 4, 5, 16, 17, 64, 65, 129, 1000, 1025, 4097];
 /** Where another bit is needed. */
-const BIT_SIZES = [63, 64, 65, 127, 128, 129, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2049];
+const BIT_SIZES = [
+  63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2049,
+];
+/** Of positions, at a few of which there are agents. */
+const SPARSE_SIZES = [1025, 2049, 4097, 8193];
 const SLOW = { timeoutMs: 300_000 };
 
 const CALL: SuiteCall<NotifierComplianceOptions> = {
@@ -84,14 +87,20 @@ export function notifierCompliance(component: NotifierComponent, options: Notifi
       check({ promise: 'joined', size: 5, seed: 1, joins: 4 });
       check({ promise: 'joined', size: 6, seed: 2, joins: 3, rounds: 30 });
     }, SLOW);
-    test('incarnation', () => check({ promise: 'incarnation', size: 8, seed: 1, source: 3 }), SLOW);
+    test('incarnation', () => {
+      for (const [seed, size] of [8, 9, 40].entries()) check({ promise: 'incarnation', size, seed, source: 3 });
+    }, SLOW);
     test('repeated', () => {
       check({ promise: 'repeated', size: 12, seed: 1, rounds: 50 });
       check({ promise: 'repeated', size: 3, seed: 2, rounds: 50, batches: 25 });
+      const failures = [1, 2, 5].slice(0, tolerates(12)).map((position) => died(position));
+      check({ promise: 'repeated', size: 12, seed: 3, rounds: 30, failures });
     }, SLOW);
     test('payload', () => check({ promise: 'payload', size: 3, source: 1 }), SLOW);
     test('malformed', () => check({ promise: 'malformed', size: 4, seed: 1, source: 1 }), SLOW);
-    test('same', () => check({ promise: 'same', size: 20, seed: 7, source: 4 }), SLOW);
+    test('same', () => {
+      for (const size of [20, 300]) check({ promise: 'same', size, seed: 7, source: 4 });
+    }, SLOW);
   });
 }
 
@@ -179,17 +188,22 @@ function* dyingExamples(tolerates: Tolerates, seeds: number): Generator<Notifier
   }
 }
 
-/** Three of four agents are known to be dead, and one more is. */
+/** Three of four agents are known to be dead, and one more is; or there are few agents, far from one another. */
 function* goneExamples(): Generator<NotifierExample> {
   for (let seed = 0; seed < MOSTLY_DEAD_SEEDS; seed++) {
     const random = seededIntegers(seed);
     const size = 8 + random(60);
     const source = random(size);
-    const [unknown = 0, ...known] = pick(size, Math.floor(size * 3 / 4), source, random);
+    const [unknown = 0, ...known] = seed % 4 === 0 ? islands(size, source, random)
+      : pick(size, Math.floor(size * 3 / 4), source, random);
     const failures = [died(unknown), ...known.map((position, index) => ({
       ...died(position), isKnown: true as const, ...(random(2) === 0 && index % 2 === 0 && { isAbsent: true as const }),
     }))];
     yield { promise: 'gone', size, seed, source, failures };
+  }
+  for (const [seed, size] of SPARSE_SIZES.entries()) {
+    const present = [0, 1, size >> 2, (size >> 2) + 1, size >> 1, size - 3, size - 2, size - 1];
+    for (const source of [0, size - 1]) yield { promise: 'gone', size, seed, source, present };
   }
 }
 
@@ -199,6 +213,14 @@ function* choices(first: number, last: number, count: number): Generator<number[
   for (let one = first; one <= last - count + 1; one++) {
     for (const rest of choices(one + 1, last, count - 1)) yield [one, ...rest];
   }
+}
+
+/** All but two groups of a few neighbours each, the source among them. */
+function islands(size: number, source: Position, random: (below: number) => number): Position[] {
+  const other = random(size);
+  const isNear = (position: Position, to: Position): boolean => (position - to + size) % size < 3;
+  return Array.from({ length: size }, (_, position) => position)
+    .filter((position) => !isNear(position, source) && !isNear(position, other));
 }
 
 /** So many different positions, not the source; half the time next to each other. */

@@ -3,7 +3,7 @@
  * topology.ts.
  */
 
-import type { ParamValue, Position, Topology } from '@stci/interface';
+import type { ParamValue, Position, SpanningTree, Topology } from '@stci/interface';
 import * as assert from './assert.js';
 import type { Contract, Example } from './counterexample.js';
 import { progress } from './stall.js';
@@ -48,6 +48,7 @@ export interface TopologyExample extends Example<TopologyPromiseName> {
 
 /** The first hops of a path, which are checked to be links. */
 const HOPS_CHECKED = 1000;
+const PARENTS_MAX = 200;
 
 type Check = (topology: Topology, example: TopologyExample, kind: string) => void;
 
@@ -139,19 +140,33 @@ function checkDetours(topology: Topology, { source, target, dead = [] }: Topolog
       throw new Error(`${nameOf(topology)}, dead ${dead.join(' ')}: no route from ${from} to ${to}, which it reaches`);
     }
   }
+  const isSame = gone.size === new Set(dead).size && dead.every((position) => gone.has(position));
+  assert.ok(isSame, `${nameOf(topology)}: the set of dead positions has changed`);
 }
 
 /** Of all pairs it is the longest route; of one, the route is no longer. */
 function checkDiameter(topology: Topology, { source, target }: TopologyExample): void {
   const { diameter } = topology;
-  let longest = (source === undefined ? longestOf.get(topology) : undefined) ?? 0;
-  for (const to of longest > 0 ? [] : positions(topology, target)) {
+  let longest = source === undefined ? longestOf.get(topology) ?? longestRoute(topology) : 0;
+  for (const to of source === undefined ? [] : positions(topology, target)) {
     for (const from of positions(topology, source)) {
       longest = Math.max(longest, walk(topology, from, to) ?? Infinity);
     }
   }
   const where = `${nameOf(topology)}: the longest route has ${longest} hops, the diameter is ${diameter}`;
   assert.ok(source === undefined ? longest === diameter : longest <= diameter, where);
+}
+
+/** From all to all. */
+function longestRoute(topology: Topology): number {
+  let longest = 0;
+  for (let to = 0; to < topology.size; to++) {
+    const walked: Walked = new Map();
+    for (let from = 0; from < topology.size; from++) {
+      longest = Math.max(longest, walk(topology, from, to, undefined, walked) ?? Infinity);
+    }
+  }
+  return longest;
 }
 
 /** Parents and children are inverse, depth and size are as counted, every position occurs once, edges are links. */
@@ -204,9 +219,18 @@ function checkTreeAt(topology: Topology, root: Position, position: Position): vo
   }
   const parent = tree.parent(position);
   assert.is(parent === undefined, position === root, `${where}: the root alone has no parent`);
+  checkDepth(tree, position, where);
   if (parent === undefined) return;
   assert.ok(tree.children(parent).includes(position), `${where}: a child of its parent, ${parent}`);
   assert.is(tree.depth(parent), tree.depth(position) - 1, `${where}: depth of its parent, ${parent}`);
+}
+
+/** As many parents are above it, if those are few enough to be counted. */
+function checkDepth(tree: SpanningTree, position: Position, where: string): void {
+  const depth = tree.depth(position);
+  let [above, at] = [0, tree.parent(position)];
+  for (; at !== undefined && above <= PARENTS_MAX; above++) at = tree.parent(at);
+  assert.ok(at !== undefined || depth === above, `${where}: depth ${depth}, with ${above} parents above it`);
 }
 
 /** The neighbours of positions that were asked for: `turns` promises that they stay the same. */

@@ -93,6 +93,11 @@ export function checkOption(
   assert.equal(answersOf(make(COMPARED_SIZE, undefined, { [name]: text })), given, `parameter ${name}=${text} counts`);
   assert.equal(answersOf(make(COMPARED_SIZE, { [name]: value }, { [name]: set })), given,
     `option ${name} comes before the parameter`);
+  if (text === set) return;
+  const answers = someValues(params[name] as ParamSpec)
+    .map((one) => JSON.stringify(answersOf(make(COMPARED_SIZE, { [name]: one }))));
+  const isUsed = answers.some((one) => one !== answers[0]);
+  assert.ok(isUsed, `option ${name} changes nothing in a topology of ${COMPARED_SIZE} positions`);
 }
 
 /** All links and hops: topologies with the same ones are the same. */

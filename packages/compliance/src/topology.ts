@@ -39,7 +39,11 @@ const SMALL_SIZE_MAX = 40;
 /** Larger ones that are, too: where another bit is needed. */
 const FULL_SIZES = [63, 64, 65, 127, 128, 129];
 /** Those that are sampled, with a few samples each. */
-const BIT_SIZES = [256, 512, 1024, 4096].flatMap((size) => [size - 1, size, size + 1]);
+const BIT_SIZES = [256, 512, 1024, 2048, 4096].flatMap((size) => [size - 1, size, size + 1]);
+/** Of those the longest route, up to this size, and spanning trees are looked at as a whole; and of some others. */
+const ALL_ROUTES_SIZE_MAX = 257;
+const WHOLE_TREE_SIZE_MAX = 1025;
+const OTHER_SIZES = [48, 81, 96, 100, 192, 210, 255, 384];
 /** Of so many positions all sets of dead ones. */
 const ALL_SETS_SIZE_MAX = 6;
 const DEAD_SETS = 6;
@@ -107,10 +111,13 @@ export function topologyCompliance(component: TopologyComponent, cases: readonly
         }
       }, EXHAUSTIVE);
       test(`${one.label}: positions around powers of two, sampled`, () => {
-        for (const size of BIT_SIZES) {
+        for (const size of [...OTHER_SIZES, ...BIT_SIZES]) {
           for (const { promise, ...rest } of samples(size, one, FEW_SAMPLES)) {
             check({ ...example(promise, size), ...rest });
           }
+          if (size <= ALL_ROUTES_SIZE_MAX) check(example('diameter', size));
+          const roots = size <= WHOLE_TREE_SIZE_MAX ? [0, size >> 1] : [];
+          for (const root of roots) check({ ...example('tree', size), root });
         }
       }, EXHAUSTIVE);
       for (const size of one.largeSizes ?? [1_000, 20_000]) {

@@ -44,6 +44,10 @@ const MISTAKES: Readonly<Record<keyof typeof LAUNCHER.promises, readonly (readon
     ],
   ],
   pure: [[policy((hosts) => { (hosts as unknown[]).reverse(); return { arity: 2 }; }), { hosts: 2 }]],
+  params: [[
+    policy(chain, { params: { unused: { type: 'int', default: 2, min: 1, max: 8, help: 'It does nothing.' } } }),
+    { param: 'unused' },
+  ]],
   depth: [[policy(chain), { hosts: 4, most: 3 }]],
   children: [[policy(() => ({ arity: 9 })), { hosts: 9, most: 8 }]],
 };

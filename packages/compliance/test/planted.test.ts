@@ -32,7 +32,20 @@ const KITS: Readonly<Record<string, (component: AnyComponent) => void>> = {
   launcherproc: (component) => launcherProcSuites(component, [{ label: 'default', real: false }]),
 };
 
+/** Tests of more than one promise. */
+const OF_SEVERAL = /bounds$|powers|other names|other parameters|sampled/;
+
 type Edit = readonly [from: string, to: string];
+
+/** The notifier's relay is told something else than `event`. */
+function relaying(event: string): Edit[] {
+  return [
+    ['createRelay, defineComponent', 'createRelay as relayOf, defineComponent'],
+    ['export const', 'const createRelay = (...given) => { const relay = relayOf(...given);\n'
+      + `return { get dueMs() { return relay.dueMs; }, on: (event, nowMs) => relay.on(${event}, nowMs) }; };\n`
+      + 'export const'],
+  ];
+}
 
 /** Framework, the promise that breaks, what is planted. */
 const PLANTED: readonly (readonly [string, string, ...Edit[]])[] = [
@@ -69,6 +82,54 @@ const PLANTED: readonly (readonly [string, string, ...Edit[]])[] = [
   ['detector', 'joined', ['if (table.on(event)', 'if (event.member.position < members.length && table.on(event)']],
   ['detector', 'interval', ['position > self.position)', 'position > self.position && position < 16)']],
   ['notifier', 'quiet', ['to < size; to++', 'to < Math.min(size, 1040); to++']],
+  ['detector', 'interval', ['position > self.position)', 'position > self.position && position < 250)']],
+  ['detector', 'interval', ["nowMs, { cause: 'silent' }", "nowMs, { cause: 'silent', graceMs: 200 }"]],
+  ['detector', 'interval', ['timeoutMs + confirmMs + latencyBoundMs', 'timeoutMs + 100 + latencyBoundMs']],
+  ['detector', 'quiet', ['prober.watch(member, nowMs,', 'prober.watch(member, nowMs | 0,']],
+  ['detector', 'quiet', ["case 'message': {", "case 'message': { if (++heard > 1024) return [];"],
+    ['let isStarted', 'let heard = 0;\nlet isStarted']],
+  ['detector', 'quiet', ['let isStarted = false;', ''], ['export const', 'let isStarted = false;\nexport const'],
+    ['const prober =', "const prober = self.position === 1 ? new Prober({ ...times, timeoutMs: 1 }) :"]],
+  ['detector', 'standstill', ['prober.onLag(event.lagMs);', 'prober.onLag(200 * event.lagMs);']],
+  ['detector', 'standstill', ['prober.onLag(event.lagMs);',
+    "if (event.lagMs > 700) return [{ type: 'report', failed: self,"
+    + "cause: 'silent', evidence: 'lag', suspectedMs: nowMs }];"]],
+  ['detector', 'standstill', ['return actions;\n              }',
+    "return actions.filter((one) => one.type !== 'trust');\n}"],
+    ['prober.on(event.from, probe, nowMs);',
+      "prober.on(event.from, probe, nowMs).filter(({ type }) => type !== 'trust');"]],
+  ['detector', 'joined', ["case 'joined':", "case 'joined': if (event.type === 'joined' && ++joins > 1) return [];"],
+    ['let isStarted', 'let joins = 0;\nlet isStarted']],
+  ['detector', 'left', ['if (table.on(event) && isStarted)', 'if (isStarted && table.on(event))']],
+  ['detector', 'refuted', ["case 'refuted':",
+    "case 'refuted': if (event.type === 'refuted' && event.member.incarnation > 1) return [];"]],
+  ['detector', 'refuted', ["case 'refuted':",
+    "case 'refuted': if (event.type === 'refuted' && event.member.position > 0 "
+    + '&& ++refuted > 1) return [];'], ['let isStarted', 'let refuted = 0;\nlet isStarted']],
+  ['detector', 'restart', ["case 'gone':\n",
+    "case 'gone': if (event.type === 'gone' && table.at(event.member.position)) "
+    + '{ table.fail(table.at(event.member.position)); if (isStarted) watchNext(nowMs); }\n']],
+  ['detector', 'same', ['let watched = self.position;', 'at[self.position] ??= self.position;'],
+    ['if (watched !== next && watched !== self.position) prober.unwatch(watched);',
+      'if (at[self.position] !== next && at[self.position] !== self.position) prober.unwatch(at[self.position]);'],
+    ['watched = next;', 'at[self.position] = next;'], ['export const', 'const at = {};\nexport const']],
+  ['notifier', 'gone', ['to < size; to++', 'to < Math.min(size, 3000); to++']],
+  ['notifier', 'payload', ...relaying("event.type === 'broadcast' "
+    + '? { ...event, payload: event.payload.slice(0, 300).fill(1, 290) } : event')],
+  ['notifier', 'payload', ...relaying("event.type === 'broadcast' ? { ...event, payload: new Uint8Array("
+    + 'event.payload.buffer) } : event')],
+  ['notifier', 'incarnation', ...relaying("event.type === 'joined' && event.member.incarnation > 2 ? { type: 'gone',"
+    + 'member: event.member } : event')],
+  ['topology', 'diameter', ['Math.floor(size / 2),', 'size === 255 ? 128 : Math.floor(size / 2),']],
+  ['topology', 'tree', ['return steps > 0 ? ahead', 'return steps > 0 ? (size === 511) + ahead']],
+  ['topology', 'detour', ['nextHop: (source, target, dead) => {',
+    'nextHop: (source, target, dead) => { if (dead?.size > 15) dead.delete([...dead][0]);']],
+  ['launcher', 'params', ["Number(params['group'])", '16']],
+  ['launcher', 'tree', ['return index === first',
+    'return hosts.length > 60_000 && index === 99 ? 99 : index === first']],
+  ['launcher', 'tree', ['return index === first',
+    "return index === 1 && hosts[0].name.startsWith('Node') ? 1 : index === first"]],
+  ['launcher', 'pure', ['parents: hosts.map(', 'parents: hosts.sort((a, b) => (a.origin < b.origin ? -1 : 1)).map(']],
   ['launcherproc', 'several', ['return processes.spawnAgent', "if (count++ > 0) throw new Error('one only');\n"
     + 'return processes.spawnAgent'], ['const { processes } = platform;',
     'const { processes } = platform; let count = 0;']],
@@ -98,7 +159,7 @@ suite('planted bugs', (test) => {
       const { component } = await import(pathToFileURL(file).href) as { component: AnyComponent };
       const names: string[] = [];
       for (const one of collectTests(() => KITS[framework]?.(component))) {
-        if (!one.name.includes(promise) && !/bounds$|powers|other names/.test(one.name)) continue;
+        if (!one.name.includes(promise) && !OF_SEVERAL.test(one.name)) continue;
         const all = await one.run();
         names.push(...all.map((thrown) => (thrown instanceof BrokenPromise ? thrown.promise : String(thrown))));
       }

@@ -11,7 +11,10 @@ detectorCompliance(detectorMesh, [
     label: 'near-cubic', params: { period: '100ms', grace: '0ms' }, seeds: 8,
     topology: (size) => createMesh(nearCubic(size), false),
   },
-  { label: 'ring', params: { period: '100ms', grace: '0ms' }, seeds: 8, topology: (size) => createMesh([size], true) },
+  {
+    label: 'ring', params: { period: '100ms', grace: '300ms' }, graceMs: 300, seeds: 8,
+    topology: (size) => createMesh([size], true),
+  },
 ]);
 
 suite('mesh detector', (test) => {

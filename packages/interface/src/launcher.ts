@@ -55,6 +55,7 @@ export interface LaunchPlan {
  * - `tree`: Its answer is a tree over the hosts: an arity in 1..1024, or the parent of each host, without a cycle.
  * - `same`: The same hosts have the same tree, whoever is asked, whatever was asked before, and when.
  * - `pure`: The hosts that it is given are not changed.
+ * - `params`: A parameter with bounds changes some tree.
  * - `depth`: The tree has no more levels than the policy says.
  * - `children`: No agent has more children than the policy says.
  */
