@@ -46,7 +46,7 @@ export class ControllerJob {
   #programs: JobPrograms | undefined;
   #leftOut: ReadonlySet<HostIndex> = new Set();
   #phase: JobPhase = 'launching';
-  readonly #hosts: JobHosts;
+  readonly #hosts = new JobHosts();
   /** What has been sent down: there are session agents to send to. */
   #launch: Launch | undefined;
   readonly #end: JobEnd;
@@ -64,7 +64,6 @@ export class ControllerJob {
     this.front = new JobOwner(session.node, owner, job, (error) => this.#forceEnd('agent-launch', error));
     this.#spec = spec;
     this.#params = session.scope.jobParams(spec.params);
-    this.#hosts = new JobHosts(this.#node.platform.clock, this.#node.messages, job, () => this.checkOver());
     const graceMs = this.#params.int('tool.grace');
     this.#deadlines = new JobDeadlines(this.#node.platform.clock, {
       onLaunchTimeout: (timeoutMs) => this.#onLaunchTimeout(timeoutMs),
@@ -169,12 +168,11 @@ export class ControllerJob {
   }
 
   /** Hosts have been linked again: the launch may have been lost on the way to them. */
-  onMended(hosts: ReadonlySet<HostIndex>, isNew: boolean): void {
+  onMended(hosts: ReadonlySet<HostIndex>): void {
     if (this.#phase === 'over' || this.#launch === undefined) return;
     // A lost host may take part again, with other agents, which have none of the job's ranks.
     const isOurs = (host: HostIndex): boolean => hosts.has(host) && !this.#hosts.isLost(host);
     for (const launch of this.#recovery.launches(this.#launch, isOurs)) this.#session.passLaunch(launch, this.job);
-    if (isNew) this.#hosts.onMended(hosts);
   }
 
   /** The session's launch was aborted. */
@@ -383,7 +381,7 @@ export class ControllerJob {
 
   checkOver(): void {
     if (this.#phase === 'over' || !this.#ledger.complete || this.#session.allocationEnd.isPending) return;
-    if (this.#hosts.isSettled) return this.#over();
+    if (this.#hosts.areDrained) return this.#over();
     // A forced end waits for the last processes to be killed, not for the reader of output.
     if (this.#forced) this.#deadlines.awaitDrained(() => this.#over());
   }

@@ -275,7 +275,7 @@ export class Controller implements JobSession {
       onLost: (lost) => this.#onHostLost(lost),
       onMended: (hosts, isNew) => {
         if (isNew) this.failures.onMended(hosts[0] as HostIndex, table.get(hosts[0] as HostIndex).parent);
-        this.#onMended(hosts, isNew);
+        this.#onMended(hosts);
       },
     });
     this.#changes = new HostChanges({
@@ -305,12 +305,12 @@ export class Controller implements JobSession {
   }
 
   /** Hosts have been linked again: what may have been lost on the way to them is sent again. */
-  #onMended(hosts: readonly HostIndex[], isNew: boolean): void {
+  #onMended(hosts: readonly HostIndex[]): void {
     const mended = new Set(hosts);
     this.node.messages.resend((agent) => isOnHost(agent, mended));
     const owners = new Set([...this.#jobs.values()].map((job) => job.owner));
     for (const owner of owners) this.node.messages.send(owner, 'tree.resend', { hosts: [...hosts] });
-    for (const job of this.#jobs.values()) job.onMended(mended, isNew);
+    for (const job of this.#jobs.values()) job.onMended(mended);
     const jobs = { last: this.#lastJob, running: [...this.#jobs.keys()] };
     this.node.messages.send(rootAddress(hosts[0] as HostIndex), 'session.jobs', jobs);
   }

@@ -111,7 +111,7 @@ export class SessionAgent {
       this.#onRestart(ranks);
     });
     messages.on('job.restarting.noted', () => this.#restarts?.onNoted());
-    for (const name of ['tree.mended', 'job.resend'] as const) messages.on(name, () => deps.node.resendUp());
+    messages.on('tree.mended', () => deps.node.resendUp());
     messages.on('failure.notice', ({ notice: { subject, evidence } }) => {
       if (subject.kind === 'tool') this.#programs?.onRankFailed(subject.rank, subject.attempt, evidence);
     });

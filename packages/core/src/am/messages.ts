@@ -223,7 +223,6 @@ const MESSAGE_TYPES = {
     body: fields({ host: u32, swept: u32, survivors: numbers, restarts: u32 }),
   },
   /** Controller → session agent, request: what may have been lost with a link above is sent again before the answer. */
-  'job.resend': { id: 18, from: ['controller'], body: fields({}) },
   /** Session agent → front-end: no tool of this host reads standard input any longer. */
   'job.unread': { id: 16, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
   /** Controller → every session agent; root agent → its own, request: answered when the tools have got it. */

@@ -102,7 +102,6 @@ export const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'tree.mended': {},
   'tree.orphaned': {},
   'tree.release': { waitMs: 5000 },
-  'job.resend': {},
   'tree.resend': { hosts: [3] },
   'tree.route': { child: 3, hosts: [3, 4] },
   'session.end': {},

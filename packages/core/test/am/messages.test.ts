@@ -294,12 +294,12 @@ suite('requests', (test) => {
 
   test('an error that the far end throws comes back typed, with its facts; an unknown code keeps them', () => {
     const net = makeNet(line(3));
-    net.nodes[2]?.messages.on('job.resend', () => {
+    net.nodes[2]?.messages.on('job.restarting.noted', () => {
       throw new StciError('STCI_PROGRAM_WDIR', 'no such directory', { host: 'h', rank: 3, data: { path: '/x' },
         cause: new StciError('STCI_OUTPUT_FAILED', 'full') });
     });
     const told: (StciError | undefined)[] = [];
-    net.nodes[0]?.messages.request(addressOf(2), 'job.resend', {}, (error) => told.push(error));
+    net.nodes[0]?.messages.request(addressOf(2), 'job.restarting.noted', {}, (error) => told.push(error));
     net.until(() => told.length > 0, 'the error');
     const [error] = told;
     assert.ok(error instanceof StciError);
@@ -333,9 +333,9 @@ suite('requests', (test) => {
 
   test('a reply over the bound is an error reply', () => {
     const net = makeNet(line(2), { 'message.bytes.max': '64KiB' });
-    net.nodes[1]?.messages.on('job.resend', () => new Uint8Array(100_000));
+    net.nodes[1]?.messages.on('job.restarting.noted', () => new Uint8Array(100_000));
     const told: (string | undefined)[] = [];
-    net.nodes[0]?.messages.request(addressOf(1), 'job.resend', {}, (error) => told.push(error?.code));
+    net.nodes[0]?.messages.request(addressOf(1), 'job.restarting.noted', {}, (error) => told.push(error?.code));
     net.run(50);
     assert.equal(told, ['STCI_MESSAGE_TOO_LARGE']);
   });
