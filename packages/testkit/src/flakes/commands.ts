@@ -48,6 +48,11 @@ export class Commands {
   /** Ends what runs, with all that it has started, and starts nothing any more. */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    await this.end();
+  }
+
+  /** Ends what runs, with all that it has started. */
+  async end(): Promise<void> {
     if (this.#pid !== undefined) {
       try {
         process.kill(-this.#pid, 'SIGTERM');

@@ -55,7 +55,9 @@ export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
     external: { uvu: 'src/' },
     free: 'src/',
   },
-  testkit: { workspace: ['@stci/compliance', '@stci/compliance/*'], external: {}, free: 'src/' },
+  testkit: {
+    workspace: ['@stci/compliance', '@stci/compliance/*'], external: { acorn: 'src/mutants/' }, free: 'src/',
+  },
   stcirun: {
     workspace: ['@stci/*'],
     external: { '@oclif/core': 'src/', 'prom-client': 'src/stci/metrics-text.ts' },
@@ -86,6 +88,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   '@oclif/core': 'only packages/stcirun and packages/finject-cli',
   yaml: 'only packages/finject/src/experiment',
   ajv: 'only packages/finject/src/experiment',
+  acorn: 'only packages/testkit/src/mutants',
   uvu: 'only packages/compliance; use suite and assert of @stci/testkit',
 };
 
