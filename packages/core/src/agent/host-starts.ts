@@ -86,7 +86,12 @@ export class HostStarts {
 
   /** The session stops: all agents are ended. */
   close(error: StciError): void {
-    for (const host of [...this.#starts.keys()]) this.#settle(host, error);
+    const starts = [...this.#starts.values()];
+    this.#starts.clear(); // What waits for another start does not begin.
+    for (const { timer, done } of starts) {
+      timer?.cancel();
+      done(error);
+    }
   }
 
   #end(host: HostIndex, error: StciError): void {
