@@ -117,7 +117,7 @@ export class Spool implements SpoolContents {
   /** Whether front-ends read. */
   #dropShown(): boolean {
     const { before, isFollowed } = this.#params.shown?.() ?? { before: 0, isFollowed: false };
-    if (this.#isWriting || this.#recentBytes <= MEMORY_BYTES) return isFollowed;
+    if (this.#isWriting) return isFollowed;
     let count = 0;
     for (const { sequence, chunk } of this.recent) {
       if (sequence >= before || this.#recentBytes <= MEMORY_BYTES) break;

@@ -17,10 +17,10 @@ function play() {
   const noFile = (): never => {
     throw new Error('a small job has no file');
   };
-  let collected = 0;
+  let [collected, removed] = [0, 0];
   const job = new ResidentJob({
     clock: place.platform.clock, label: 'a job', stdin: { to: 'none' }, spoolBytesMax: MUCH,
-    files: { next: noFile, remove: () => undefined },
+    files: { next: noFile, remove: () => (removed += 1) },
     onAccepted: () => undefined, onEvent: () => undefined, onEnded: () => undefined,
     onCollected: () => (collected += 1),
   });
@@ -32,7 +32,7 @@ function play() {
     event({ type: 'mapped', map: { size: 1, hosts: [], apps: [] } as never });
     event({ type: 'ended', report: REPORT });
   };
-  return { ...place, job, output, end, collected: () => collected };
+  return { ...place, job, output, end, collected: () => collected, removed: () => removed };
 }
 
 const follower = (): JobFollower =>
@@ -94,6 +94,14 @@ suite('job of a session', (test) => {
     assert.equal([job.isCollected, collected()], [false, 0]);
     end();
     assert.equal(read(job.follow(follower(), { all: true, input: false }), true), ALL);
+  });
+
+  test('once it is closed its files are removed, and whoever reads gets no more', () => {
+    const { job, output, removed } = play();
+    const reader = job.follow(follower(), { all: true, input: false });
+    output('one');
+    job.close();
+    assert.equal([read(reader, true), removed()], [[], 1]);
   });
 
   test('what one has collected stays while another reads', () => {
