@@ -1,11 +1,11 @@
 /** Calls of a front-end to its session: each gets its own answer, and a refusal concerns one. */
 
-import { StciError, type JobReport } from '@stci/interface';
+import { StciError, type FrontEndEvents, type JobEvent, type JobReport } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { HostsChanged } from '../dist/agent/host-changes.js';
 import type { GatheredMetrics } from '../dist/agent/gather-metrics.js';
 import { memoryChannel } from '../dist/bootcom/memory-channel.js';
-import { SessionClient } from '../dist/session/client.js';
+import { INPUT_BYTES, SessionClient } from '../dist/session/client.js';
 import { SessionConnection } from '../dist/session/connection.js';
 import type { SessionService } from '../dist/session/contracts.js';
 import { makeSessionKey } from '../dist/session/session-link.js';
@@ -36,13 +36,14 @@ function play() {
   } as unknown as SessionService;
   const [ours, theirs] = memoryChannel(platform.clock, 'session', 'client');
   const key = makeSessionKey(platform);
-  void new SessionConnection({ platform, params, channel: theirs, key, service, onClosed: () => undefined });
+  const onClosed = (): void => undefined;
+  const connection = new SessionConnection({ platform, params, channel: theirs, key, service, onClosed });
   const client = new SessionClient({ platform, params, channel: ours, key, name: 's' });
   const told: string[] = [];
   const tell = (what: string) => (error: StciError | undefined, answer?: unknown): void =>
     void told.push(`${what}: ${error?.code ?? JSON.stringify(answer)}`);
   place.run();
-  return { ...place, client, told, tell, ends, changes, gathered };
+  return { ...place, client, connection, told, tell, ends, changes, gathered };
 }
 
 const HOST = { name: 'h', slots: 1, slotsBound: false, origin: 't' };
@@ -97,5 +98,31 @@ suite('calls of a front-end', (test) => {
     assert.equal(told, ['wait: STCI_SESSION_LOST', 'metrics: STCI_SESSION_LOST']);
     client.wait(2, tell('late'));
     assert.is(told.at(-1), 'late: STCI_SESSION_LOST');
+  });
+
+  test('a session that ends with an error tells it to whoever waits, and to the job that is followed', () => {
+    const { client, connection, told, tell, run } = play();
+    const events: string[] = [];
+    const hears = { onJobEvent: ({ type }: JobEvent) => events.push(type) } as unknown as FrontEndEvents;
+    client.follow(hears, () => undefined);
+    client.wait(1, tell('wait'));
+    run();
+    connection.fail(new StciError('STCI_ALLOCATION_ENDED', 'CANCELLED'));
+    run();
+    assert.equal([told, events], [['wait: STCI_ALLOCATION_ENDED'], ['failure', 'ended']]);
+  });
+
+  test('input beyond what may be under way waits, to the byte; the end of the connection ends the job followed', () => {
+    const { client, run } = play();
+    const events: string[] = [];
+    const frontEnd = client.follow({
+      onJobEvent: ({ type }: JobEvent) => events.push(type), onStopped: () => events.push('stopped'),
+    } as unknown as FrontEndEvents, () => undefined);
+    const chunk = new Uint8Array(INPUT_BYTES / 8);
+    for (let i = 0; i < 7; i += 1) assert.is(frontEnd.writeStdin(chunk), true);
+    assert.equal([chunk.subarray(1), chunk.subarray(0, 1)].map((part) => frontEnd.writeStdin(part)), [true, false]);
+    client.close();
+    run();
+    assert.equal(events, ['failure', 'ended', 'stopped']);
   });
 });

@@ -24,7 +24,7 @@ const CREDIT_BYTES = 1 << 20;
 /** Credit is returned in portions. */
 const PORTION_BYTES = CREDIT_BYTES / 8;
 /** Input that may be under way. */
-const INPUT_BYTES = 256 * 1024;
+export const INPUT_BYTES = 256 * 1024;
 
 export interface ClientInit {
   readonly platform: Platform;
