@@ -1,4 +1,4 @@
-/** Bounds per source on kept messages: a source that reaches its bound does not affect the others. */
+/** Bounds per source on kept messages: a source that reaches its bound does not affect the others; and of replies. */
 
 import { rootAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
@@ -6,6 +6,7 @@ import { EarlyFrames } from '../../dist/am/early-frames.js';
 import { Reassembly } from '../../dist/am/fragments.js';
 import { FLAG, HEADER_BYTES, LAYER, encodeHeader, type Frame } from '../../dist/codec/frame.js';
 import { testPlace } from '../world.js';
+import { addressOf, line, makeNet } from './net.js';
 
 const MIB = 1024 * 1024;
 const [BAD, GOOD] = [rootAddress(1), rootAddress(2)];
@@ -80,5 +81,22 @@ suite('what is kept of each source', (test) => {
     assert.is(early.take(0, 7, 1).length, 512 + 127);
     assert.ok(keep(BAD, 1), 'there is room again');
     assert.is(early.take(0, 7, 1002).length, 0, 'forgotten in time');
+  });
+});
+
+suite('lengths of replies', (test) => {
+  test('a reply may be longer than its request, and not than it may be itself', () => {
+    const net = makeNet(line(2));
+    const answers: unknown[] = [];
+    let rows: unknown = Array.from({ length: 1000 }, () => ['n'.repeat(120), 'counter', 'h'.repeat(100), [], [1]]);
+    net.nodes[1]?.messages.on('agent.metrics', () => rows as never);
+    for (const next of [rows, new Uint8Array(64 << 20)]) {
+      rows = next;
+      net.nodes[0]?.messages.request(addressOf(1), 'agent.metrics', {}, (error, reply) =>
+        answers.push(error?.code ?? (reply as unknown[]).length));
+      net.until(() => answers.length > 0, 'an answer');
+      net.run();
+    }
+    assert.equal(answers, [1000, 'STCI_MESSAGE_TOO_LARGE']);
   });
 });

@@ -282,7 +282,8 @@ suite('opening and closing streams', (test) => {
     root.close();
     root.close();
     net.run();
-    for (const stream of streams) stream?.up(1);
+    for (const stream of streams) assert.is(stream?.up(1), true, 'nobody waits for room');
+    assert.is((streams[1] as StreamEndpoint).upPieces([new Uint8Array(1)]), true);
     root.down(1);
     net.run();
     assert.equal(heard.map(({ ups, downs, faults }) => ups.length + downs.length + faults.length), [0, 0, 0]);
