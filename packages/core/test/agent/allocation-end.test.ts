@@ -4,7 +4,9 @@ import { ResidentSession, roleFactory, runAgent } from '@stci/core';
 import type { FrontEnd, JobEvent, JobReport, JobSpec, StciError } from '@stci/interface';
 import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
+import { AllocationEnd } from '../../dist/agent/allocation-end.js';
 import { resolved, composition, type Settings } from '../assembly.js';
+import { testPlace } from '../world.js';
 
 const HOSTS = 4;
 const AT_MS = 20_000;
@@ -154,5 +156,58 @@ suite('end of an allocation', (test) => {
     assert.equal([report.exitCode, outcomes(report)], [143, Array(HOSTS).fill('ended')]);
     const failed = play([{ to: 'ignore-term' }, { ...AGENTS, afterMs: 100 }], ['exit', '7']);
     assert.is(failed.report.exitCode, 7);
+  });
+});
+
+suite('end of an allocation, at the controller', (test) => {
+  /** Hosts 0 and 1 are up; what was done, in order. */
+  function deciding() {
+    const place = testPlace();
+    const log: string[] = [];
+    const table = { hosts: () => [0, 1], get: () => ({ parent: undefined }) };
+    const recovery = { close: () => log.push('no restarts') };
+    const bootstrap = { table, recovery, hostName: (host: number) => `h${host}` };
+    const job = {
+      onAllocationEnding: (_error: StciError, hasWords: boolean) => log.push(`job ends ${hasWords}`),
+      checkOver: () => log.push('checked'),
+    };
+    const end = new AllocationEnd({
+      clock: place.platform.clock, bootstrap: () => bootstrap as never, jobs: () => [job] as never,
+      expel: (host) => log.push(`expel ${host}`), onEnding: ({ message }) => log.push(message),
+    });
+    return { ...place, end, log };
+  }
+  const WORDS = { code: 'STCI_ALLOCATION_ENDED', message: 'CANCELLED' } as const;
+
+  test('the batch system\'s words decide at once, and what agents have said before does not count any more', () => {
+    const { end, log, run } = deciding();
+    for (const host of [0, 1]) end.onHost(host);
+    assert.is(end.isPending, true);
+    end.begin(WORDS);
+    assert.is(end.isPending, false);
+    end.onHost(0);
+    run(2000);
+    assert.equal(log, ['no restarts', 'job ends true', 'CANCELLED']);
+    assert.throws(() => end.check(), /CANCELLED/);
+  });
+
+  test('hosts that are told one after the other are one end; one alone is lost, and jobs looked at again', () => {
+    const all = deciding();
+    all.end.check();
+    for (const host of [0, 1]) {
+      all.end.onHost(host);
+      all.run(300);
+    }
+    assert.equal(all.log.slice(0, 2), ['no restarts', 'job ends false']);
+    assert.match(all.log[2] ?? '', /SIGTERM.*: h\[0-1\]$/u);
+    const one = deciding();
+    one.end.onHost(1);
+    one.run(499);
+    assert.equal([one.log, one.end.isPending], [[], true]);
+    one.run(2);
+    assert.equal(one.log, ['expel 1']);
+    one.run(500);
+    assert.equal([one.log, one.end.isPending], [['expel 1', 'checked'], false]);
+    one.end.check();
   });
 });

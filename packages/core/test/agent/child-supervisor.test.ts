@@ -170,6 +170,17 @@ suite('children of an agent', (test) => {
       'STCI_LAUNCH_FAILED', 'h0']);
   });
 
+  test('one that is expelled while it starts, or waits for that, is ended without a word', () => {
+    const p = playing();
+    p.launch('silent', 'silent', 'silent', 'silent', 'up');
+    p.net.run(HANDSHAKE_MS / 2);
+    for (const host of [0, 3]) p.children.expel(rootAddress(host), 'another start takes its place');
+    p.net.run(HANDSHAKE_MS / 4);
+    assert.equal([p.processes.get(rootAddress(0))?.killed, p.processes.has(rootAddress(3))], [1, false]);
+    p.net.run(HANDSHAKE_MS);
+    assert.equal(p.told.slice().sort(), ['failed 1', 'failed 2', 'up 4']);
+  });
+
   test('one that makes progress is waited for, longer than the handshake time; not for ever', () => {
     const p = playing();
     p.launch('slow', 'trickles', 'silent');

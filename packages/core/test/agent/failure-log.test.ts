@@ -4,6 +4,7 @@ import { rootAddress, type FailedSubject, type FailureNotice, type FailureRecord
 import { assert, suite } from '@stci/testkit';
 import { ENDING_MS, FailureLog } from '../../dist/agent/failure-log.js';
 import type { AgentNode } from '../../dist/agent/node.js';
+import { RECORD_MS } from '../../dist/failure/records.js';
 import { testPlace } from '../world.js';
 
 const HOST = { kind: 'host', host: 2, incarnation: 1 } as const;
@@ -75,5 +76,17 @@ suite('records of failures, at the end of a job', (test) => {
     log.records.hold(HOST);
     end();
     assert.equal(told, ['over']);
+  });
+
+  test('a record is told by itself when it is due, whenever it began', () => {
+    const { log, told, add, run } = openLog();
+    run(5000);
+    add();
+    run(RECORD_MS - 1);
+    assert.equal(told, []);
+    run(1);
+    assert.equal(told, [0]);
+    log.stop();
+    assert.equal(told, [0]);
   });
 });

@@ -152,6 +152,20 @@ suite('fault control', (test) => {
       'b failed: the session ends before root:1 told whether the fault was in force']);
   });
 
+  test('who waits for the end of an order hears it when its site has gone, or its job', () => {
+    for (const gone of [{ host: 1 }, { job: 7 }]) {
+      const at = { role: 'session', host: 1 } as const;
+      const one = play('job' in gone ? { plan: () => [{ at, body: {} }] } : {});
+      one.jobs.push(7);
+      one.inject('job' in gone ? { job: 7 } : {});
+      const left: (readonly string[])[] = [];
+      one.control.undo(one.owner, 'a', (names) => left.push(names));
+      assert.equal(left, []);
+      one.control.onGone(gone);
+      assert.equal([left, one.told.length], [[[]], 1]);
+    }
+  });
+
   test('orders that come together are sent from the leaves of the tree up', () => {
     const at = (id: string): FaultPart['at'] =>
       ({ role: id === 'r' ? 'session' : id === 'c' ? 'controller' : 'root', host: id === 'r' ? 0 : Number(id) || 0 });
@@ -180,6 +194,21 @@ suite('fault control', (test) => {
     one.run(23_000);
     assert.equal(one.told.slice(1), ['beside failed: root:0 did not answer within 27 s',
       'below failed: root:2 did not answer within 27 s']);
+  });
+
+  test('an order that is over at once holds up no site behind its victim', () => {
+    const plan: FaultModule['plan'] = ({ victim }) =>
+      [{ at: { role: 'root', host: (victim as { readonly host: HostIndex }).host }, body: {} }];
+    const one = play({ plan, undoes: false });
+    one.parents.push(undefined, 0, 1, 0);
+    const { durationMs: _, ...over } = ORDER;
+    const inject = (id: string, host: HostIndex): void =>
+      one.control.inject(one.owner, [{ ...over, id, victim: { kind: 'host', host } }]);
+    inject('below', 2);
+    one.run(1000);
+    inject('above', 0);
+    one.run(3100);
+    assert.equal(one.told, ['below failed: root:2 did not answer within 4 s']);
   });
 
   test('what is undone in its time has lapsed if the controller hears it much later, unless by its order', () => {

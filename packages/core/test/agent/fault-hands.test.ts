@@ -184,6 +184,16 @@ suite('processes of faults', (test) => {
     assert.is(left(), 0);
   });
 
+  test('one that ends by itself makes room for others, and what it has started is ended', () => {
+    const { start, started, run, answers } = processes();
+    start('a', 256);
+    started[3]?.events.onExit({ status: 0 });
+    assert.equal(started.filter(({ isEnded }) => isEnded).map((one) => started.indexOf(one)), [3]);
+    start('b', 1);
+    run(1);
+    assert.equal([answers, started.length], [['done', 'done'], 257]);
+  });
+
   test('one that cannot be started ends those that were', () => {
     const { start, started, left, run, answers } = processes();
     start('a', 3);

@@ -56,7 +56,7 @@ function probe(answering: readonly HostIndex[], hasOverlay = true, answersOnce?:
   probes.probe({ position: bootPosition(3), incarnation: 1 }, (silent, isSilent) => {
     told.push(silent === undefined ? 'all answer' : silent.position - 1, ...(isSilent ? ['so is the host'] : []));
   });
-  return { ...one, told };
+  return { ...one, told, probes };
 }
 
 suite('probes of hosts', (test) => {
@@ -97,6 +97,14 @@ suite('probes of hosts', (test) => {
       assert.equal(posted, []);
       assert.ok(told.length > 0, 'it is decided');
     }
+  });
+
+  test('nobody is asked once it has stopped', () => {
+    const { place, posted, probes } = probe([0, 1]);
+    place.run(PROBE_MS / 2 - 10);
+    probes.stop();
+    place.run(PROBE_MS);
+    assert.equal(posted, []);
   });
 
   test('an agent tells who asked it of those that answer, and asks a bounded number at a time', () => {

@@ -84,6 +84,17 @@ suite('programs of a job', (test) => {
     assert.equal(told(), ['program.agreed'], 'it goes on');
   });
 
+  test('a strict call is refused to those that are in it when another rank is lost', () => {
+    const { place, ledger, programs, told } = programsOf();
+    const barrier = COLLECTIVES.indexOf('barrier');
+    programs.onVotes({ host: 0, sequence: 1, votes: [[0, 1, barrier, true, 0, 0, 0, NONE, []]] });
+    const report = ledger.again({ rank: 1, ...END });
+    assert.ok(report !== undefined);
+    programs.onRestarting(report);
+    place.run(1);
+    assert.equal(told(), ['program.failed', 'program.refused']);
+  });
+
   test('where the parts of a gather, or a decision, cannot be told, it fails for all', () => {
     const { place, programs, decisions, told, unsent } = programsOf();
     const part = Uint8Array.of(1);

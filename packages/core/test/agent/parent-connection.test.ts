@@ -62,6 +62,16 @@ function connecting(wayOf: (attempt: number, nowMs: number) => Way) {
 }
 
 suite('connection to the parent', (test) => {
+  test('that is given up between two attempts makes none any more, and tells nothing', () => {
+    const { place, told, connection, attempts } = connecting(() => 'drops');
+    place.run(300);
+    const before = attempts();
+    assert.ok(before > 0);
+    connection.destroy('the agent ends');
+    place.run(2 * HANDSHAKE_MS);
+    assert.equal([attempts(), told], [before, []]);
+  });
+
   test('is tried until the deadline, and not once more', () => {
     const late = connecting((_attempt, nowMs) => (nowMs < HANDSHAKE_MS - 700 ? 'drops' : 'takes'));
     late.place.run(2 * HANDSHAKE_MS);

@@ -105,4 +105,23 @@ suite('mailbox of a rank', (test) => {
     };
     void (await eventually(areGone, { what: 'their bytes are gone', everyMs: 1 }));
   });
+
+  test('tags that were used once leave nothing behind', () => {
+    const mailbox = new Mailbox();
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const take = (count: number): number => {
+      for (let i = 0; i < count; i++) {
+        mailbox.push(messageOf(0, `tag ${i}`));
+        assert.is(mailbox.match(), undefined);
+        mailbox.await({ id: i, from: 0, tag: `tag ${i}` });
+        assert.is(mailbox.match()?.[0].id, i);
+      }
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = take(1000);
+    const moreMiB = (take(30_000) - before) / 2 ** 20;
+    assert.ok(moreMiB < 3, `${moreMiB} MiB more`);
+  });
 });

@@ -1,90 +1,10 @@
 /** The socket of programs at their session agent: who is taken, what each is told, and what breaks the protocol. */
 
-import {
-  PROGRAM_KEYS_MAX, RecordReader, StciError, programRecord, type Channel, type ProgramEvent, type Rank, type Topology,
-} from '@stci/interface';
+import { PROGRAM_KEYS_MAX, programRecord } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { createTree } from '@stci/topology-tree';
-import { ProgramPort } from '../../dist/agent/program-port.js';
-import type { AgentNode } from '../../dist/agent/node.js';
 import { POSITION_COST_US } from '../../dist/agent/program-turns.js';
-import { testPlace } from '../world.js';
+import { SIZE, VOTE, decision, play, state, type Peer } from './port-help.js';
 
-const SIZE = 8;
-
-interface Peer {
-  readonly channel: Channel;
-  readonly told: ProgramEvent[];
-  isClosed: boolean;
-  send(...lines: unknown[]): void;
-}
-
-/** A port with ranks 2 and 3; `sent`: to the controller; `deliver`: a message of the controller. */
-function play() {
-  const place = testPlace();
-  const sent: [string, unknown][] = [];
-  const alive: [Rank, number][] = [];
-  const handlers = new Map<string, (body: unknown) => void>();
-  const messages = {
-    on: (name: string, handler: (body: unknown) => void) => handlers.set(name, handler),
-    send: (_to: number, name: string, body: unknown) => sent.push([name, body]),
-    sendList: (_to: number, name: string, items: unknown[], bodyOf: (items: unknown[]) => unknown) =>
-      sent.push([name, bodyOf(items)]),
-    sendNeighbour: (_link: unknown, name: string, body: unknown) => sent.push([name, body]),
-  };
-  const params = { int: (name: string) => (name.endsWith('.max') && name !== 'bootcom.pending.max' ? 1 << 26 : 64) };
-  const parts = { platform: place.platform, params, messages, router: { parentLink: {} } };
-  const node = parts as unknown as AgentNode;
-  /** When topologies were built, and of how many positions. */
-  const built: [number, number][] = [];
-  const topologyOf = (text: string, size: number): Topology => {
-    built.push([place.platform.clock.nowMs(), size]);
-    if (text === 'bmg') return createTree(size, 2);
-    throw new StciError('STCI_TOPOLOGY_INVALID', 'no such topology');
-  };
-  const onAlive = (rank: Rank, withinMs: number): void => void alive.push([rank, withinMs]);
-  const port = new ProgramPort({ node, host: 1, hostName: 'b', job: 7, size: SIZE, hosts: 2, onAlive, topologyOf });
-  let isOpen = false;
-  port.open((error) => (isOpen = error === undefined));
-  place.until(() => isOpen, 'the port');
-  const variables = new Map([2, 3].map((rank) => [rank, port.add(rank, rank - 1)]));
-  const connect = (): Peer => {
-    const channel = place.platform.network.connectPrivate(variables.get(2)?.['STCI_CLIENT_SOCKET'] ?? '', 1000);
-    const peer: Peer = {
-      channel, told: [], isClosed: false,
-      send: (...list) => {
-        channel.send(list.map((line) => line instanceof Uint8Array ? line : programRecord(line as object)));
-        place.run();
-      },
-    };
-    const reader = new RecordReader({ lineBytesMax: 1 << 25, bytesMax: 1 << 25 }, (head) =>
-      void peer.told.push(head as unknown as ProgramEvent));
-    channel.bind({
-      onData: (chunk) => void reader.add(chunk),
-      onDrain: () => undefined,
-      onClose: () => (peer.isClosed = true),
-    });
-    return peer;
-  };
-  const hello = (rank: Rank, version = 2): object => ({ type: 'hello', version, token: tokenOf(rank) });
-  const tokenOf = (rank: Rank): string => variables.get(rank)?.['STCI_CLIENT_TOKEN'] ?? '';
-  const deliver = (name: string, body: unknown): void => {
-    handlers.get(name)?.(body);
-    place.run();
-  };
-  return { ...place, port, sent, alive, built, connect, hello, deliver };
-}
-
-const state = (decided: number, lost: unknown[]) => ({
-  decided, lost, ended: [], places: [[0, 'a', [[0, 3]]], [1, 'b', [[4, 7]]]], attempts: [], pairs: [],
-});
-const decision = (agreed: object, joins: unknown[] = []) => ({
-  sequence: 5, kind: 0, ...agreed, joins, code: '', reason: '', parts: [], pairs: [],
-});
-/** A vote of kind `agree` on its way to the controller. */
-const wire = (rank: Rank, number: number, flag: boolean): unknown[] =>
-  [rank, number, 0, flag, 0, 0, 0, new Uint8Array(), []];
-const VOTE = { type: 'vote', kind: 'agree', flag: true };
 const refusal = (peer: Peer): string => {
   const last = peer.told.at(-1);
   assert.ok(peer.isClosed, 'the connection is closed');
@@ -115,20 +35,18 @@ suite('programs at their session agent', (test) => {
     assert.equal(again.told[1], { type: 'failed', lost: all });
   });
 
-  test('votes wait for the state, go together, and are answered; one that came too late is sent again', () => {
-    const { sent, connect, hello, deliver } = play();
-    const [two, three] = [connect(), connect()];
-    two.send(hello(2), VOTE);
-    three.send(hello(3), { ...VOTE, flag: false });
-    assert.is(sent.length, 2);
-    deliver('program.state', state(4, []));
-    assert.equal(sent[2], ['program.votes', { host: 1, sequence: 5, votes: [wire(2, 1, true), wire(3, 2, false)] }]);
-    const agreed = { flag: false, isMismatch: false, ranks: [[0, 2]], joined: [], failed: [[3, 3]] };
-    deliver('program.agreed', decision(agreed));
-    const told = { ...agreed, kind: 'agree', missing: [] };
-    assert.equal(two.told[1], { type: 'agreed', code: '', reason: '', decided: 5, agreed: told, parts: [] });
-    assert.is(three.told.length, 1);
-    assert.equal(sent[3], ['program.votes', { host: 1, sequence: 6, votes: [wire(3, 2, false)] }]);
+  test('a message that nobody has taken fails when its receiver is lost, and a receive from it', () => {
+    const { connect, hello, deliver } = play();
+    const two = connect();
+    two.send(hello(2));
+    deliver('program.state', state(0, []));
+    two.send(programRecord({ type: 'send', id: 1, to: 0, tag: 't', form: 'bytes' }, Buffer.from('x')));
+    two.send({ type: 'receive', id: 2, from: 0, tag: 't' });
+    assert.equal(two.told.slice(1), []);
+    deliver('program.failed', { lost: [[0, 0, 'gone', 'c']] });
+    const failed = two.told.filter(({ type }) => type === 'failed-call').map((one) =>
+      one.type === 'failed-call' && [one.id, one.code]);
+    assert.equal(failed, [[1, 'STCI_CLIENT_RANK_LOST'], [2, 'STCI_CLIENT_RANK_LOST']]);
   });
 
   test('news of a former attempt of a rank that takes part again comes too late', () => {
@@ -165,6 +83,23 @@ suite('programs at their session agent', (test) => {
     assert.equal(two.told.at(-1), { type: 'done', id: 70_001 }, 'one that is there may change');
     two.send({ type: 'vote', kind: 'exchange' });
     three.send(put(2, 'other'));
+    assert.equal(three.told.at(-1), { type: 'done', id: 2 });
+  });
+
+  test('the room that the keys of a rank took is free when its process has ended', () => {
+    const { port, connect, hello, deliver } = play();
+    const [two, three] = [connect(), connect()];
+    two.send(hello(2));
+    three.send(hello(3));
+    deliver('program.state', state(0, []));
+    const put = (id: number): Uint8Array =>
+      programRecord({ type: 'put', id, key: `k${id}`, form: 'bytes' }, Buffer.alloc(1 << 15));
+    two.send(...Array.from({ length: 200 }, (_, i) => put(i + 1)));
+    assert.equal(two.told.at(-1)?.type, 'failed-call');
+    three.send(put(1));
+    assert.equal(three.told.at(-1)?.type, 'failed-call');
+    port.remove(2);
+    three.send(put(2));
     assert.equal(three.told.at(-1), { type: 'done', id: 2 });
   });
 

@@ -36,10 +36,12 @@ suite('what programs wait for', (test) => {
 
   test('so many are told, and how many more there are; none is no text', () => {
     const programs = Array.from({ length: 50 }, (_, rank) => waiting(rank, {}));
-    const answers = [programs.slice(20), programs.slice(0, 20)].map((own) => waitsOf(own, 2000));
+    const answers = [programs.slice(20), programs.slice(0, 20).reverse()].map((own) => waitsOf(own, 2000));
     const lines = waitsText(answers).split('; ');
     assert.is(lines.length, WAITS_MAX + 1);
     assert.equal([lines[0], lines.at(-1)], ['rank 0 waits in receive() since 1.0 s', 'and 42 more wait']);
+    const ranks = lines.slice(0, -1).map((line) => Number(line.split(' ')[1]));
+    assert.equal(ranks, Array.from({ length: WAITS_MAX }, (_, rank) => rank));
     assert.is(waitsText([waitsOf([waiting(1)], 0)]), '');
   });
 
