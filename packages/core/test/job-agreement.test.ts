@@ -136,6 +136,16 @@ function play(seed: number): Played {
 }
 
 suite('agreement', (test) => {
+  test('what is kept of a vote, and of its keys, retains nothing else of the message that it came in', () => {
+    const agreement = new Agreement(1);
+    const came = new Uint8Array(1 << 20);
+    const [part, value] = [came.subarray(5, 9), came.subarray(9, 10)];
+    agreement.vote({ ...vote(0, 1, true, 'exchange'), length: 5, part, pairs: [['k', 'bytes', value]] });
+    assert.equal(agreement.decide()?.pairs.map(([, , own]) => own.buffer.byteLength), [1]);
+    agreement.vote({ ...vote(0, 2, true, 'allgather'), length: 4, part });
+    assert.equal(agreement.decide()?.parts.map(([, , own]) => own.buffer.byteLength), [4]);
+  });
+
   test('is decided once, by the last awaited vote, with the flags of all who voted', () => {
     const agreement = new Agreement(3);
     agreement.vote(vote(0, 1));

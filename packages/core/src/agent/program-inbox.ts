@@ -10,6 +10,7 @@
 
 import { FORMS, StciError, type Form, type HostIndex, type Rank, type Timer } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
+import { ownBytes } from '../iof/bytes.js';
 import { SHORT_BYTES_MAX, type MailLimits } from './program-credit.js';
 import { chargeOf, isOwnTag, type MailMessage, type Receive } from './program-mailbox.js';
 import type { ProgramNews } from './program-news.js';
@@ -157,7 +158,9 @@ export class ProgramInbox {
     if (grant === undefined) this.#charge(room, host, charge);
     else if (charge > grant.charge) throw tooMuch(from, grant.charge, charge);
     else room.longBytes -= grant.charge - charge;
-    program.mailbox.push({ from, tag, form: FORMS[form] as Form, bytes, host, isGranted: grant !== undefined });
+    // Not the whole batch that it came in.
+    const own = { from, tag, form: FORMS[form] as Form, bytes: ownBytes(bytes) };
+    program.mailbox.push({ ...own, host, isGranted: grant !== undefined });
     this.#init.answer(host, { calls: [call] });
     this.#deliver(program);
   }

@@ -15,6 +15,7 @@ import {
   type Frame,
   type FrameHeader,
 } from '../codec/frame.js';
+import { ownBytes } from '../iof/bytes.js';
 
 /** Partial messages of one source; a correct one has at most one per stream and direction. */
 const SOURCE_PARTIALS_MAX = 64;
@@ -138,8 +139,7 @@ export class Reassembly {
     part: Uint8Array,
   ): { header: FrameHeader; body: Uint8Array } | undefined {
     const { holder } = partial;
-    const isSmall = part.length < part.buffer.byteLength * VIEW_SHARE_MIN;
-    partial.parts.push(isSmall ? part.slice() : part);
+    partial.parts.push(ownBytes(part, VIEW_SHARE_MIN));
     partial.bytes += part.length;
     this.#account(partial, Math.max(part.length, PART_BYTES_MIN));
     if (partial.bytes > this.#messageBytesMax) {

@@ -155,7 +155,7 @@ export class Router {
     const link = tree ?? (isFree ? overlay.next(destination, from) : undefined);
     if (link === undefined) {
       if (!isFree) return false;
-      const kept = pieces.map((piece) => piece.slice());
+      const kept = pieces.map((piece) => new Uint8Array(piece));
       // By then the tree may lead to its source over other links, where it would be taken for another agent's.
       setByOverlay(kept[0] as Frame, from !== undefined);
       return overlay.hold(destination, from, () => void this.forward(destination, job, kept, from));

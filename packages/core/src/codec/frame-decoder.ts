@@ -55,7 +55,7 @@ export class FrameDecoder {
   push(chunk: Uint8Array): void {
     if (this.#failure !== undefined) throw this.#failure;
     try {
-      this.#decode(this.#continued(chunk));
+      this.#decode(this.#continued(plainBytes(chunk)));
     } catch (fault) {
       this.#failure = fault;
       throw fault;
@@ -142,6 +142,12 @@ export class FrameDecoder {
     }
     return HEADER_BYTES + body;
   }
+}
+
+/** `slice` of the same bytes as Node's Buffer would be no copy: what is kept of a frame would retain all that came. */
+function plainBytes(chunk: Uint8Array): Uint8Array {
+  const { buffer, byteOffset, length } = chunk;
+  return chunk.constructor === Uint8Array ? chunk : new Uint8Array(buffer, byteOffset, length);
 }
 
 function checkVersion(version: number): void {

@@ -30,6 +30,11 @@ export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
+/** To be kept: a copy, unless they are at least so much of their buffer, all of which they would retain. */
+export function ownBytes(bytes: Uint8Array, shareMin = 1 / 2): Uint8Array {
+  return bytes.length < bytes.buffer.byteLength * shareMin ? bytes.slice() : bytes;
+}
+
 /** From this average length of lines in bytes, they are copied line by line; shorter ones byte by byte. */
 const LONG_LINE_BYTES = 12;
 const SAMPLE_BYTES = 1024;

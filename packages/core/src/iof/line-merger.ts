@@ -125,7 +125,7 @@ export class LineMerger {
 
   #hold(source: SourceId, rest: Uint8Array, wallMs: number): void {
     // A copy, so that a short rest does not retain a whole chunk.
-    const piece = rest.slice();
+    const piece = new Uint8Array(rest);
     const held = this.#held.get(source);
     if (held === undefined) this.#held.set(source, { pieces: [piece], bytes: piece.length, wallMs });
     else {

@@ -17,6 +17,7 @@ import {
   StciError, rankRanges, type Agreed, type CollectiveKind, type Form, type HostIndex, type LostRanks,
   type ProgramErrorCode, type Rank,
 } from '@stci/interface';
+import { NO_BYTES, ownBytes } from '../iof/bytes.js';
 import { calledText, missingText } from './agreement-text.js';
 
 /** A key, the form of its value, and the value. */
@@ -85,7 +86,6 @@ const FAILED = 2;
 /** Started again. */
 const JOINING = 3;
 
-const NO_BYTES = new Uint8Array();
 
 const isStrict = (kind: CollectiveKind): boolean => kind !== 'agree' && kind !== 'shrink';
 
@@ -218,7 +218,7 @@ export class Agreement {
     if (isTooMuch && this.#bytes - length <= this.#limits.partsBytesMax) {
       for (const [of, each] of this.#votes) this.#votes.set(of, withoutBytes(each));
     }
-    this.#votes.set(rank, isTooMuch || !isStrict(kind) ? withoutBytes(vote) : vote);
+    this.#votes.set(rank, isTooMuch || !isStrict(kind) ? withoutBytes(vote) : withOwnBytes(vote));
   }
 
   /** The votes that count: a rank that ended after it called something strict does not hinder the others' `shrink`. */
@@ -321,6 +321,12 @@ export class Agreement {
 
 function withoutBytes(vote: Vote): Vote {
   return { ...vote, part: NO_BYTES, pairs: [] };
+}
+
+/** Not the whole message that it came in. */
+function withOwnBytes(vote: Vote): Vote {
+  const pairs = vote.pairs.map(([key, form, value]): Pair => [key, form, ownBytes(value)]);
+  return { ...vote, part: ownBytes(vote.part), pairs };
 }
 
 function mismatch(votes: readonly Vote[]): Verdict {

@@ -55,7 +55,7 @@ function inboxOf() {
   const receive = (from: Rank): void => inbox.receive(program, { id: 1, from, tag: undefined });
   const granted = (): unknown[] =>
     answers.splice(0).flatMap(([host, { grants = [] }]) => grants.map((call) => `${host} ${call}`));
-  return { place, news, inbox, receive, granted, got: () => got };
+  return { place, news, inbox, program, receive, granted, got: () => got };
 }
 
 /** The mail of host 0, with what it sends. */
@@ -95,6 +95,14 @@ function mailOf() {
 }
 
 suite('a hostile agent and programs', (test) => {
+  test('a message that waits retains nothing else of the batch that it came in', () => {
+    const { inbox, program } = inboxOf();
+    const came = new Uint8Array(MIB);
+    inbox.onBatch(batchOf(1, { messages: [[1, 1, 0, 1, 't', 0, came.subarray(7, 8)]] }));
+    program.mailbox.await({ id: 1, from: 1, tag: undefined });
+    assert.is(program.mailbox.match()?.[1].bytes.buffer.byteLength, 1);
+  });
+
   test('batches ahead of every decision stop nobody else, are not answered, and are bounded', () => {
     const { bring, receive, got, told } = mailOf();
     bring(batchOf(1, { decided: DECIDED_MAX, messages: [messageOf(1, 1)] }));

@@ -78,6 +78,17 @@ function feed(pieces: readonly Uint8Array[]): { frames: Uint8Array[]; code: stri
 }
 
 suite('frame header', (test) => {
+  test('what is kept of a frame retains nothing else of a chunk that is a Buffer, as sockets read it', () => {
+    const one = frameOf(seededIntegers(3), 16);
+    const chunk = Buffer.alloc(512 * 1024);
+    for (const at of [0, one.length]) chunk.set(one, at);
+    const kept: Frame[] = [];
+    const decoder = new FrameDecoder({ bodyBytesMax: BODY_MAX, onFrame: (frame) => void kept.push(frame.slice()) });
+    decoder.push(chunk.subarray(0, one.length + 5));
+    decoder.push(chunk.subarray(one.length + 5, 2 * one.length));
+    assert.equal(kept.map((frame) => [frame.buffer.byteLength, [...frame]]), [0, 1].map(() => [one.length, [...one]]));
+  });
+
   test('comes back whole for the least and the largest values, and for seeded ones', () => {
     const next = seededIntegers(3);
     const random = Array.from({ length: 500 }, () => decodeHeader(frameOf(next, 0)));
