@@ -19,13 +19,11 @@ import { MachineDriver } from '../event/machine-driver.js';
 import { countAction } from '../metrics/actions.js';
 import type { Metrics } from '../metrics/contracts.js';
 import type { Overlay } from '../overlay/contracts.js';
+import { EarlyMessages } from './early-messages.js';
 import { checkReporter, memberName, memberOf } from './notice.js';
 import { NoticeBoard } from './notice-board.js';
 import { REHEARSAL_MS, REHEARSAL_PAYLOAD, isRehearsal, rehearse } from './rehearsal.js';
 import { notifierFor, topologyFor, type SelectedDetector } from './selected.js';
-
-/** Messages of agents whose joining is not known yet that are kept. */
-const EARLY_MAX = 64;
 
 type Early = MessageBody<'detector.message'> | MessageBody<'notifier.message'>;
 
@@ -78,7 +76,8 @@ export class FailureWatch {
   /** By position, at its latest incarnation. */
   readonly #members = new Map<Position, Member>();
   readonly #faulty = new Set<Position>();
-  readonly #early: (readonly [from: Position, message: Early])[] = [];
+  /** Of agents whose joining is not known yet. */
+  readonly #early = new EarlyMessages();
   #number = 0;
   #phase: 'waiting' | 'watching' | 'stopped' = 'waiting';
   #rehearsal: Timer | undefined;
@@ -145,8 +144,7 @@ export class FailureWatch {
     const member = { position: from, incarnation };
     const known = this.#members.get(from);
     if (known === undefined || known.incarnation < incarnation) {
-      if (this.#early.push([from, message]) > EARLY_MAX) this.#early.shift();
-      return;
+      return this.#early.keep(from, message);
     }
     if (this.#isGone(member)) return;
     const event = { type: 'message', from: member, body } as const;
@@ -186,7 +184,7 @@ export class FailureWatch {
     this.#detectors.on({ type: 'joined', member });
     this.#notifiers.on({ type: 'joined', member });
     this.#init.overlay.joined(member);
-    for (const [from, message] of this.#early.splice(0)) this.onMessage(from, message);
+    for (const [from, message] of this.#early.take()) this.onMessage(from, message as Early);
   }
 
   /** Somebody at this agent begins to wait for another, or for all. */

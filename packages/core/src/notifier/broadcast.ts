@@ -3,6 +3,7 @@
 import { NOTIFIER_PAYLOAD_MAX, StciError } from '@stci/interface';
 import type { MemberId, Position } from '@stci/interface';
 import { bytes, integer, list, tuple } from '../codec/shape.js';
+import { ownBytes } from '../iof/bytes.js';
 
 export interface Broadcast {
   readonly source: MemberId;
@@ -35,7 +36,7 @@ export function decodeBroadcast(body: unknown, sizeMax: number): Broadcast {
   const dead = new Set(gone);
   if (at >= size || dead.has(at)) refuse(`source ${at}, which does not take part`);
   if (dead.size !== gone.length || gone.some((one) => one >= size)) refuse('dead positions that do not take part');
-  return { source: { position: at, incarnation }, number, size, dead, payload };
+  return { source: { position: at, incarnation }, number, size, dead, payload: ownBytes(payload) };
 }
 
 function refuse(what: string): never {
