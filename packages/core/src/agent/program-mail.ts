@@ -210,7 +210,12 @@ export class ProgramMail {
 
   /** Throws STCI_MESSAGE_INVALID. */
   #onBatch(batch: Batch): void {
-    const { host } = batch;
+    const { host, asks } = batch;
+    const { asksMax } = this.#limits;
+    if (asks.length > asksMax) {
+      const text = `Expected host ${host} to ask for room for ${asksMax} messages at once, got ${asks.length}`;
+      throw new StciError('STCI_MESSAGE_INVALID', text);
+    }
     const early = this.#early.get(host);
     if (early === undefined && this.#isKnown(batch)) return this.#take(batch);
     const batches = [...early ?? [], batch];

@@ -113,6 +113,8 @@ suite('a hostile agent and programs', (test) => {
     assert.is(got(), 1);
     for (let i = 2; i <= 2 * BATCHES_MAX; i++) bring(batchOf(1, { decided: DECIDED_MAX }));
     assert.throwsCode('STCI_MESSAGE_INVALID', () => bring(batchOf(1, { decided: DECIDED_MAX })));
+    const asks = Array.from({ length: mailLimits(SIZE, 64 * MIB, 64 * MIB).asksMax + 1 }, (_, call) => askOf(call, 2));
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => bring(batchOf(2, { decided: DECIDED_MAX, asks })));
     const large = batchOf(2, { decided: DECIDED_MAX, messages: [1, 2, 3].map((call) => messageOf(call, 2, 8 * MIB)) });
     assert.throwsCode('STCI_MESSAGE_INVALID', () => bring(large));
   });
