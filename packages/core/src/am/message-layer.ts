@@ -8,6 +8,7 @@ import {
   NEIGHBOUR, StciError, addressName, assert, toErrorRecord, type Address, type Clock, type ErrorRecord, type ErrorCode,
   type EventDomain, type JobId,
 } from '@stci/interface';
+import { LIST_MAX } from '../codec/bounds.js';
 import { encode } from '../codec/cbor.js';
 import {
   FLAG, LAYER, frameJob, frameLayer, frameSource, type Frame, type FrameHeader,
@@ -178,7 +179,7 @@ export class MessageLayer {
   ): StciError | undefined {
     const half = items.length >>> 1;
     const body = encode(bodyOf(items));
-    if (half === 0 || body.length <= this.#init.limits.messageBytesMax) {
+    if (half === 0 || (items.length <= LIST_MAX && body.length <= this.#init.limits.messageBytesMax)) {
       return this.#try(name, () => this.#emit(this.#header(destination, job, messageId(name)), body));
     }
     return this.sendList(destination, name, items.slice(0, half), bodyOf, job)
@@ -331,7 +332,7 @@ export class MessageLayer {
         );
       }
       checkLength(name, body.length);
-      const checked = checkBody(name, decodeBody(body));
+      const checked = checkBody(name, decodeBody(name, header.source, body));
       if (this.#guard !== undefined) this.#checkSender(name, checked, header.source, from);
       const reply = handler(checked as never, { source: header.source, job: header.job, from });
       if (wantsReply) this.#reply(header, FLAG.reply, encodeBody(name, reply, true));

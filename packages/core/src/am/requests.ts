@@ -1,7 +1,8 @@
 /** Pending requests: each is settled once, by its reply, an error or its deadline. */
 
-import { StciError, addressName, agentKey, fromErrorRecord } from '@stci/interface';
+import { StciError, addressKind, addressName, agentKey, fromErrorRecord } from '@stci/interface';
 import type { Address, Clock, ErrorCode, JobId, Timer } from '@stci/interface';
+import { ITEMS_MAX, OPAQUE_ITEMS_MAX } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
 import { FLAG, type FrameHeader } from '../codec/frame.js';
 import type { AgentTest } from './delivery.js';
@@ -93,7 +94,7 @@ export class PendingRequests {
     try {
       const isError = (header.flags & FLAG.error) !== 0;
       if (!isError) checkLength(pending.name, body.length, true);
-      value = decodeBody(body);
+      value = decodeBody(pending.name, header.source, body);
       if (isError) error = fromErrorRecord(errorRecord(value, 'error reply'));
       else checkReply(pending.name, value);
     } catch (fault) {
@@ -125,6 +126,17 @@ export function encodeBody(name: MessageName, body: unknown, isReply = false): U
   return encoded;
 }
 
-export function decodeBody(body: Uint8Array): unknown {
-  return body.length === 0 ? undefined : decode(body);
+/** Types with values of any form. */
+const OPAQUE: readonly MessageName[] = ['agent.echo', 'detector.message', 'notifier.message'];
+
+/** What the session's own process sends is as long as the session is large. */
+function itemsMax(name: MessageName, source: Address): number {
+  if (OPAQUE.includes(name)) return OPAQUE_ITEMS_MAX;
+  const kind = addressKind(source);
+  return kind === 'root' || kind === 'session' ? ITEMS_MAX : Infinity;
+}
+
+/** Of a message of this type from this agent, or the reply to one. Throws STCI_CODEC_INVALID. */
+export function decodeBody(name: MessageName, source: Address, body: Uint8Array): unknown {
+  return body.length === 0 ? undefined : decode(body, itemsMax(name, source));
 }

@@ -16,6 +16,7 @@ import {
   type StreamSpec,
   type Timer,
 } from '@stci/interface';
+import { OPAQUE_ITEMS_MAX } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
 import { FLAG, HEADER_BYTES, LAYER, readU32, writeU32, type FrameHeader } from '../codec/frame.js';
 import { ReceiveCredit, SendCredit } from './credit.js';
@@ -234,7 +235,7 @@ export class StreamEndpoint implements Stream {
   }
 
   #onUp(header: FrameHeader, body: Uint8Array): () => void {
-    const data = decode(body);
+    const data = decode(body, OPAQUE_ITEMS_MAX);
     if ((header.flags & FLAG.reduce) !== 0) {
       checkContribution(this.spec.reduction, data);
       return () => this.#contribute(header.sequence, data);
@@ -245,7 +246,7 @@ export class StreamEndpoint implements Stream {
   }
 
   #onDown(header: FrameHeader, body: Uint8Array): () => void {
-    const data = decode(body);
+    const data = decode(body, OPAQUE_ITEMS_MAX);
     this.#check(data, header.source);
     const release = this.#releaser(this.root, body.length + HEADER_BYTES, STREAM_FRAME.creditDown);
     const isForAll = header.destination !== SUBTREE && (header.flags & FLAG.all) !== 0;

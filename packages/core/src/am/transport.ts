@@ -9,7 +9,7 @@ import {
   type Address, type Clock, type JobId,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
-import { encode } from '../codec/cbor.js';
+import { decode, encode } from '../codec/cbor.js';
 import {
   FLAG, LAYER, decodeHeader, frameDestination, frameJob, frameLayer, frameNumber, spendHop,
   type Frame, type FrameHeader,
@@ -19,7 +19,6 @@ import type { AgentTest } from './delivery.js';
 import { DeliveryLayer } from './delivery-layer.js';
 import { Reassembly, cut, join } from './fragments.js';
 import { errorRecord } from './job-shapes.js';
-import { decodeBody } from './requests.js';
 import type { Router } from './router.js';
 import type { Waits } from './waits.js';
 
@@ -78,7 +77,7 @@ export class Transport {
       router, clock, incarnation, waits, ttl: limits.ttl, windowBytes: limits.windowBytes,
       resendBytes: limits.resendBytes,
       onUndeliverable: (destination, job, body) =>
-        this.drop(destination, job, fromErrorRecord(errorRecord(decodeBody(body), 'undeliverable frame'))),
+        this.drop(destination, job, fromErrorRecord(errorRecord(decode(body), 'undeliverable frame'))),
     });
   }
 

@@ -9,6 +9,18 @@ import { bytes, list, str, u32, type Shape } from './shape.js';
 /** The largest message there may be, and values that the receiver looks into; see message.bytes.max. */
 export const MESSAGE_BYTES_MAX = 512 * 1024 * 1024;
 
+/**
+ * Items of CBOR, keys too, in a message of an agent of a host: for each its receiver takes up to half a microsecond, and
+ * does nothing else meanwhile.
+ */
+export const ITEMS_MAX = 0x10_0000;
+
+/** Those of a value that the message's type says nothing of, and of data of a stream. */
+export const OPAQUE_ITEMS_MAX = 0x1_0000;
+
+/** Entries of a list that is sent in several messages where it is longer. */
+export const LIST_MAX = 0x4000;
+
 /** Hosts of a session, with the controller; ranks of a host; ranges of ranks; programs and words of a command. */
 export const MEMBERS_MAX = 0x10_0000;
 

@@ -21,9 +21,9 @@ const FLOAT_MIN = 25;
 
 const CUT = 'fewer bytes than its length';
 
-/** Returns what is wrong; undefined if nothing is. */
-export function cborProblem(bytes: Uint8Array): string | undefined {
-  return SCAN.run(bytes);
+/** Returns what is wrong, more than `itemsMax` items too; undefined if nothing is. */
+export function cborProblem(bytes: Uint8Array, itemsMax = Infinity): string | undefined {
+  return SCAN.run(bytes, itemsMax);
 }
 
 /** Whether the value that `cborProblem` has just accepted has a key `__proto__` anywhere. */
@@ -42,7 +42,8 @@ class Scan {
   readonly #left = new Float64Array(DEPTH_MAX);
   readonly #isMap = new Uint8Array(DEPTH_MAX);
 
-  run(bytes: Uint8Array): string | undefined {
+  run(bytes: Uint8Array, itemsMax: number): string | undefined {
+    let items = 0;
     this.#bytes = bytes;
     this.#at = 0;
     this.#depth = 0;
@@ -50,6 +51,8 @@ class Scan {
     do {
       const problem = this.#item();
       if (problem !== undefined) return `${problem}, at byte ${this.#at}`;
+      items += 1;
+      if (items > itemsMax) return `more than ${itemsMax} items`;
       while (this.#depth > 0 && this.#left[this.#depth - 1] === 0) this.#depth -= 1;
     } while (this.#depth > 0);
     const trailing = bytes.length - this.#at;

@@ -25,9 +25,9 @@ export function encode(value: unknown): Uint8Array {
   return encoder.encode(value);
 }
 
-/** Throws STCI_CODEC_INVALID for truncated, trailing or hostile bytes. */
-export function decode(bytes: Uint8Array): unknown {
-  const problem = cborProblem(bytes);
+/** Throws STCI_CODEC_INVALID for truncated, trailing or hostile bytes, and more than `itemsMax` items, keys too. */
+export function decode(bytes: Uint8Array, itemsMax?: number): unknown {
+  const problem = cborProblem(bytes, itemsMax);
   if (problem !== undefined) throw new StciError('STCI_CODEC_INVALID', `Expected one plain CBOR value: ${problem}`);
   try {
     return hasProtoKey() ? withObjects(mapDecoder.decode(bytes)) : (encoder.decode(bytes) as unknown);

@@ -98,6 +98,11 @@ suite('cbor', (test) => {
     }
   });
 
+  test('items beyond the bound are an error before anything is decoded, keys are items, too', () => {
+    assert.equal(decode(encode({ a: [1, 2] }), 5), { a: [1, 2] });
+    assert.throwsCode('STCI_CODEC_INVALID', () => decode(encode({ a: [1, 2] }), 4));
+  });
+
   test('deep nesting is an error, not the end of the process', () => {
     for (const open of [0x81, 0x9f, 0xa1, 0xc1]) {
       assert.throwsCode('STCI_CODEC_INVALID', () => decode(new Uint8Array(1_000_000).fill(open)));
