@@ -10,6 +10,7 @@ import type { ChildProcess } from 'node:child_process';
 import { builtin } from './builtin.js';
 import { errnoOf } from './program.js';
 import { nowMs } from './clock.js';
+import { makeTemporary } from './trusted-path.js';
 
 /** Descriptors of both ends of one pipe. */
 export interface PipeEnds {
@@ -160,8 +161,7 @@ function namedPipes(shell: string, count: number): PipeEnds[] | undefined {
 }
 
 function namedPipesIn(place: string, shell: string, count: number): PipeEnds[] {
-  const { mkdtempSync, rmSync } = builtin('node:fs');
-  const directory = mkdtempSync(`${place}/stci-pipes-`);
+  const directory = makeTemporary(place, 'stci-pipes-');
   const pipes: PipeEnds[] = [];
   try {
     const paths = Array.from({ length: count }, (_, i) => `${directory}/${i}`);
@@ -174,7 +174,7 @@ function namedPipesIn(place: string, shell: string, count: number): PipeEnds[] {
     for (const pipe of pipes) closeEnds(pipe);
     throw error;
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    builtin('node:fs').rmSync(directory, { recursive: true, force: true });
   }
 }
 

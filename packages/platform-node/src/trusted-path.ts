@@ -104,12 +104,17 @@ function namesOf(path: string): string[] {
 /** In a directory that all may write, others put entries; only those of this user and root are followed. */
 function judgedEntry(directory: string, path: string, writers: number, makes: boolean): Stats {
   const { lstatSync } = builtin('node:fs');
-  const above = lstatSync(directory);
-  if (!isStable(above, writers)) throw new UntrustedPath(`others may rename what is in ${directory}`, true);
+  const above = stableFacts(directory, writers);
   if (makes) makeDirectory(path);
   const facts = lstatSync(path);
   const isOpen = (above.mode & writers) !== 0;
   if (isOpen && facts.uid !== ownUser() && facts.uid !== 0) throw foreign(path, facts);
+  return facts;
+}
+
+function stableFacts(directory: string, writers: number): Stats {
+  const facts = builtin('node:fs').lstatSync(directory);
+  if (!isStable(facts, writers)) throw new UntrustedPath(`others may rename what is in ${directory}`, true);
   return facts;
 }
 
@@ -125,6 +130,14 @@ function makeDirectory(path: string): void {
 
 function foreign(path: string, { uid }: Stats): UntrustedPath {
   return new UntrustedPath(`${path} belongs to user ${uid}, not to you (${ownUser()})`, true);
+}
+
+/** A new directory of this user's alone, where nobody else can put another in its place. Throws as resolveDirectory. */
+export function makeTemporary(directory: string, prefix: string): string {
+  const { mkdtempSync, realpathSync } = builtin('node:fs');
+  const resolved = resolveDirectory(realpathSync(directory));
+  stableFacts(resolved, OTHERS_WRITE);
+  return mkdtempSync(`${resolved}/${prefix}`);
 }
 
 /** Of an entry of a directory that was resolved: why others could enter it. Throws if it is not there. */

@@ -3,7 +3,9 @@
  */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +13,7 @@ import { START_SCRIPT } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
 import { createLog } from '../dist/log.js';
 import { PipePool } from '../dist/pipe-pool.js';
-import { makePipes } from '../dist/pipe-maker.js';
+import { closeEnds, makePipes } from '../dist/pipe-maker.js';
 
 const HELD = fileURLToPath(new URL('fixtures/held.js', import.meta.url));
 const BASH = ['/bin/bash', '/usr/bin/bash'].find((path) => existsSync(path));
@@ -98,5 +100,25 @@ suite('pipes where here-documents are files', (test) => {
     assert.ok(pool.size > 0);
     pool.drain();
     assert.is(makePipes(shell, 3).length, 3);
+  });
+
+  test.skipIf(why !== '', why, 'are not made where another user could put others in their place', () => {
+    const { XDG_RUNTIME_DIR, TMPDIR } = process.env;
+    const open = join(directory, 'open');
+    const noting = join(directory, 'noting');
+    mkdirSync(open);
+    chmodSync(open, 0o777);
+    writeFileSync(noting, `#!/bin/sh\necho "$*" >>${noting}.args\nexec ${shell} "$@"\n`, { mode: 0o755 });
+    Object.assign(process.env, { XDG_RUNTIME_DIR: open, TMPDIR: open });
+    try {
+      for (const pipe of makePipes(noting, 2)) closeEnds(pipe);
+    } finally {
+      for (const [name, value] of Object.entries({ XDG_RUNTIME_DIR, TMPDIR })) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    }
+    const asked = readFileSync(`${noting}.args`, 'utf8');
+    assert.ok(asked.includes('mkfifo') && !asked.includes(open), asked);
   });
 });

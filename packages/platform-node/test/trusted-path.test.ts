@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert, suite } from '@stci/testkit';
 import {
-  openOwn, privateDirectory, publicity, readOwn, resolveDirectory, UntrustedPath, writeOwn,
+  makeTemporary, openOwn, privateDirectory, publicity, readOwn, resolveDirectory, UntrustedPath, writeOwn,
 } from '@stci/platform-node';
 
 const NOBODY = 65_534;
@@ -56,6 +56,21 @@ suite('directories that are judged', (test) => {
     symlinkSync('..', join(place, 'real/up'));
     assert.is(resolveDirectory(join(place, 'link/up/real/./b/')), made);
   }));
+
+  test('a temporary directory is made where nobody else can exchange it, through an own link too', () => {
+    return inPlace((place) => {
+      for (const name of ['own', 'open', 'others']) mkdirSync(join(place, name));
+      symlinkSync('own', join(place, 'link'));
+      const made = makeTemporary(join(place, 'link'), 'x-');
+      assert.ok(made.startsWith(join(place, 'own/x-')), made);
+      assert.is(lstatSync(made).mode & 0o777, 0o700);
+      chmodSync(join(place, 'open'), 0o777);
+      refused(() => makeTemporary(join(place, 'open'), 'x-'));
+      chmodSync(join(place, 'open'), 0o1777);
+      makeTemporary(join(place, 'open'), 'x-');
+      asAnothers(join(place, 'others'), () => refused(() => makeTemporary(join(place, 'others'), 'x-')));
+    });
+  });
 
   test('the last part is no link, a chain of links ends, a file is no directory', () => inPlace((place) => {
     mkdirSync(join(place, 'real'), { mode: 0o700 });

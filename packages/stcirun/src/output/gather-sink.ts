@@ -13,6 +13,7 @@ import { gatherHeader, groupOutput, NEWLINE, sourceId, sourceRank, sourceStream 
 import type { SourceId, StreamName } from '@stci/core/iof';
 import type { OutputSink } from '@stci/core/run';
 import { printable, StciError, type Rank } from '@stci/interface';
+import { makeTemporary } from '@stci/platform-node';
 import { outputError } from './output-error.js';
 import type { OutputFacts } from './sink.js';
 import type { Terminal } from './terminal.js';
@@ -21,7 +22,7 @@ import type { Writer } from './writer.js';
 const MEMORY_BYTES_MAX = 32 << 20;
 const COPY_BYTES = 1 << 20;
 
-const TMPDIR_REMEDY = ' Set TMPDIR to a directory that exists and has room.';
+const TMPDIR_REMEDY = ' Set TMPDIR to a directory that exists, has room, and is not for others to change.';
 
 interface Extent {
   readonly at: number;
@@ -180,7 +181,7 @@ function readWhole(fd: number, { at, bytes }: Extent): Uint8Array {
 
 /** Other processes cannot open it, and the system removes it with the process, however that ends. */
 function openNameless(): number {
-  const directory = fs.mkdtempSync(join(tmpdir(), 'stci-gather-'));
+  const directory = makeTemporary(tmpdir(), 'stci-gather-');
   const name = join(directory, 'output');
   const fd = fs.openSync(name, 'wx+', 0o600);
   fs.unlinkSync(name);
