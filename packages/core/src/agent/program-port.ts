@@ -121,6 +121,7 @@ export class ProgramPort {
     if (program === undefined) return;
     program.connection?.close();
     program.takePairs();
+    program.forgetTaken();
     this.#programs.delete(rank);
     this.#mail.onEnded(program);
   }

@@ -149,6 +149,7 @@ export class ProgramVotes {
       if (program.takesPart && isInRanges(ranks, program.rank)) {
         const isFor = partsTo === undefined || partsTo === program.rank;
         program.vote = undefined;
+        program.forgetTaken();
         this.#answer(program, isFor ? (whole ??= programRecord({ ...event, parts }, bytes)) : programRecord(event));
       } else this.#send(program); // As of a rank that was started again, until it takes part.
     }

@@ -21,7 +21,7 @@ export interface ProgramVote extends Pick<Extract<ProgramRequest, { type: 'vote'
   readonly pairs: readonly Pair[];
 }
 
-/** What the ranks of one host have put, and not told to the others yet. */
+/** What the ranks of one host have put, and what their calls of exchange() that wait have taken of it. */
 export interface UntoldKeys {
   bytes: number;
 }
@@ -45,6 +45,8 @@ export class Program {
   /** Put, and not told to the others yet. */
   readonly #pairs = new Map<string, Pair>();
   #pairsBytes = 0;
+  /** Of pairs that its vote has. */
+  #takenBytes = 0;
   readonly #untold: UntoldKeys;
 
   constructor(rank: Rank, attempt: number, token: string, untold: UntoldKeys = { bytes: 0 }) {
@@ -76,17 +78,24 @@ export class Program {
     this.done(id);
   }
 
-  /** What an exchange takes, with its bytes. */
+  /** What an exchange takes, with its bytes; they count until it is decided. */
   takePairs(): readonly [readonly Pair[], number] {
     const taken = [[...this.#pairs.values()], this.#pairsBytes] as const;
     this.#pairs.clear();
-    this.#untold.bytes -= this.#pairsBytes;
+    this.#takenBytes += this.#pairsBytes;
     this.#pairsBytes = 0;
     return taken;
   }
 
+  /** Its vote is decided, or its process has ended. */
+  forgetTaken(): void {
+    this.#untold.bytes -= this.#takenBytes;
+    this.#takenBytes = 0;
+  }
+
   /** An exchange did not take place: the next one takes what it would have taken. */
   restorePairs(pairs: readonly Pair[]): void {
+    this.forgetTaken();
     for (const pair of pairs) if (!this.#pairs.has(pair[0])) this.#keep(pair);
   }
 

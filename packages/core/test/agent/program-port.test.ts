@@ -83,7 +83,16 @@ suite('programs at their session agent', (test) => {
     assert.equal(two.told.at(-1), { type: 'done', id: 70_001 }, 'one that is there may change');
     two.send({ type: 'vote', kind: 'exchange' });
     three.send(put(2, 'other'));
-    assert.equal(three.told.at(-1), { type: 'done', id: 2 });
+    assert.is(three.told.at(-1)?.type, 'failed-call', 'nor while an exchange that has them waits');
+    deliver('program.refused', {
+      calls: [[2, 1]], code: 'STCI_CLIENT_RANK_LOST', reason: 'r', failed: [], missing: [],
+    });
+    three.send(put(3, 'other'));
+    assert.is(three.told.at(-1)?.type, 'failed-call', 'nor after it was refused');
+    two.send({ type: 'vote', kind: 'exchange' });
+    deliver('program.agreed', decision({ flag: true, isMismatch: false, ranks: [[0, 7]], joined: [], failed: [] }));
+    three.send(put(4, 'other'));
+    assert.equal(three.told.at(-1), { type: 'done', id: 4 });
   });
 
   test('the room that the keys of a rank took is free when its process has ended', () => {
