@@ -1,7 +1,7 @@
 /**
  * What a process does to itself for an injected fault: it is killed, or stopped for a time. A stopped process cannot
- * continue itself: two others do, a Node that has the time, and a shell that waits for its end. If either is killed,
- * the other continues the process at once. The Node ends when the process does, which it notices by a pipe.
+ * continue itself: two others do. If either is killed, the other continues the process at once; if the first is stopped,
+ * the second does when the time is over. Both end when the process does, which the first notices by a pipe.
  */
 
 import type { Socket } from 'node:net';
@@ -13,17 +13,30 @@ const READY_MS = 15_000;
 /** How often it looks whether the process is still its parent's child. */
 const LOOK_MS = 100;
 
+/** How much later the second continues the process, if the first does not. */
+const LATE_MS = 1000;
+
 /**
- * Arguments: process id. Its standard input is a pipe from the first: `over` ends it, and so does the end of file,
- * which means that the first was killed; then it continues the process.
+ * Arguments: a name by which `stci doctor` knows it, process id, time. Its standard input is a pipe from the first:
+ * `go` begins the time, `over` ends it, and so does the end of file, which means that the first was killed; then it
+ * continues the process.
  */
 const SECOND = `
-trap '' HUP INT TERM QUIT TSTP
-echo ready
-while read -r line; do
-  case $line in over) exit ;; esac
-done
-kill -s CONT "$1"
+const [, pid, forMs] = process.argv.slice(1).map(Number);
+const go = () => {
+  try {
+    process.kill(pid, 'SIGCONT');
+  } catch {}
+  process.exit();
+};
+for (const name of ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGTSTP']) process.on(name, () => {});
+process.stdin.on('error', go);
+process.stdin.on('close', go);
+process.stdin.on('data', (words) => {
+  if (words.includes('over')) process.exit();
+  setTimeout(go, forMs + ${LATE_MS});
+});
+process.stdout.write('ready');
 `;
 
 /**
@@ -42,9 +55,8 @@ const parent = () => {
   }
 };
 const first = parent();
-const second = spawn('/bin/sh', ['-c', ${JSON.stringify(SECOND)}, 'stci-continuer', String(pid)], {
-  stdio: ['pipe', 'pipe', 'ignore'], detached: true,
-});
+const args = ['-e', ${JSON.stringify(SECOND)}, 'stci-continuer', String(pid), String(forMs)];
+const second = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'], detached: true });
 let isOver = false;
 const over = () => {
   isOver = true;
@@ -67,6 +79,7 @@ process.stdin.on('error', over);
 process.stdin.on('close', over);
 process.stdin.on('data', () => {
   if (isOver) return;
+  second.stdin.write('go\\n');
   process.kill(pid, 'SIGSTOP');
   setTimeout(go, forMs);
   setInterval(() => parent() !== first && go(), ${LOOK_MS});

@@ -81,6 +81,27 @@ suite('platform-node: a process that has stopped itself', (test) => {
     });
   }
 
+  test('goes on in time when the first of those that are to continue it is stopped, and none is left', async () => {
+    const action = 'processes.stopSelf(2000, (_error, go) => go(true))';
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program(action)], { stdio: 'ignore' });
+    const pid = child.pid as number;
+    let those: readonly number[] = [];
+    try {
+      await eventually(() => {
+        const [first] = childrenOf(pid);
+        if (first === undefined || statOf(pid)?.[0] !== 'T') return false;
+        process.kill(first, 'SIGSTOP');
+        those = [first, ...childrenOf(first)];
+        return true;
+      }, { what: 'the stop' });
+      await eventually(() => statOf(pid)?.[0] !== 'T', { what: 'that it goes on' });
+      process.kill(those[0] as number, 'SIGCONT');
+      await eventually(() => those.every((one) => [undefined, 'Z'].includes(statOf(one)?.[0])), { what: 'both ends' });
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
   test('is ended with those that were to continue it', async () => {
     const args = ['--input-type=module', '-e', program('processes.stopSelf(3_600_000, (_error, go) => go(true))')];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });

@@ -182,7 +182,7 @@ function leftovers() {
     if (parent && all[pid].guardian && !isReaper(parent.pid)) parent.run = true;
   });
   Object.keys(all).forEach(function (pid) {
-    var one = all[all[pid].continues];
+    var by = all[pid], one = by.own && !by.stands && all[by.continues];
     if (one) one.stands = false;
   });
   atWork[self.mark] = atWork[self.limit] = true;
