@@ -1,7 +1,7 @@
 /**
  * What a process does to itself for an injected fault: it is killed, or stopped for a time. A stopped process cannot
- * continue itself: two others do. If either is killed, the other continues the process at once; if the first is stopped,
- * the second does when the time is over. Both end when the process does, which the first notices by a pipe.
+ * continue itself: two others do. If either is killed, the other continues the process at once; if the first is
+ * stopped, the second does when the time is over. Both end when the process does, which the first notices by a pipe.
  */
 
 import type { Socket } from 'node:net';

@@ -10,8 +10,8 @@ import { bytes, list, str, u32, type Shape } from './shape.js';
 export const MESSAGE_BYTES_MAX = 512 * 1024 * 1024;
 
 /**
- * Items of CBOR, keys too, in a message of an agent of a host: for each its receiver takes up to half a microsecond, and
- * does nothing else meanwhile.
+ * Items of CBOR, keys too, in a message of an agent of a host: for each its receiver takes up to half a microsecond,
+ * and does nothing else meanwhile.
  */
 export const ITEMS_MAX = 0x10_0000;
 
