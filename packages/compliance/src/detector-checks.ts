@@ -20,6 +20,8 @@ export const SHORT_PAUSE = 0.75;
 export const LONG_PAUSE = 1.5;
 /** Of `quiet`, once, of few agents: counters of a byte come around. */
 const LONG_RUN_MESSAGES = 1500;
+/** Of `standstill`: where another joins. */
+const GROWING_SIZE_MAX = 4;
 /** Floating-point times. */
 const ROUNDING_MS = 1e-4;
 
@@ -57,11 +59,12 @@ function startOf(
   return { startMs: clockMs, absent, ...((isLate || isFirst === true) && { startSpreadMs }) };
 }
 
-/** `quiet` waits by itself, and no longer. One that joins has links, too. */
+/** `quiet` waits by itself, and no longer. Who joins has links, too. */
 function caseFor(one: DetectorCase, { promise }: DetectorExample): DetectorCase {
   if (promise === 'quiet') return { ...one, waits: false };
   const { links } = one;
-  return promise === 'joined' && links !== undefined ? { ...one, links: (size) => links.call(one, size + 2) } : one;
+  const grows = promise === 'joined' || promise === 'standstill';
+  return grows && links !== undefined ? { ...one, links: (size) => links.call(one, size + 2) } : one;
 }
 
 const CHECKS: Readonly<Record<
@@ -148,7 +151,7 @@ function checkSeveral({ run, example: { deaths = [] } }: Started): void {
   model.run(model.nowMs + 2 * maxMs);
 }
 
-function checkStandstill({ run, example: { pause } }: Started): void {
+function checkStandstill({ run, size, example: { seed = 1, pause } }: Started): void {
   const { model, steadyMs, detection: { minMs, maxMs } } = run;
   if (pause === undefined) return;
   const { position, atMs, forMs } = pause;
@@ -161,7 +164,12 @@ function checkStandstill({ run, example: { pause } }: Started): void {
   checkSuspicions(run);
   if (!model.agent(position).isAlive) return;
   checkCostLater(run);
-  // It watches, and is watched, as before.
+  // It watches, and is watched, as before; also one that comes later.
+  if (size <= GROWING_SIZE_MAX && seed % 2 === 1) {
+    model.grow();
+    model.run(model.nowMs + 2 * run.settleMs);
+    checkReported(run, size);
+  }
   const watched = model.living.find((one) => one > position) ?? model.living.find((one) => one > 0 && one < position);
   if (watched !== undefined) checkReported(run, watched);
   checkReported(run, position);

@@ -59,7 +59,7 @@ export interface ErrmgrExample extends Example<keyof typeof ERRMGR.promises> {
   readonly hosts?: Pick<ErrorManagerDeps['hosts'], 'launch' | 'loss'>;
 }
 
-type Failed = Pick<Failure, 'exitCode'> & { readonly rank: number; readonly host: number };
+type Failed = Pick<Failure, 'exitCode'> & { readonly rank: number; readonly host: number; readonly wallMs?: number };
 
 const STARTS_MAX = 1000;
 /** Counted in bytes, or in words, they are few again. */
@@ -79,7 +79,9 @@ const OVER: readonly FailureKind[] = ['timeout', 'interrupt', 'output'];
 const KINDS: readonly FailureKind[] = [...TOOL, 'session-lost', ...HOST, ...OVER];
 const ATTEMPTS = [1, 2, 3, 4, 5, 6, 30];
 const FAILURES_BEFORE = [0, 1, 2, 5, 1000];
-const OTHER: Failed = { rank: 7, host: 3, exitCode: 137 };
+const OTHERS: readonly Failed[] = [
+  { rank: 7, host: 3, exitCode: 137 }, { rank: 300, host: 70, exitCode: 255, wallMs: 2 ** 41 },
+];
 
 const CALL: SuiteCall<ErrmgrCase> = {
   suite: 'errmgrCompliance',
@@ -120,9 +122,7 @@ export function errmgrCompliance(
       for (const params of all) {
         errmgrExample(component, { promise: 'policy', params });
         for (const promise of PROMISES) {
-          for (const { failed, ...question } of questions(promise)) {
-            if (failed === undefined) errmgrExample(component, { promise, ...question, params });
-          }
+          for (const question of questions(promise)) errmgrExample(component, { promise, ...question, params });
         }
       }
     }, LONG);
@@ -142,7 +142,7 @@ type Question = Pick<ErrmgrExample, 'kind' | 'context' | 'hosts' | 'failed'>;
 function* questions(promise: (typeof PROMISES)[number]): Generator<Question> {
   for (const question of plainQuestions(promise)) {
     yield question;
-    yield { ...question, failed: OTHER };
+    for (const failed of OTHERS) yield { ...question, failed };
   }
 }
 
@@ -190,7 +190,7 @@ function* hostQuestions(): Generator<Question> {
 function* jobQuestions(): Generator<Question> {
   for (const kind of KINDS) {
     for (const phase of ['launching', 'running', 'ending'] as const) {
-      for (const ranksAlive of [0, 3]) {
+      for (const ranksAlive of [0, 1, 3]) {
         for (const attempt of OVER.includes(kind) ? [0] : TOOL.includes(kind) ? ATTEMPTS : [0, ...ATTEMPTS]) {
           for (const failuresBefore of [0, 1, 3].includes(attempt) ? FAILURES_BEFORE : [0]) {
             yield { kind, context: { of: 'job', phase, ranksAlive, failuresBefore, attempt } };
@@ -253,10 +253,10 @@ function paramsKnown(component: ErrmgrComponent, set: ErrmgrExample['params']): 
 
 function failureOf(kind: FailureKind, failed: Failed = { rank: 0, host: 0, exitCode: 1 }): Failure {
   const code = CODES[kind] ?? 'STCI_INTERNAL';
-  const { rank, host, exitCode } = failed;
+  const { rank, host, exitCode, wallMs = 0 } = failed;
   return frozen({
     kind, error: { code, message: 'a failure of the suite', data: {} },
-    ...(!OVER.includes(kind) && { host }), ...(TOOL.includes(kind) && { rank }), wallMs: 0, exitCode,
+    ...(!OVER.includes(kind) && { host }), ...(TOOL.includes(kind) && { rank }), wallMs, exitCode,
   }) as Failure;
 }
 

@@ -200,7 +200,7 @@ export class FaultSiteModel {
   #carryOut(action: Keyed): string | undefined {
     const { refused } = this.#plan;
     const index = this.#done.push(`${action.type} ${action.key}`) - 1;
-    const problem = misplacedIn(action, this.#at, this.#place);
+    const problem = misplacedIn(action, this.#at, this.#place) ?? strayIn(action, this.#order.victim);
     if (problem !== undefined) this.#misplaced.push(problem);
     if (refused === index || refused === Infinity) return 'the suite refuses it';
     this.#keep(action);
@@ -223,6 +223,13 @@ export class FaultSiteModel {
       if (action.signal === 'SIGCONT' || action.signal === 'SIGKILL') left.delete(what);
     }
   }
+}
+
+/** Of a rank, what is done to ranks is done to it. */
+function strayIn(action: Keyed, victim: FaultVictim): string | undefined {
+  if (victim.kind !== 'rank') return undefined;
+  const ranks = action.type === 'signal' ? action.ranks : action.type === 'exit' ? [action.rank] : [victim.rank];
+  return ranks.includes(victim.rank) ? undefined : `${action.type}: not rank ${victim.rank}, which is the victim`;
 }
 
 const DIRECTIONS = ['in', 'out', 'both'];

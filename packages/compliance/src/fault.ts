@@ -66,6 +66,7 @@ const LONG = { timeoutMs: 60_000 };
 const DURATIONS_MS = [1, 86_400_000];
 /** A clock that has run for long. */
 const LATE_MS = 2 ** 41 + 0.5;
+const NAMED = [{ id: '1', job: 1 }, { id: '300', job: 300 }] as const;
 const SENTENCE = /^\S.{3,}$/su;
 const IMPACTS = ['none', 'disturbs', 'may-end', 'ends'];
 const PROMISES = ['impact', 'plan', 'pure', 'site', 'inject', 'refused', 'undo', 'clean', 'end', 'due'] as const;
@@ -150,13 +151,13 @@ function checkRecord(component: FaultComponent): void {
 function orderOf(
   { name }: FaultComponent,
   module: FaultModule,
-  { victim, args = {}, durationMs = DURATION_MS }: FaultExample,
+  { victim, args = {}, durationMs = DURATION_MS, place }: FaultExample,
 ): FaultOrder | undefined {
   const complete = completeFaultArgs(name, module.args, args);
   if ('problem' in complete) throw new Error(complete.problem);
   if (victim === undefined) return undefined;
   const order: FaultOrder = frozen({
-    id: '1', kind: name, args: complete.args, victim, job: 1, timeoutMs: 10_000,
+    ...NAMED[place === 'large' ? 1 : 0], kind: name, args: complete.args, victim, timeoutMs: 10_000,
     durationMs: module.undoes ? durationMs : undefined,
   });
   return faultOrderProblem(order, module) === undefined ? order : undefined;
@@ -169,7 +170,7 @@ function checkOrders(component: FaultComponent, module: FaultModule, example: Fa
     const orders = victims.map((victim) => orderOf(component, module, { ...example, victim }));
     assert.ok(orders.some((order) => order !== undefined), `no order is accepted whose victim is of kind ${kind}`);
   }
-  for (const victim of VICTIMS) {
+  for (const victim of [...VICTIMS, ...FAR_VICTIMS]) {
     const complete = completeFaultArgs(component.name, module.args, example.args ?? {});
     const args = 'args' in complete ? complete.args : {};
     for (const durationMs of module.undoes ? [0, ...DURATIONS_MS] : [undefined]) {

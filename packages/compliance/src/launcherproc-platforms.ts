@@ -38,6 +38,8 @@ export interface LauncherProcVariant {
 const METHODS: readonly AgentMethod[] = ['process', 'thread'];
 const AGENT = fileURLToPath(new URL('launcherproc-agent.js', import.meta.url));
 
+const SIMULATED_HOSTS = 9;
+
 const COMMANDS: Readonly<Record<BadAgent | 'good', readonly string[]>> = {
   good: [process.execPath, AGENT],
   missing: ['/no/such/agent'],
@@ -130,6 +132,7 @@ function simulatedSuites(
   };
   launcherProcCompliance(what, {
     methods,
+    hosts: SIMULATED_HOSTS,
     make: (bad) => {
       const { made, platform, until } = world();
       const main = MAINS[bad ?? 'good'];

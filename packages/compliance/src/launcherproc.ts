@@ -51,6 +51,8 @@ export interface ReachSetup extends Pick<LauncherProcSetup, 'launcherProc' | 'un
 export interface LauncherProcCase {
   /** Methods that start a real agent. */
   readonly methods: readonly AgentMethod[];
+  /** Hosts of `several`; default: 2. */
+  readonly hosts?: number;
   /** Which misbehaving agent is started; undefined: a real one. */
   make(bad?: BadAgent): LauncherProcSetup | Promise<LauncherProcSetup>;
 }
@@ -175,18 +177,21 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
       });
 
       promises({ promise: 'several', method }, undefined, async (setup) => {
-        const [one, other] = [new StartedAgent(setup, method),
-          new StartedAgent(setup, method, true, setup.host ?? OTHER_HOST)];
-        await setup.until(() => one.reported.length > 0 && other.reported.length > 0, 'both links');
-        same('what their links tell', [one.reported, other.reported], [[`up ${ROOT}`], [`up ${ROOT}`]]);
+        const one = new StartedAgent(setup, method);
+        const others = Array.from({ length: (what.hosts ?? 2) - 1 }, () =>
+          new StartedAgent(setup, method, true, setup.host ?? OTHER_HOST));
+        const all = [one, ...others];
+        await setup.until(() => all.every(({ reported }) => reported.length > 0), 'all links');
+        same('what their links tell', all.map(({ reported }) => reported), all.map(() => [`up ${ROOT}`]));
         one.agent.kill();
         await setup.until(() => one.over && one.link?.state === 'closed', 'the end of the first');
         one.agent.kill();
-        const left = [other.errors, other.exits, other.link?.state];
-        same('of the second, when the first was killed', left, [[], [], 'up']);
-        other.link?.close();
-        await setup.until(() => other.over, 'the end of the second');
-        same('ends of both', [one.errors, one.exits.length, other.errors, other.exits], [[], 1, [], ['0']]);
+        const left = others.map(({ errors, exits, link }) => [errors, exits, link?.state]);
+        same('of the others, when the first was killed', left, others.map(() => [[], [], 'up']));
+        for (const { link } of others) link?.close();
+        await setup.until(() => others.every(({ over }) => over), 'the ends of the others');
+        same('errors and exits of the first', [one.errors, one.exits.length], [[], 1]);
+        same('ends of the others', others.map(({ errors, exits }) => [errors, exits]), others.map(() => [[], ['0']]));
       });
 
       promises({ promise: 'kill', method }, undefined, async (setup) => {

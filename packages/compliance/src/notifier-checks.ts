@@ -28,11 +28,15 @@ export class NotifierBench {
   readonly another: () => NotifierModule;
   readonly #promises = new Map<string, NotifierPromise>();
 
-  constructor(component: Component<NotifierModule, NoDeps>, topologies: readonly TopologyComponent[]) {
+  constructor(
+    component: Component<NotifierModule, NoDeps>, topologies: readonly TopologyComponent[],
+    set: NotifierExample['params'] = {},
+  ) {
     const registry = createRegistry({
       frameworks: [notifierFramework, topologyFramework], components: [component, ...topologies],
     });
-    const { params } = resolveParams(registry.catalog, { commandLine: [] }, registry.rules);
+    const commandLine = Object.entries(set).map(([name, value]) => ({ key: `notifier.${component.name}.${name}`, value }));
+    const { params } = resolveParams(registry.catalog, { commandLine }, registry.rules);
     const selector = createSelector(registry, params);
     this.another = () => selector.keyed(notifierFramework).create(component.name, {}, undefined);
     this.module = this.another();
@@ -134,8 +138,12 @@ const CHECKS: Readonly<Record<Exclude<NotifierPromiseName, 'record'>, (given: Gi
     assert.ok(tolerates < size || size === 1, `of ${size} agents at most the others fail, it tolerates ${tolerates}`);
     assert.match(text, /^\p{Lu}[^]*\.$/u, 'Expected sentences:');
   },
-  quiet: checkTold,
-  failures: checkTold,
+  quiet: (given) => {
+    const state = { isOver: false };
+    checkTold(given, ownTopology(given.bench.topologyOf, state));
+    state.isOver = true;
+  },
+  failures: (given) => checkTold(given),
   uniform: checkUniform,
   gone: checkGone,
   joined: checkJoined,
@@ -180,8 +188,8 @@ const CHECKS: Readonly<Record<Exclude<NotifierPromiseName, 'record'>, (given: Gi
 };
 
 /** Every survivor has it once and in time, and nobody something else. */
-function checkTold({ bench, size, source, seed, failures }: Given): void {
-  const network = bench.network(size, seed);
+function checkTold({ bench, size, source, seed, failures }: Given, topologyOf = bench.topologyOf): void {
+  const network = bench.network(size, seed, [], bench.module, topologyOf);
   for (const { position } of failures) network.kill(position);
   network.broadcast(source, PAYLOAD);
   network.run();

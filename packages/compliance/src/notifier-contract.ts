@@ -33,6 +33,8 @@ export interface NotifierExample extends Example<NotifierPromiseName> {
   /** For how long each message takes. */
   readonly seed?: number;
   readonly source?: Position;
+  /** Of the component, as a user sets them; default: none. */
+  readonly params?: Readonly<Record<string, string>>;
   /** `sends`: it dies after so many messages; 0: it is dead. `isKnown`: all know it. */
   readonly failures?: readonly Failing[];
   /** Of `gone`: the positions at which there are agents; default: all. */

@@ -7,7 +7,7 @@ import { notifierFramework } from '@stci/core/component';
 import type { Component, NoDeps, NotifierModule, Position } from '@stci/interface';
 import * as assert from './assert.js';
 import { checkOptions, type SuiteCall } from './cases.js';
-import { checkTexts } from './component-record.js';
+import { checkTexts, otherParams } from './component-record.js';
 import { verify } from './counterexample.js';
 import { NotifierBench, checkNotifierExample, smallerNotifierExample } from './notifier-checks.js';
 import { NOTIFIER, type NotifierExample } from './notifier-contract.js';
@@ -33,10 +33,13 @@ const FIRST_SEED = Number(process.env['STCI_SWARM_FROM'] ?? 0);
 /** Of so many failures; as many as there are of 6 of 15. */
 const CHOICES_MAX = 5005;
 const MOSTLY_DEAD_SEEDS = 200;
+/** With each other parameter. */
+const FEW_SEEDS = 10;
+const FEW_SIZES = [2, 5, 17, 64];
 const MEMBERS = [1, 2, 3, 4, 5, 16, 17, 64, 65, 129, 1000, 1025, 4097];
 /** Where another bit is needed. */
 const BIT_SIZES = [
-  63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2049,
+  63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049,
 ];
 /** Of positions, at a few of which there are agents. */
 const SPARSE_SIZES = [1025, 2049, 4097, 8193];
@@ -95,6 +98,13 @@ export function notifierCompliance(component: NotifierComponent, options: Notifi
       check({ promise: 'repeated', size: 3, seed: 2, rounds: 50, batches: 25 });
       const failures = [1, 2, 5].slice(0, tolerates(12)).map((position) => died(position));
       check({ promise: 'repeated', size: 12, seed: 3, rounds: 30, failures });
+      // A number of two bytes comes around.
+      check({ promise: 'repeated', size: 2, seed: 4, rounds: 60, batches: 1100 });
+    }, SLOW);
+    test('other parameters', () => {
+      const sets = [...otherParams(component)].flatMap((set) => set.slice(0, 1));
+      if (sets.length === 0) return skip('no parameter has bounds');
+      for (const params of sets) for (const example of parameterExamples(tolerates)) check({ ...example, params });
     }, SLOW);
     test('payload', () => check({ promise: 'payload', size: 3, source: 1 }), SLOW);
     test('malformed', () => check({ promise: 'malformed', size: 4, seed: 1, source: 1 }), SLOW);
@@ -116,21 +126,38 @@ export function notifierExample(
   checker(component, options)(example);
 }
 
-type Checker = ((example: NotifierExample) => void) & { bench(): NotifierBench };
+type Checker = ((example: NotifierExample) => void) & { bench: BenchOf };
+type BenchOf = (params?: NotifierExample['params']) => NotifierBench;
 
 function checker(component: NotifierComponent, { topologies = [] }: NotifierComplianceOptions): Checker {
-  let made: NotifierBench | undefined;
-  const bench = (): NotifierBench => (made ??= new NotifierBench(component, topologies));
+  const made = new Map<string, NotifierBench>();
+  const bench = (params: NotifierExample['params'] = {}): NotifierBench => {
+    const key = JSON.stringify(params);
+    const one = made.get(key) ?? new NotifierBench(component, topologies, params);
+    made.set(key, one);
+    return one;
+  };
   const run = (example: NotifierExample): void => {
     if (example.promise === 'record') {
       assert.is(component.framework.name, notifierFramework.name, 'it is a component of framework notifier');
       checkTexts(component, undefined);
+      checkKind(component, bench);
     }
-    checkNotifierExample(bench(), example);
+    checkNotifierExample(bench(example.params), example);
   };
   return Object.assign(
     (example: NotifierExample) => verify(NOTIFIER, example, run, smallerNotifierExample), { bench },
   );
+}
+
+/** A parameter that names the kind of topology by default names it. */
+function checkKind({ params }: NotifierComponent, bench: BenchOf): void {
+  const { topology } = bench().module;
+  if (topology === '') return;
+  for (const [name, spec] of Object.entries(params)) {
+    if (spec.type !== 'string' || spec.default !== topology) continue;
+    assert.is(bench({ [name]: 'another' }).module.topology, 'another', `with ${name}=another its kind of topology is`);
+  }
 }
 
 function* promiseExamples(): Generator<NotifierExample> {
@@ -144,6 +171,12 @@ function* quietExamples(): Generator<NotifierExample> {
     yield { promise: 'quiet', size, seed: size, source: (size % 7) % size };
   }
   for (const size of [100, ...BIT_SIZES]) yield { promise: 'quiet', size, seed: size, source: size - 1 };
+}
+
+function* parameterExamples(tolerates: Tolerates): Generator<NotifierExample> {
+  for (const size of FEW_SIZES) yield { promise: 'quiet', size, seed: size, source: size - 1 };
+  yield* drawnChoices(tolerates, FEW_SEEDS);
+  yield* dyingExamples(tolerates, FEW_SEEDS);
 }
 
 type Tolerates = (size: number) => number;
@@ -192,7 +225,7 @@ function* dyingExamples(tolerates: Tolerates, seeds: number): Generator<Notifier
 function* goneExamples(): Generator<NotifierExample> {
   for (let seed = 0; seed < MOSTLY_DEAD_SEEDS; seed++) {
     const random = seededIntegers(seed);
-    const size = 8 + random(60);
+    const size = seed % 20 === 19 ? 200 + random(200) : 8 + random(60);
     const source = random(size);
     const [unknown = 0, ...known] = seed % 4 === 0 ? islands(size, source, random)
       : pick(size, Math.floor(size * 3 / 4), source, random);

@@ -130,6 +130,28 @@ const PLANTED: readonly (readonly [string, string, ...Edit[]])[] = [
   ['launcher', 'tree', ['return index === first',
     "return index === 1 && hosts[0].name.startsWith('Node') ? 1 : index === first"]],
   ['launcher', 'pure', ['parents: hosts.map(', 'parents: hosts.sort((a, b) => (a.origin < b.origin ? -1 : 1)).map(']],
+  ['detector', 'standstill', ['prober.onLag(event.lagMs);',
+    'prober.onLag(event.lagMs); isStarted &&= event.lagMs < 150;']],
+  ['notifier', 'quiet', ['to < size; to++', 'to < (size === 2048 ? 2000 : size); to++']],
+  ['notifier', 'quiet', ['params: {}', "params: { most: { type: 'int', default: 9, min: 1, max: 9, help: 'Most.' } }"],
+    ['create: () =>', 'create: (_deps, params) =>'],
+    ['to < size; to++', 'to < (params.most < 9 ? Math.min(size, 3) : size); to++']],
+  ['notifier', 'gone', ...relaying("event.type === 'gone' && (relay.gone = (relay.gone ?? 0) + 1) > 60"
+    + '? { ...event, member: { position: 99_999, incarnation: 1 } } : event')],
+  ['notifier', 'repeated', ...relaying("event.type === 'broadcast' && (relay.sent = (relay.sent ?? 0) + 1) > 65_536"
+    + "? { type: 'gone', member: { position: 99, incarnation: 1 } } : event")],
+  ['errmgr', 'local', ["failure.kind === 'tool-signal' &&", "(failure.kind === 'tool-signal'"
+    + "|| (failure.kind === 'tool-start' && attempt === 2 && failure.exitCode === 255)) &&"]],
+  ['errmgr', 'pause', ['afterMs: 100', 'afterMs: failure.wallMs > 1e9 ? -1 : 100']],
+  ['errmgr', 'job', ['return [{ type: isOver', 'return context.ranksAlive === 1 ? [] : [{ type: isOver']],
+  ['fault', 'site', ['[victim.rank] :', '[victim.rank || 1] :']],
+  ['fault', 'order', ['problemOf: () => undefined',
+    "problemOf: ({ victim }) => (victim.kind === 'rank' && victim.rank > 100 ? '' : undefined)"]],
+  ['fault', 'inject', ['open: ({ order: { args, victim } })', 'open: ({ order: { args, victim, job } })'],
+    ["case 'inject':", "case 'inject': if (job !== 1) return [];"]],
+  ['launcherproc', 'several', ['return processes.spawnAgent', "if (count++ > 2) throw new Error('three only');\n"
+    + 'return processes.spawnAgent'], ['const { processes } = platform;',
+    'const { processes } = platform; let count = 0;']],
   ['launcherproc', 'several', ['return processes.spawnAgent', "if (count++ > 0) throw new Error('one only');\n"
     + 'return processes.spawnAgent'], ['const { processes } = platform;',
     'const { processes } = platform; let count = 0;']],

@@ -8,11 +8,11 @@ import { createMesh, nearCubic } from '@stci/topology-mesh';
 
 detectorCompliance(detectorMesh, [
   {
-    label: 'near-cubic', params: { period: '100ms', grace: '0ms' }, seeds: 8,
+    label: 'near-cubic', params: { period: '100ms', timeout: '500ms', grace: '0ms' }, seeds: 8,
     topology: (size) => createMesh(nearCubic(size), false),
   },
   {
-    label: 'ring', params: { period: '100ms', grace: '300ms' }, graceMs: 300, seeds: 8,
+    label: 'ring', params: { period: '100ms', timeout: '200ms', grace: '600ms' }, graceMs: 600, seeds: 8,
     topology: (size) => createMesh([size], true),
   },
 ]);
