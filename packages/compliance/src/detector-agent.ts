@@ -8,12 +8,14 @@ export class ModelAgent {
   detector: Detector;
   isAlive = true;
   isStarted = false;
+  /** It is not there yet: messages wait for its start. */
+  isAway = false;
   frozenSinceMs: number | undefined;
   frozenUntilMs = 0;
   /** Times in which it stood still, which are over. */
   readonly standstills: { readonly sinceMs: number; readonly untilMs: number }[] = [];
   readonly told = new Told();
-  /** What arrived while it stood still. */
+  /** What arrived while it stood still, or before it was there. */
   readonly waiting: DetectorEvent[] = [];
   timerMs: number | undefined;
 

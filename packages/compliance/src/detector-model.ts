@@ -204,6 +204,7 @@ export class DetectorModel {
     for (const other of this.living) {
       if (other !== position) this.#tell(position, other, { type: 'joined', member });
     }
+    agent.isAway = lateMs > 0;
     if (lateMs === 0) this.#start(agent);
     else this.at(this.nowMs + lateMs, () => this.#start(agent));
   }
@@ -212,7 +213,7 @@ export class DetectorModel {
   give(position: Position, event: DetectorEvent): void {
     const agent = this.#agents[position];
     if (agent?.isAlive !== true) return;
-    if (agent.frozenSinceMs !== undefined) agent.waiting.push(event);
+    if (agent.frozenSinceMs !== undefined || (agent.isAway && event.type === 'message')) agent.waiting.push(event);
     else this.#on(agent, event);
   }
 
@@ -224,7 +225,9 @@ export class DetectorModel {
 
   #start(agent: ModelAgent): void {
     agent.isStarted = true;
+    agent.isAway = false;
     this.give(agent.member.position, { type: 'start' });
+    for (const event of agent.waiting.splice(0)) this.give(agent.member.position, event);
   }
 
   #thaw(position: Position): void {

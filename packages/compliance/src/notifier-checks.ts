@@ -35,7 +35,8 @@ export class NotifierBench {
     const registry = createRegistry({
       frameworks: [notifierFramework, topologyFramework], components: [component, ...topologies],
     });
-    const commandLine = Object.entries(set).map(([name, value]) => ({ key: `notifier.${component.name}.${name}`, value }));
+    const prefix = `notifier.${component.name}`;
+    const commandLine = Object.entries(set).map(([name, value]) => ({ key: `${prefix}.${name}`, value }));
     const { params } = resolveParams(registry.catalog, { commandLine }, registry.rules);
     const selector = createSelector(registry, params);
     this.another = () => selector.keyed(notifierFramework).create(component.name, {}, undefined);

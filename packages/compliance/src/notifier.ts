@@ -39,7 +39,7 @@ const FEW_SIZES = [2, 5, 17, 64];
 const MEMBERS = [1, 2, 3, 4, 5, 16, 17, 64, 65, 129, 1000, 1025, 4097];
 /** Where another bit is needed. */
 const BIT_SIZES = [
-  63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049,
+  63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2048, 2049,
 ];
 /** Of positions, at a few of which there are agents. */
 const SPARSE_SIZES = [1025, 2049, 4097, 8193];
