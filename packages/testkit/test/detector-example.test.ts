@@ -11,6 +11,7 @@ import { detectorCompliance } from '@stci/testkit/compliance';
 
 class Hub implements Detector {
   readonly #isHub: boolean;
+  #isStarted = false;
   readonly #members: MemberTable;
   readonly #prober: Prober;
 
@@ -27,7 +28,8 @@ class Hub implements Detector {
   on(event: DetectorEvent, nowMs: number): readonly DetectorAction[] {
     switch (event.type) {
       case 'start':
-        if (this.#isHub) this.#watchAll(nowMs);
+        this.#isStarted = true;
+        this.#watchAll(nowMs);
         return [];
       case 'due': {
         const actions = this.#prober.onDue(nowMs);
@@ -41,7 +43,7 @@ class Hub implements Detector {
       case 'joined':
       case 'gone':
       case 'refuted':
-        if (this.#members.on(event) && this.#isHub) this.#watchAll(nowMs);
+        if (this.#members.on(event)) this.#watchAll(nowMs);
         return [];
       case 'lag':
         this.#prober.onLag(event.lagMs);
@@ -52,6 +54,7 @@ class Hub implements Detector {
   }
 
   #watchAll(nowMs: number): void {
+    if (!this.#isHub || !this.#isStarted) return;
     for (const position of this.#members.positions()) {
       const member = this.#members.at(position);
       if (member === undefined) this.#prober.unwatch(position);
