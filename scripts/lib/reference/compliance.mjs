@@ -28,7 +28,7 @@ const SUITES = {
   },
   notifier: {
     notifier: ['notifierCompliance', 'NotifierComplianceOptions', 'notifierExample'],
-    'notifier-checks': ['NotifierExample', 'Failing'],
+    'notifier-contract': ['NotifierExample', 'Failing'],
   },
   errmgr: { errmgr: ['errmgrCompliance', 'ErrmgrCase', 'errmgrExample', 'ErrmgrExample'] },
   fault: { fault: ['faultCompliance', 'FaultCase', 'faultExample', 'FaultExample'] },
