@@ -40,7 +40,7 @@ export const FAULT = {
     impact: '`impactOf` answers none, disturbs, may-end or ends.',
     plan: 'A plan has parts at agents that are up, each once, with plain bodies; or says why there is none.',
     pure: 'The same order has the same plan, and its machine the same actions, whatever others do meanwhile, and when.',
-    site: 'Each action is one that the agent of its part can carry out.',
+    site: 'Each action is one that the agent of its part can carry out; of ranks, one to the rank that is the victim.',
     inject: 'Once all its actions are done, it has said `injected`, once, or `failed`.',
     refused: 'Where its actions cannot be carried out, it says `failed`.',
     undo: 'A kind that undoes says `undone` after `undo`, also if it was not in force yet.',

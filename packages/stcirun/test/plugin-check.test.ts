@@ -24,7 +24,7 @@ suite('stci plugin check', (test) => {
     assert.equal(check('right', record('')), []);
     const { code, stdout } = run('right', '--compliance');
     assert.match(stdout, /right 1\.0\.0, API \^1, 3 files, \d+ bytes\n {2}launcher:some\n/u);
-    assert.match(stdout, /\n0 errors, 0 warnings, 7 tests of compliance passed\n/u);
+    assert.match(stdout, /\n0 errors, 0 warnings, 8 tests of compliance passed\n/u);
     assert.is(code, 0);
   }, LONG);
 
