@@ -325,16 +325,10 @@ export class FlowWriter {
       end++;
     }
     if (end - this.#head < 2) return first;
-    const joined = new Uint8Array(bytes);
-    let offset = 0;
-    for (let index = this.#head; index < end; index++) {
-      const chunk = this.#queue[index] as Uint8Array;
-      joined.set(chunk, offset);
-      offset += chunk.length;
-    }
+    const all = joined(this.#queue.slice(this.#head, end) as Uint8Array[], bytes);
     this.#head = end - 1;
-    this.#queue[this.#head] = joined;
-    return joined;
+    this.#queue[this.#head] = all;
+    return all;
   }
 
   /** Closes after sending the queue. */
@@ -388,4 +382,15 @@ export class FlowWriter {
     const broken = new CallEvent(this.owner, () => this.#source?.onBroken(), CODE.close);
     this.#flow.scheduler.after(broken, this.#flow.link.params.latencyMs);
   }
+}
+
+/** Chunks of `bytes` in all as one. */
+export function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
+  const all = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
 }

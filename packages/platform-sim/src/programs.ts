@@ -1,6 +1,6 @@
 /**
  * The programs of a simulated host, found by name in /bin and /usr/bin. Seconds are decimal (`sleep 0.5`), as for the
- * real ones. Checkers compute the expected output with `lineText`.
+ * real ones. Checkers compute the expected output with `lineBytes`.
  */
 
 import type { CollectiveKind, SignalName } from '@stci/interface';
@@ -10,11 +10,30 @@ import { textBytes, type OutputName, type Tool, type ToolProgram } from './tool.
 
 const BURST_BYTES = 16_384;
 const LINE_BYTES_MIN = 16;
+const FIRST_LETTER = 0x61;
+const LETTERS = 26;
+const NEWLINE = 0x0a;
 
-/** Line `index` that `lines` writes as rank `rank`: `bytes` long with its newline, and unique. */
-export function lineText(rank: string, stream: OutputName, index: number, bytes: number): string {
-  const head = `${rank} ${stream === 'stdout' ? 'out' : 'err'} ${index} `;
-  return `${head.padEnd(Math.max(bytes, LINE_BYTES_MIN) - 1, String.fromCharCode(97 + (index % 26)))}\n`;
+/** What begins a line: rank, stream and number of up to 32-bit, with their blanks, chars. */
+const HEAD_CHARS_MAX = 27;
+
+/**
+ * Lines `first` to `first + count - 1` that `lines` writes as rank `rank`: each `bytes` long with its newline, and
+ * unique.
+ */
+export function lineBytes(rank: string, stream: OutputName, first: number, count: number, bytes: number): Uint8Array {
+  const sizeMin = Math.max(bytes, LINE_BYTES_MIN);
+  const target = new Uint8Array(count * Math.max(sizeMin, HEAD_CHARS_MAX + 1));
+  let at = 0;
+  for (let index = first; index < first + count; index++) {
+    const head = `${rank} ${stream === 'stdout' ? 'out' : 'err'} ${index} `;
+    for (let char = 0; char < head.length; char++) target[at + char] = head.charCodeAt(char);
+    const end = at + Math.max(sizeMin - 1, head.length);
+    target.fill(FIRST_LETTER + (index % LETTERS), at + head.length, end);
+    target[end] = NEWLINE;
+    at = end + 1;
+  }
+  return target.subarray(0, at);
 }
 
 function numberAt(tool: Tool, index: number, fallback: number): number {
@@ -38,9 +57,9 @@ function lines(tool: Tool, streams: readonly OutputName[], status: number): void
   const step = (): void => {
     while (next < count) {
       const stream = streams[Math.floor(next / burst) % streams.length] as OutputName;
-      let text = '';
-      for (let inBurst = 0; inBurst < burst && next < count; inBurst++) text += lineText(rank, stream, next++, bytes);
-      const isRoom = tool.write(stream, textBytes(text));
+      const some = Math.min(burst, count - next);
+      const isRoom = tool.write(stream, lineBytes(rank, stream, next, some, bytes));
+      next += some;
       if (intervalMs > 0) return tool.after(intervalMs, step);
       if (!isRoom) return undefined;
     }

@@ -8,8 +8,9 @@ import type { JobReport } from '@stci/interface';
 import { checkOutcome } from './check-outcome.js';
 import { checkSessionMemory } from './check-session-memory.js';
 import { checkShown } from './check-shown.js';
+import { endOf } from './programs.js';
 import { SPARES, jobOf } from './session-plan.js';
-import { expectedOfRank, nameOf, reportOf, type FrontEndRun, type SessionRun } from './session-record.js';
+import { nameOf, reportOf, type FrontEndRun, type SessionRun } from './session-record.js';
 
 export type SessionChecker = (run: SessionRun) => readonly string[];
 
@@ -89,13 +90,12 @@ function checkRanks(run: SessionRun): string[] {
     if (text !== (ends.get(job) ?? text)) problems.push(`${nameOf(each)}: other ends of ranks than others got`);
     if (ends.has(job)) continue;
     ends.set(job, text);
-    const { count } = jobOf(run.options, job).app;
-    if (new Set(ranks.map(({ rank }) => rank)).size !== count || ranks.length !== count) {
-      problems.push(`${nameOf(each)}: ${ranks.length} ranks are reported of ${count}`);
+    const { app } = jobOf(run.options, job);
+    if (new Set(ranks.map(({ rank }) => rank)).size !== app.count || ranks.length !== app.count) {
+      problems.push(`${nameOf(each)}: ${ranks.length} ranks are reported of ${app.count}`);
     }
     for (const { rank, host, outcome, end } of ranks) {
-      const expected = expectedOfRank(run, job, rank, host);
-      const isOwn = outcome === 'exited' && end?.status === expected.end?.status;
+      const isOwn = outcome === 'exited' && end?.status === endOf(app).end?.status;
       if (isOwn || run.killed.has(host)) continue;
       problems.push(`${nameOf(each)}: rank ${rank} on ${host}: ${outcome} ${JSON.stringify(end)}, its host lives`);
     }

@@ -3,6 +3,7 @@
  * with what they had not shown for good, without a gap. What is missing, it was told.
  */
 
+import type { Expected } from './programs.js';
 import { expectedOfRank, nameOf, reportOf, type FrontEndRun, type SessionRun } from './session-record.js';
 import { bytesText } from './text.js';
 
@@ -33,13 +34,11 @@ export function checkShown(session: SessionRun): string[] {
     // Then output that somebody has shown is dropped.
     const ends = viewers.filter((run) => reportOf(run) !== undefined).map(({ record }) => record.reportMs ?? 0);
     const endMs = Math.min(...ends);
-    const total = ranks.reduce((sum, host, rank) => {
-      const { stdout, stderr } = expectedOfRank(session, job, rank, host);
-      return sum + stdout.length + stderr.length;
-    }, 0);
+    const expected = ranks.map((host, rank) => expectedOfRank(session, job, rank, host));
+    const total = expected.reduce((sum, { stdout, stderr }) => sum + stdout.length + stderr.length, 0);
     for (const [rank, host] of ranks.entries()) {
       for (const stream of ['stdout', 'stderr'] as const) {
-        const text = bytesText(expectedOfRank(session, job, rank, host)[stream]);
+        const text = bytesText((expected[rank] as Expected)[stream]);
         const keptMs = total <= KEPT_BYTES ? endMs : 0;
         const source = { rank, stream, text, isWhole: !session.killed.has(host), keptMs };
         problems.push(...checkSource(viewers, source).map((problem) => `${problem} (rank ${rank} ${stream})`));

@@ -4,7 +4,7 @@
  */
 
 import type { ErrorCode, ProcessEnd } from '@stci/interface';
-import { SimRandom, lineText, textBytes } from '@stci/platform-sim';
+import { SimRandom, joined, lineBytes, textBytes } from '@stci/platform-sim';
 
 export interface AppPlan {
   readonly program: string;
@@ -91,15 +91,18 @@ export function drawApp(random: SimRandom, count: number, isSmooth: boolean): Ap
 type Output = Pick<Expected, 'stdout' | 'stderr'>;
 type Ending = Pick<Expected, 'end' | 'error'>;
 
+const whole = (chunks: readonly Uint8Array[]): Uint8Array =>
+  joined(chunks, chunks.reduce((sum, { length }) => sum + length, 0));
+
 function lines(rank: number, args: readonly string[], streams: readonly (keyof Output)[]): Output {
   const [count = 10, bytes = 80, seconds = 0] = args.map(Number);
   const burst = seconds > 0 ? 1 : Math.max(1, Math.floor(16_384 / bytes));
-  const text = { stdout: '', stderr: '' };
-  for (let index = 0; index < count; index++) {
-    const stream = streams[Math.floor(index / burst) % streams.length] as keyof Output;
-    text[stream] += lineText(String(rank), stream, index, bytes);
+  const written: Record<keyof Output, Uint8Array[]> = { stdout: [], stderr: [] };
+  for (let first = 0; first < count; first += burst) {
+    const stream = streams[(first / burst) % streams.length] as keyof Output;
+    written[stream].push(lineBytes(String(rank), stream, first, Math.min(burst, count - first), bytes));
   }
-  return { stdout: textBytes(text.stdout), stderr: textBytes(text.stderr) };
+  return { stdout: whole(written.stdout), stderr: whole(written.stderr) };
 }
 
 function outputOf(app: AppPlan, { rank, hostname, stdin }: RankContext): Output {
@@ -125,7 +128,7 @@ function outputOf(app: AppPlan, { rank, hostname, stdin }: RankContext): Output 
   }
 }
 
-function endOf(app: AppPlan): Ending {
+export function endOf(app: AppPlan): Ending {
   const [first = '0'] = app.args;
   const status = (value: number | string): Ending => ({ end: { status: Number(value) }, error: undefined });
   const fails = (error: ErrorCode): Ending => ({ end: undefined, error });

@@ -1,12 +1,13 @@
-/** Bytes as text, a character for each byte. */
+/** Bytes as text, and tables. */
 
 const PART = 8192;
 
+/** Bytes as text, a character for each byte. */
 export function bytesText(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += PART) {
     // A spread would make an array of numbers of each part first.
-    text += String.fromCharCode.apply(null, bytes.subarray(at, at + PART) as unknown as number[]);
+    text += Reflect.apply(String.fromCharCode, null, bytes.subarray(at, at + PART));
   }
   return text;
 }

@@ -2,7 +2,7 @@
 /** Faults at links, in whole simulated sessions of shipped code: what is silent, late or closed is so for both ends. */
 
 import type { FailureRecord, FaultOrder, FaultVictim, JobReport } from '@stci/interface';
-import { lineText } from '@stci/platform-sim';
+import { lineBytes } from '@stci/platform-sim';
 import { InjectionRun } from '@stci/swarm';
 import { assert, suite } from '@stci/testkit';
 
@@ -14,7 +14,7 @@ const WRITE = ['lines', String(LINES), '80', '0.01'];
 type Args = FaultOrder['args'];
 
 const expected = (rank: number): string =>
-  Array.from({ length: LINES }, (_, index) => lineText(String(rank), 'stdout', index, 80)).join('');
+  Buffer.from(lineBytes(String(rank), 'stdout', 0, LINES, 80)).toString('latin1');
 
 class LinkRun extends InjectionRun {
   readonly front = this.experimenter();

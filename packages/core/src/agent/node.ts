@@ -163,8 +163,10 @@ export class AgentNode {
 
   /** What waits in this agent. */
   get memory(): NodeMemory {
-    const queued = this.router.links().map(({ queuedBytes }) => queuedBytes);
-    return { ...this.messages.keptBytes, early: this.streams.earlyBytes, queued: Math.max(0, ...queued) };
+    let queued = 0;
+    for (const link of this.router.links()) queued = Math.max(queued, link.queuedBytes);
+    const { unacknowledged, broadcasts } = this.messages.keptBytes;
+    return { unacknowledged, broadcasts, early: this.streams.earlyBytes, queued };
   }
 
   /** Limits of a link. One between two agents of a process has no lease: neither can fail alone. */
