@@ -78,6 +78,23 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
     }),
   },
   {
+    found: 'news of a lost host had gone by a link of the overlay that was cut with it, and were sent again by a probe '
+      + 'only, 0.8 s later: the host had waited for another parent in vain (seed 250100257)',
+    plan: plainFailures({
+      hosts: 6, isPatient: false, link: { ...LINK, latencyMs: 0.2, jitterMs: 0.5, bytesPerMs: 20_000, timeoutMs: 5000 },
+      faults: [
+        { atMs: 968.9127570949495, kind: 'part', hosts: [4, 5] },
+        { atMs: 968.9127570949495, kind: 'part', hosts: [2], lastsMs: 2679.7793582081795 },
+        { atMs: 968.9127570949495, kind: 'part', hosts: [1, 2, 3], lastsMs: 86.1415603912125 },
+      ],
+      settings: {
+        ...CHAIN, launcher: 'random', 'launcher.random.seed': '342', detector: 'swim,witness',
+        'detector.swim.period': '100ms', 'detector.latency': '20ms', 'overlay.topology': 'bmg',
+        'bootcom.ws.interface': 'eth0',
+      },
+    }),
+  },
+  {
     found: 'an agent below a cut link did not answer, but the one above it did, over a link of the overlay: it was '
       + 'given up while that one was still being asked after, and could have been linked elsewhere',
     plan: plainFailures({

@@ -292,7 +292,7 @@ export class OverlayLinks {
       peer.attempt = undefined;
       attempt.destroy('the other end has connected');
       // It may have taken messages that the other end does not read.
-      this.#init.node.messages.resend((agent) => agent === link.peer);
+      this.#resendTo(link.peer);
     }
     stopTimer(peer);
     peer.tried = 0;
@@ -303,10 +303,13 @@ export class OverlayLinks {
 
   /** A link, or an attempt at one. What waits goes another way after the last address. */
   #onEnded(peer: Peer, link: Link, reason: LinkCloseReason): void {
-    if (peer.link === link) peer.link = undefined;
+    const wasUp = peer.link === link;
+    if (wasUp) peer.link = undefined;
     const isWanted = !peer.isGone && this.#peers.get(peer.neighbour.position) === peer;
     if (this.#isClosed || !isWanted || peer.link !== undefined) return;
     if (reason === 'goodbye') return;
+    // What it took last has not arrived; news of a failure can't wait for a probe.
+    if (wasUp) this.#resendTo(link.peer);
     if (peer.tried > 0 && peer.tried < peer.neighbour.addresses.length) return this.#connect(peer);
     peer.tried = 0;
     const waitMs = peer.pauseMs * (0.5 + this.#init.node.platform.random.uniform());
@@ -318,6 +321,10 @@ export class OverlayLinks {
     });
     flush(peer);
     this.#onSettled(peer);
+  }
+
+  #resendTo(peer: Address): void {
+    this.#init.node.messages.resend((agent) => agent === peer);
   }
 
   #onSettled(peer: Peer): void {

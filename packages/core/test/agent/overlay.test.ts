@@ -3,6 +3,7 @@
 import type { Platform } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { positionOf } from '../../dist/overlay/members.js';
+import type { Link } from '../../dist/bootcom/link.js';
 import type { LinkedOverlay } from '../../dist/overlay/linked-overlay.js';
 import type { Settings } from '../assembly.js';
 import { seeded } from '../config/seeded.js';
@@ -122,6 +123,21 @@ suite('sessions with an overlay', (test) => {
     overlayOf(session, 5).send(9, 'agent.echo', 1);
     session.until(() => at9.includes(1), 'by the tree', 100);
     session.end();
+  });
+
+  test('what a link took before it was lost goes another way at once', () => {
+    const session = open(12, { 'overlay.topology': 'bmg' });
+    session.until(() => isIn(pairs(session, 13), bmgPairs(13)), 'all links');
+    const at9 = echoes(session, 9);
+    const link = overlayOf(session, 5).direct(at(9)) as Link;
+    link.send = () => true; // As one that is cut: it does not tell.
+    session.nodes.get(at(5))?.messages.send(at(9), 'agent.echo', 'news');
+    session.world.run({ untilMs: session.world.nowMs + 50, maxEvents: 1_000_000 });
+    assert.equal(at9, []);
+    link.destroy('no data', 'silent');
+    session.until(() => at9.includes('news'), 'by the tree', 50);
+    session.end();
+    assert.equal(at9, ['news']);
   });
 
   test('the link of an agent that is fenced closes at its neighbours, and it is not linked again', () => {
