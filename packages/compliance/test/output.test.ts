@@ -3,7 +3,7 @@
 // @timeoutMs 600000
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { assert, suite } from '@stci/testkit';
+import { assert, patient, suite } from '@stci/testkit';
 
 /** The watchdog waits for 10 s of processor time, which a busy machine gives late. */
 const LONG = { timeoutMs: 260_000 };
@@ -21,7 +21,7 @@ function run(name: string): Run {
   const path = fileURLToPath(new URL(`fixtures/${name}.fixture.js`, import.meta.url));
   const { STCI_TEST_RECORD: _record, STCI_TEST_GREP: _grep, ...env } = process.env;
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--enable-source-maps', path], {
-    encoding: 'utf8', env, timeout: 250_000, killSignal: 'SIGKILL',
+    encoding: 'utf8', env, timeout: patient(250_000), killSignal: 'SIGKILL',
   });
   return { code: status, output: stdout, errors: stderr, ms: performance.now() - startMs };
 }

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ErrorRecord, Process, ProcessEnd, SpawnSpec } from '@stci/interface';
-import { assert, eventually, suite } from '@stci/testkit';
+import { assert, eventually, patient, suite } from '@stci/testkit';
 import { processesCompliance } from '@stci/testkit/compliance';
 import type { TestProgram } from '@stci/testkit/compliance';
 import { createClock } from '../dist/clock.js';
@@ -163,7 +163,7 @@ suite('pipes of tools', (test) => {
 
   test('a process with few descriptors gets typed errors, and goes on', () => {
     const fixture = fileURLToPath(new URL('fixtures/few-descriptors.js', import.meta.url));
-    const { stdout, stderr } = spawnSync(process.execPath, [fixture], { encoding: 'utf8', timeout: 15_000 });
+    const { stdout, stderr } = spawnSync(process.execPath, [fixture], { encoding: 'utf8', timeout: patient(15_000) });
     assert.is(stderr, '');
     const { running, errors, open, last, text } = JSON.parse(stdout) as {
       running: number; errors: string[]; open: number; last: boolean; text: string;

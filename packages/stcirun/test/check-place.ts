@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { assert } from '@stci/testkit';
+import { assert, patient } from '@stci/testkit';
 import { copyExamples } from './example-place.js';
 
 const STCI = fileURLToPath(new URL('../dist/bundle/stci.cjs', import.meta.url));
@@ -30,7 +30,7 @@ export class CheckPlace {
 
   run(...args: string[]): { readonly code: number | null; readonly stdout: string } {
     const { status, stdout } = spawnSync(process.execPath, [STCI, 'plugin', 'check', ...args], {
-      cwd: this.path, encoding: 'utf8', timeout: 190_000,
+      cwd: this.path, encoding: 'utf8', timeout: patient(190_000),
       env: { ...process.env, XDG_CACHE_HOME: join(this.path, 'cache'), HOME: this.path },
     });
     return { code: status, stdout };

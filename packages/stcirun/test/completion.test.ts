@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { assert, suite } from '@stci/testkit';
+import { assert, patient, suite } from '@stci/testkit';
 import { frontEndRegistry, SessionPlace } from '@stci/stcirun/internal';
 import { bashText, readBashLine } from '../dist/complete/bash-line.js';
 import { complete } from '../dist/complete/candidates.js';
@@ -201,7 +201,7 @@ for one in "\${COMPREPLY[@]}"; do printf '%s\\0' "$one"; done`;
       PATH: `${join(place, 'bin')}:${dirname(process.execPath)}:${process.env['PATH']}`, HOME: home,
       STCI_MCA_session_directory: join(place, 'sessions'),
     },
-    timeout: 20_000,
+    timeout: patient(20_000),
   });
   return { reply: stdout.split('\0').slice(0, -1), error: stderr };
 }
@@ -283,7 +283,8 @@ suite('stci complete', (test) => {
       for (const argv of lines) {
         const started = performance.now();
         const { status, stdout, stderr } = spawnSync(process.execPath, [join(BIN, 'stci.cjs'), 'complete', ...argv], {
-          cwd: place, encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: join(place, 'home') }, timeout: 10_000,
+          cwd: place, encoding: 'utf8', timeout: patient(10_000),
+          env: { PATH: process.env['PATH'], HOME: join(place, 'home') },
         });
         assert.equal([status, stdout, stderr], [0, '', ''], argv.join(' '));
         assert.ok(performance.now() - started < 8_000, argv.join(' '));

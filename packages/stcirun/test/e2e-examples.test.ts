@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { assert, suite } from '@stci/testkit';
+import { assert, patient, suite } from '@stci/testkit';
 import { run, sh, type Result } from './e2e.js';
 import { copyExamples } from './example-place.js';
 
@@ -22,7 +22,7 @@ suite('examples: plugins', (test) => {
   for (const name of ['cabinets', 'phi', 'torus']) {
     test(`${name}: its own test passes`, () => {
       const { status, stdout, stderr } = spawnSync(process.execPath, ['test.js'],
-        { cwd: join(place, name), encoding: 'utf8', timeout: 200_000 });
+        { cwd: join(place, name), encoding: 'utf8', timeout: patient(200_000) });
       assert.is(status, 0, stdout + stderr);
     }, { timeoutMs: 210_000 });
   }

@@ -2,7 +2,7 @@
 
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { assert, suite } from '@stci/testkit';
+import { assert, patient, suite } from '@stci/testkit';
 
 const STCI = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../bin/stcirun.cjs', import.meta.url));
@@ -10,7 +10,8 @@ const PROGRAM = fileURLToPath(new URL('../bin/stcirun.cjs', import.meta.url));
 /** A line of bash in which `stcirun` is the built one. */
 function bash(line: string): SpawnSyncReturns<string> {
   const script = `stcirun() { '${process.execPath}' '${PROGRAM}' "$@"; }; ${line}`;
-  return spawnSync('bash', ['-c', script], { encoding: 'utf8', timeout: 30_000, stdio: ['ignore', 'pipe', 'pipe'] });
+  const timeout = patient(30_000);
+  return spawnSync('bash', ['-c', script], { encoding: 'utf8', timeout, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 suite('files that a command line names', (test) => {

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { assert, suite } from '@stci/testkit';
+import { assert, patient, suite } from '@stci/testkit';
 
 const STCI = fileURLToPath(new URL('../dist/bundle/stci.cjs', import.meta.url));
 const LONG = { timeoutMs: 30_000 };
@@ -29,7 +29,7 @@ suite('stci plugin list', (test) => {
 
   const run = (...args: string[]): { code: number | null; stdout: string } => {
     const { status, stdout } = spawnSync(process.execPath, [STCI, 'plugin', 'list', ...args], {
-      cwd: place, encoding: 'utf8', timeout: 25_000,
+      cwd: place, encoding: 'utf8', timeout: patient(25_000),
       env: { ...process.env, XDG_CACHE_HOME: join(place, 'cache'), HOME: place },
     });
     return { code: status, stdout };

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { assert, suite } from '@stci/testkit';
+import { assert, patient, suite } from '@stci/testkit';
 import { install } from './installed.js';
 
 const LONG = { timeoutMs: 120_000 };
@@ -35,7 +35,7 @@ suite('stci plugin new', (test) => {
 
   const shell = (script: string, wdir = place): { code: number | null; output: string } => {
     const { status, stdout } = spawnSync('bash', ['-c', `exec 2>&1\nset -e\n${script}`], {
-      cwd: wdir, encoding: 'utf8', timeout: 110_000,
+      cwd: wdir, encoding: 'utf8', timeout: patient(110_000),
       env: {
         ...process.env, PATH: `${join(place, 'bin')}:${dirname(process.execPath)}:${process.env['PATH']}`,
         XDG_CACHE_HOME: join(place, 'cache'), HOME: place, STCI_MCA_session_directory: join(place, 'sessions'),

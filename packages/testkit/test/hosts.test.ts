@@ -3,7 +3,7 @@
 
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { assert, eventually, suite } from '@stci/testkit';
+import { assert, eventually, patient, suite } from '@stci/testkit';
 import { RUNTIME_DIRECTORY, attach, listSets, up, whyNoHosts } from '@stci/testkit/hosts';
 import type { Hosts, RunResult } from '@stci/testkit/hosts';
 import { removeSet } from '../dist/hosts/remove.js';
@@ -272,7 +272,7 @@ suite('test hosts come and go', (test) => {
     const script = `import { up } from ${JSON.stringify(import.meta.resolve('@stci/testkit/hosts'))};
       await up(2, { set: 'keeps', kept: true });`;
     const shell = 'exec "$0" --input-type=module -e "$1" 9>&1';
-    execFileSync('sh', ['-c', shell, process.execPath, script], { timeout: 20_000 });
+    execFileSync('sh', ['-c', shell, process.execPath, script], { timeout: patient(20_000) });
     const hosts = attach('keeps');
     assert.is((await ssh(hosts, 'h1', 'hostname')).stdout, 'h1\n');
     await hosts.down();

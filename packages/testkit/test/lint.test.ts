@@ -112,6 +112,7 @@ const BAD: readonly (readonly [path: string, code: string, rule: string, says: s
   [ANY_TEST, 'await new Promise((resolve) => setTimeout(resolve, 100));', SYNTAX, 'No sleep'],
   [ANY_TEST, 'export const wait = () => new Promise((go) => { setTimeout(go, 1); });', SYNTAX, 'No sleep'],
   [ANY_TEST, "import { setTimeout } from 'node:timers/promises'; await setTimeout(1);", SYNTAX, 'No sleep'],
+  [ANY_TEST, "spawnSync('a', [], { timeout: 20_000 });", SYNTAX, 'patient'],
   [ANY_TEST, 'assert.ok(true);', SYNTAX, 'cannot fail'],
   [ANY_TEST, 'assert.is(1, one);', SYNTAX, 'what was found comes first'],
   [ANY_TEST, 'assert.equal(a.b, a.b);', SAME, 'with itself'],
@@ -140,6 +141,7 @@ const GOOD: readonly (readonly [path: string, code: string])[] = [
   [ANY_TEST, 'export const late = () => new Promise((_, fail) => setTimeout(() => fail(new Error()), 1));'],
   [ANY_TEST, "test('a', () => { try { f(); } catch {} assert.ok(b); });"],
   [ANY_TEST, "test('a', () => { if (a) return skip('no a here'); assert.ok(b); });"],
+  [ANY_TEST, "spawnSync('a', [], { timeout: patient(20_000) });"],
   [ANY_TEST, "import 'node:fs'; import '@stci/testkit'; setTimeout(() => console.log(Date.now()), 1);"],
 ];
 

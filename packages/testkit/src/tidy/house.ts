@@ -129,6 +129,10 @@ export const EXAMPLE_OWNERS: readonly string[] = ['kim', 'me', 'u', 'user'];
 /** Of tests: what waits for time in place of a condition, and checks that cannot fail; selectors of ESLint. */
 export const TEST_SYNTAX: readonly { readonly selector: string; readonly message: string }[] = [
   {
+    selector: "Property[key.name='timeout'] > Literal[raw=/^[0-9_]+$/]",
+    message: 'A deadline of a machine at rest: patient(…) multiplies it for others.',
+  },
+  {
     selector: "NewExpression[callee.name='Promise'] CallExpression[callee.name='setTimeout']"
       + "[arguments.0.type='Identifier']",
     message: 'No sleep: wait for a condition with a deadline, eventually(…).',
