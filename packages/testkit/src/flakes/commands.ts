@@ -5,6 +5,8 @@ import { MARK_VARIABLE } from '@stci/compliance/record';
 import { endLeftovers } from '../runner/leftovers.js';
 
 const OUTPUT_CHARS_MAX = 20_000;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const MINUTE_MS = 60_000;
 
 export interface CommandOptions {
   readonly cwd?: string;
@@ -43,6 +45,29 @@ export class Commands {
     this.#pid = undefined;
     if (how !== '' && !mayFail) throw new Error(`${[command, ...args].join(' ')}: ${how}\n${output}`);
     return output;
+  }
+
+  /**
+   * Does `work` until it is done, a signal asks this process to end, or `minutes` are over; then nothing that was
+   * started runs any more. Resolves to whether a signal came.
+   */
+  async during(work: () => Promise<void>, minutes: number | undefined): Promise<boolean> {
+    let isInterrupted = false;
+    const interrupt = (): void => {
+      isInterrupted = true;
+      void this.stop();
+    };
+    for (const signal of SIGNALS) process.once(signal, interrupt);
+    const timer = setTimeout(() => void this.stop(), (minutes ?? 0) * MINUTE_MS);
+    if (minutes === undefined) clearTimeout(timer);
+    try {
+      await work();
+    } finally {
+      clearTimeout(timer);
+      for (const signal of SIGNALS) process.off(signal, interrupt);
+      if (this.#isStopped) await this.stop();
+    }
+    return isInterrupted;
   }
 
   /** Ends what runs, with all that it has started, and starts nothing any more. */

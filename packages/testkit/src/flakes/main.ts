@@ -16,7 +16,6 @@ import type { Condition, FlakesOptions } from './options.js';
 import { Places } from './places.js';
 import { Results } from './results.js';
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const MINUTE_MS = 60_000;
 
 /** Resolves to the exit code: 0 if no run was red, 1 if one was, 2 for bad input, 130 if it was interrupted. */
@@ -51,22 +50,11 @@ class Flakes {
   }
 
   async run(): Promise<number> {
-    let isInterrupted = false;
-    const interrupt = (): void => {
-      isInterrupted = true;
-      void this.#commands.stop();
-    };
-    for (const signal of SIGNALS) process.once(signal, interrupt);
-    const { minutes } = this.#options;
-    const timer = setTimeout(() => void this.#commands.stop(), (minutes ?? 0) * MINUTE_MS);
-    if (minutes === undefined) clearTimeout(timer);
     this.#announce();
+    let isInterrupted: boolean;
     try {
-      await this.#rounds();
+      isInterrupted = await this.#commands.during(() => this.#rounds(), this.#options.minutes);
     } finally {
-      clearTimeout(timer);
-      for (const signal of SIGNALS) process.off(signal, interrupt);
-      if (this.#commands.isStopped) await this.#commands.stop();
       this.#places.remove();
     }
     print(...this.#results.conclude(this.#options.under), `after ${this.#elapsed()}; red runs and report.json in ${

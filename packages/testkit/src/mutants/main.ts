@@ -15,9 +15,6 @@ import { Probes } from './probes.js';
 import { resultLines, Results } from './results.js';
 import type { Result } from './results.js';
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-const MINUTE_MS = 60_000;
-
 /** Resolves to the exit code: 0 if none survived, 1 if some did, 2 for bad input, 130 if it was interrupted. */
 export async function runMutants(root: string, args: readonly string[]): Promise<number> {
   let mutants: Mutants;
@@ -55,25 +52,16 @@ class Mutants {
   }
 
   async run(): Promise<number> {
-    let isInterrupted = false;
-    const interrupt = (): void => {
-      isInterrupted = true;
-      void this.#commands.stop();
-    };
-    for (const signal of SIGNALS) process.once(signal, interrupt);
-    const { minutes } = this.#options;
-    const timer = setTimeout(() => void this.#commands.stop(), (minutes ?? 0) * MINUTE_MS);
-    if (minutes === undefined) clearTimeout(timer);
     print(`${this.#drawn.length} of ${this.#all.length} mutants, seed ${this.#options.seed}`, `results: ${this.#out}`);
     const scratch = mkdtempSync(join(tmpdir(), 'stci-mutants-copy-'));
+    let isInterrupted: boolean;
     try {
-      this.#copy = join(scratch, basename(this.#root));
-      copyWorkspace(this.#root, this.#copy);
-      await this.#judgeAll();
+      isInterrupted = await this.#commands.during(async () => {
+        this.#copy = join(scratch, basename(this.#root));
+        copyWorkspace(this.#root, this.#copy);
+        await this.#judgeAll();
+      }, this.#options.minutes);
     } finally {
-      clearTimeout(timer);
-      for (const signal of SIGNALS) process.off(signal, interrupt);
-      if (this.#commands.isStopped) await this.#commands.stop();
       rmSync(scratch, { recursive: true, force: true });
     }
     const { lines, survived } = this.#results.conclude(this.#drawn.map(({ id }) => id));

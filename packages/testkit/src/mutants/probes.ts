@@ -131,7 +131,8 @@ export class Probes {
     writeFileSync(to, '');
     const order: MeasureOrder = { what: 'measure', files: files.map(({ compiled }) => compiled), places, to };
     const noticed = await this.#attempt('the tests', [this.#runTests, this.#write(order)], FIRST_MS);
-    if (noticed !== undefined) this.#print(`${noticed.how} without a mutant: ${noticed.by}`);
+    const isRed = noticed !== undefined && !this.#commands.isStopped;
+    if (isRed) this.#print(`${noticed.how} without a mutant: ${noticed.by}`);
     return linesOf<Measured>(to);
   }
 
