@@ -13,6 +13,8 @@ const why = whyNoHosts();
 const skipped = why !== undefined;
 const reason = why ?? '';
 const LONG = { timeoutMs: 60_000 };
+/** Name of a set of this process alone: a name that up() chooses is another's as soon as it is free. */
+const own = (letter: string): string => `${letter}${process.pid.toString(36)}`;
 
 /** A remote command, by a client that never asks. */
 function ssh(hosts: Hosts, host: string, command: string): Promise<RunResult> {
@@ -127,7 +129,7 @@ suite('test hosts', (test) => {
   });
 
   check('two sets at once are apart', async () => {
-    const other = await up(2);
+    const other = await up(2, { set: own('b') });
     try {
       assert.not.equal(other.address('h1'), hosts.address('h1'));
       assert.is((await ssh(other, 'h2', 'hostname')).stdout, 'h2\n');
@@ -202,10 +204,11 @@ suite('npm run hosts', (test) => {
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
     return new Promise((resolve) => child.on('close', (code) => resolve([code, output])));
   };
-  const set = ['--set', 'forcli'];
+  const name = own('c');
+  const set = ['--set', name];
 
   test.skipIf(skipped, reason, 'up, run, list, kill, start, down', async () => {
-    assert.match((await cli(...set, 'run', 'true'))[1], 'error: there are no test hosts "forcli"');
+    assert.match((await cli(...set, 'run', 'true'))[1], `error: there are no test hosts "${name}"`);
     assert.is((await cli(...set, 'up', '2', '--with', 'h2=banner'))[0], 0);
     try {
       assert.equal(await cli(...set, 'run', 'ssh h1 hostname; exit 3'), [3, 'h1\n']);
@@ -217,7 +220,7 @@ suite('npm run hosts', (test) => {
     } finally {
       assert.match((await cli(...set, 'down'))[1], 'are gone');
     }
-    assert.equal(traces('forcli'), []);
+    assert.equal(traces(name), []);
   }, LONG);
 
   test.skipIf(skipped, reason, 'list waits for a set that is being taken down, and leaves it out', async () => {
@@ -228,10 +231,10 @@ suite('npm run hosts', (test) => {
     await underLock(async () => {
       void cli('list').then((result) => (said = result));
       await eventually(() => said !== undefined || waiting() > 1, { deadlineMs: 10_000, what: 'list at the lock' });
-      await removeSet('forcli');
+      await removeSet(name);
     });
     await eventually(() => said !== undefined, { deadlineMs: 20_000, what: 'the list' });
-    assert.equal([said?.[0], said?.[1].includes('forcli')], [0, false], said?.[1]);
+    assert.equal([said?.[0], said?.[1].includes(name)], [0, false], said?.[1]);
   }, LONG);
 
   test('a wrong command line is told with the usage', async () => {
@@ -242,9 +245,11 @@ suite('npm run hosts', (test) => {
 });
 
 suite('test hosts come and go', (test) => {
+  const [crashed, keeps] = [own('d'), own('k')];
+
   test.skipIf(skipped, reason, '64 hosts up and down ten times leave nothing', async () => {
     for (let round = 0; round < 10; round += 1) {
-      const hosts = await up(64);
+      const hosts = await up(64, { set: own('m') });
       if (round === 0) assert.is((await ssh(hosts, 'h64', 'hostname')).stdout, 'h64\n');
       await hosts.down();
       assert.equal(traces(hosts.set), []);
@@ -253,30 +258,30 @@ suite('test hosts come and go', (test) => {
 
   test.skipIf(skipped, reason, 'what a killed maker left is removed by the next up', async () => {
     const script = `import { up } from ${JSON.stringify(import.meta.resolve('@stci/testkit/hosts'))};
-      await up(2, { set: 'crashed' }); console.log('up'); setInterval(() => undefined, 1000);`;
+      await up(2, { set: '${crashed}' }); console.log('up'); setInterval(() => undefined, 1000);`;
     const args = ['--input-type=module', '-e', script];
     const maker = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     await new Promise((resolve) => maker.stdout.once('data', resolve));
     const ended = new Promise((resolve) => maker.on('exit', resolve));
     maker.kill('SIGKILL');
     await ended;
-    assert.ok(traces('crashed').length > 0);
+    assert.ok(traces(crashed).length > 0);
     const next = await up(1);
-    assert.equal(traces('crashed'), []);
-    assert.equal(listSets().filter(({ set }) => set === 'crashed'), []);
+    assert.equal(traces(crashed), []);
+    assert.equal(listSets().filter(({ set }) => set === crashed), []);
     await next.down();
   }, LONG);
 
   test.skipIf(skipped, reason, 'daemons hold nothing of their maker', async () => {
     // The pipe ends when its other end is closed in all processes: the shell, and the hosts' daemons.
     const script = `import { up } from ${JSON.stringify(import.meta.resolve('@stci/testkit/hosts'))};
-      await up(2, { set: 'keeps', kept: true });`;
+      await up(2, { set: '${keeps}', kept: true });`;
     const shell = 'exec "$0" --input-type=module -e "$1" 9>&1';
     execFileSync('sh', ['-c', shell, process.execPath, script], { timeout: patient(20_000) });
-    const hosts = attach('keeps');
+    const hosts = attach(keeps);
     assert.is((await ssh(hosts, 'h1', 'hostname')).stdout, 'h1\n');
     await hosts.down();
-    assert.equal(traces('keeps'), []);
+    assert.equal(traces(keeps), []);
   }, LONG);
 });
 
