@@ -19,12 +19,16 @@ const RUN_MS = 60_000;
 const why = whyNoHosts();
 const names = ['h1', 'h2', 'h3', 'h4'];
 const TICKS = 10;
+/** Half of it is for orphans to be adopted, and for the controller to reach who fell silent: work of processes. */
+const LEASE_MS = Math.ceil(patient(3000));
+/** What is not to end by itself. */
+const LONG_MS = 10 * LEASE_MS;
 
 /** A chain: each host is the only way to the next. */
 const HOSTS = [
   '--launcher', 'ssh', '--host', names.map((name) => `${name}:2`).join(), '--overlay', 'bmg',
   '--mca', 'bootcom.ws.interface=eth0', '--mca', 'detector=ring', '--mca', 'launcher.tree.arity=1',
-  '--mca', 'bootcom.lease=3s', '--mca', 'launcher.session.method=process',
+  '--mca', `bootcom.lease=${LEASE_MS}ms`, '--mca', 'launcher.session.method=process',
 ];
 
 /** Says `tick` and its number ten times, in 4 s. */
@@ -78,7 +82,7 @@ suite('finject over ssh', (test) => {
   function experiment(name: string, faults: readonly string[], target: Record<string, unknown> = {}): Running {
     const whole = { options: ['-n', '8', '--on-failure', 'continue', ...HOSTS], program: TICKING, ...target };
     const lines = [
-      `name: ${name}`, `target: ${JSON.stringify(whole)}`, 'time-limit: 40s',
+      `name: ${name}`, `target: ${JSON.stringify(whole)}`, `time-limit: ${LONG_MS + 10_000}ms`,
       'faults:', ...faults.map((fault) => `  - ${fault}`), 'checks: [no-false-detection, no-orphan]',
     ];
     writeFileSync(join(directory, `${name}.yaml`), `${lines.join('\n')}\n`);
@@ -179,12 +183,15 @@ suite('finject over ssh', (test) => {
   });
 
   check('a host is cut off for longer than the lease: it is given up, and ends what it runs by itself', async () => {
+    const go = join(directory, 'go');
+    const who = '{partition: [[controller, h1, h3, h4], [h2]]}';
     const run = experiment('long', [
-      '{name: cut, kind: partition, who: {partition: [[controller, h1, h3, h4], [h2]]}, when: 300ms, duration: 30s}',
-    ], { program: ['sleep', '20'] });
+      `{name: cut, kind: partition, who: ${who}, when: 300ms, duration: ${LONG_MS}ms}`,
+    ], { program: ['sh', '-c', `until [ -e ${go} ]; do sleep 0.2; done`] });
     await eventually(() => failed('long').includes('h2'), { deadlineMs: 30_000, what: 'the loss of h2' });
     await eventually(() => hosts.leftovers('h2').length === 0, { deadlineMs: 14_000, what: 'h2 to end what it runs' });
     assert.is(run.child.exitCode, null);
+    writeFileSync(go, '');
     await over(run, 0);
     checkRecord('long');
     assert.equal([...new Set(failed('long'))], ['h2']);
@@ -202,11 +209,11 @@ suite('finject over ssh', (test) => {
   });
 
   for (const [name, fault, count] of [
-    ['cut', '{name: cut, kind: partition, who: {partition: halves}, when: 200ms, duration: 30s}', 1],
-    ['stopped', '{name: stop, kind: pause, who: {hosts: [h2, h4]}, when: 200ms, duration: 4s}', 2],
+    ['cut', `{name: cut, kind: partition, who: {partition: halves}, when: 200ms, duration: ${LONG_MS}ms}`, 1],
+    ['stopped', `{name: stop, kind: pause, who: {hosts: [h2, h4]}, when: 200ms, duration: ${LEASE_MS + 1000}ms}`, 2],
   ] as const) {
     check(`SIGKILL of finject while hosts are ${name}: nothing stays so, nothing is left`, async () => {
-      const run = experiment(`killed-${name}`, [fault], { program: ['sleep', '50'] });
+      const run = experiment(`killed-${name}`, [fault], { program: ['sleep', String(2 * LONG_MS / 1000)] });
       await eventually(() => happened(`killed-${name}`).filter((state) => state.endsWith('injected')).length >= count,
         { deadlineMs: 30_000, what: 'the fault' });
       run.child.kill('SIGKILL');
@@ -221,8 +228,8 @@ suite('finject over ssh', (test) => {
     const begun = await start(STCI, ['start', '--name', 'lab', ...HOSTS]).done;
     assert.is(begun.code, 0, begun.err);
     const run = experiment('staying', [
-      '{name: stop, kind: pause, who: {ranks: all}, when: 200ms, duration: 30s}',
-      '{name: cut, kind: partition, who: {partition: halves}, when: 1500ms, duration: 30s}',
+      `{name: stop, kind: pause, who: {ranks: all}, when: 200ms, duration: ${LONG_MS}ms}`,
+      `{name: cut, kind: partition, who: {partition: halves}, when: 1500ms, duration: ${LONG_MS}ms}`,
     ], { options: ['-n', '8'], session: 'lab', program: ['sleep', '20'] });
     await eventually(() => happened('staying').includes('cut.1 injected'), { deadlineMs: 30_000, what: 'both faults' });
     assert.is(stopped().length, 8);
