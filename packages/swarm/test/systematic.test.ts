@@ -30,8 +30,15 @@ function planted(bug: number, seen: { events: number }): KindHooks {
   };
 }
 
-function withBug({ kind, ...more }: Configuration, bug: number): Configuration {
-  return { ...more, kind: { ...kind, run: (plan) => kind.run(plan, planted(bug, { events: 0 })) } };
+/** With that bug, and with the faults that can show it: n1's agent dies of no other. */
+function withBug({ kind, record, ...more }: Configuration, bug: number): Configuration {
+  return {
+    ...more, kind: { ...kind, run: (plan) => kind.run(plan, planted(bug, { events: 0 })) },
+    record: () => {
+      const { moments, cases } = record();
+      return { moments, cases: new Map([['kill', cases.get('kill') ?? []]]) };
+    },
+  };
 }
 
 suite('systematic single faults', (test) => {
