@@ -46,7 +46,7 @@ suite('stci doctor in a Slurm job', (test) => {
 
   check('each host by one step, beside steps that run, and Slurm\'s word of it', async () => {
     const busy = 'srun --quiet --exact -n2 --job-name=busy sleep 30 & '
-      + 'until squeue -hs -j $SLURM_JOB_ID -o %j | grep -q busy; do :; done; '
+      + 'until squeue -hs -j $SLURM_JOB_ID -o %j | grep -q busy; do sleep 0.1; done; '
       + `${DOCTOR} --json; code=$?; kill %1; exit $code`;
     const said = await inJob('-w h1,h2 -N2 -n2 -t 10 --no-kill', busy);
     assert.is(said.code, 0, said.out);
@@ -85,12 +85,14 @@ suite('stci doctor in a Slurm job', (test) => {
     assert.is(lost.code, 197, lost.out);
     assert.match(lost.out, /^h3: slurm: job \d+ does not have this node any more \(broken\)/mu);
     assert.match(lost.out, '2 of 3 hosts are usable: --host h[1-2]\n');
-    const held = shell(`salloc --quiet -w h1,h2 -N2 bash -c 'echo up; until [ -e ~/go ]; do :; done; ${DOCTOR} `
-      + '--timeout 4s; code=$?; squeue -hs -o "left %j"; exit $code\'');
-    hosts.freeze('h2');
+    const untilGo = 'touch ~/up; until [ -e ~/go ]; do sleep 0.1; done';
+    const held = shell(`salloc --quiet -w h1,h2 -N2 bash -c '${untilGo}; ${DOCTOR} --timeout 4s; `
+      + 'code=$?; squeue -hs -o "left %j"; exit $code\'');
+    await shell('until [ -e ~/up ]; do sleep 0.1; done');
+    await hosts.freeze('h2');
     await shell('touch ~/go');
     const hung = await held;
-    hosts.thaw('h2');
+    await hosts.thaw('h2');
     assert.is(hung.code, 197, hung.out);
     assert.match(hung.out, /^h2: slurm: no answer of a step of this job within 4000 ms/mu);
     assert.match(hung.out, '1 of 2 hosts are usable: --host h1\n');

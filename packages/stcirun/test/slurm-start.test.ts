@@ -139,7 +139,8 @@ suite('agents by a step of Slurm', (test) => {
         const agents = join(directory, 'agents');
         const ranks = mkdtempSync(join(directory, 'ranks-'));
         const program = ['sh', '-c', `touch "${ranks}"/$(hostname); sleep 100`];
-        const running = salloc('-N3', ['sh', '-c', [
+        // By their names: of any three h3 is none while Slurm has it as down.
+        const running = salloc('-N3 -w h[1-3]', ['sh', '-c', [
           `agents=${agents} ranks=${ranks} lost=${ranks}-lost`, `${quoted(stcirun(...GO_ON, ...program))} & p=$!`,
           `until s=$(pgrep -nxP $p srun) && t=$(pgrep -xP $s srun) && ${holds}; do sleep 0.02; done`,
           `kill -9 ${victim}; wait $p; echo ended $?`,
@@ -148,8 +149,11 @@ suite('agents by a step of Slurm', (test) => {
           'case $left in *stci*) sleep 0.1 ;; *) exit 0 ;; esac; done 2>/dev/null; exit 9',
         ].join('\n')]);
         const hasAgent = (): boolean => hosts.leftovers('h3').some(({ command }) => command.includes('stci-agent'));
-        await Promise.race([running, eventually(hasAgent, { deadlineMs: 40_000, what: 'an agent' })]);
-        writeFileSync(agents, '');
+        try {
+          await Promise.race([running, eventually(hasAgent, { deadlineMs: 40_000, what: 'an agent' })]);
+        } finally {
+          writeFileSync(agents, '');
+        }
         const { code, stdout, stderr } = await running;
         rmSync(agents);
         assert.equal([code, stdout.includes('ended 0')], [0, false], `${victim}: ${stdout}${stderr}`);

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { patient } from '@stci/compliance/patience';
 import type { Machine } from './machine.js';
 import { LOGIN, addressOf, hostNames, placesOf } from './names.js';
 import type { Places } from './names.js';
@@ -14,6 +15,11 @@ import { CPUS_DEFAULT } from './slurm-options.js';
 import type { SetState } from './state.js';
 
 const CGROUPS_DISABLED_SINCE = 23.11;
+/**
+ * A node that does not answer for so long is down, as on a busy machine; and one that was set down is asked to register
+ * within a third of it, and up again.
+ */
+const SLURMD_TIMEOUT_S = Math.ceil(patient(10));
 
 /** Files of Slurm in a set. */
 export interface SlurmPlaces {
@@ -88,7 +94,7 @@ function configuration(state: SetState, places: Places): string[] {
     'AccountingStorageType=accounting_storage/none', 'JobCompType=jobcomp/filetxt', `JobCompLoc=${root}/jobs`,
     'SelectType=select/cons_tres', 'SelectTypeParameters=CR_CPU', 'SlurmdParameters=config_overrides',
     'MpiDefault=none', 'ReturnToService=2', 'PreemptType=preempt/partition_prio', 'PreemptMode=CANCEL',
-    'SlurmdTimeout=10', 'MessageTimeout=10', 'KillWait=5',
+    `SlurmdTimeout=${SLURMD_TIMEOUT_S}`, 'MessageTimeout=10', 'KillWait=5',
     'SchedulerParameters=batch_sched_delay=0,bf_interval=1,sched_interval=1',
     ...nodes,
     'PartitionName=debug Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1 GraceTime=5',
