@@ -2,7 +2,7 @@
  * Runs other programs for the scripts: in the repository's root, with their output shown, ending at the first failure.
  */
 
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +19,18 @@ export function status(program, args) {
   const { status: code, error } = spawnSync(program, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
   if (error !== undefined) console.error(`error: cannot run ${program}: ${error.message}`);
   return code ?? 1;
+}
+
+/** Starts a program; resolves to its exit code, as `status` does. */
+export function begin(program, args) {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+    child.on('error', (error) => {
+      console.error(`error: cannot run ${program}: ${error.message}`);
+      resolve(1);
+    });
+    child.on('close', (code) => resolve(code ?? 1));
+  });
 }
 
 /** Runs a program; ends this script with its exit code if that is not 0. */

@@ -93,11 +93,11 @@ suite('runner', (test) => {
     assert.is(code, 1);
   }, { timeoutMs: 30_000 });
 
-  test('what failed before the tests counts', async () => {
+  test('what failed beside the tests counts', async () => {
     const runTests = pathToFileURL(join(here, '../dist/runner/main.js')).href;
     const args = JSON.stringify(['--file', join(here, 'fixtures/good.fixture.js')]);
     const code = `const { runTests } = await import('${runTests}');`
-      + `process.exitCode = await runTests('.', ${args}, ['lint found something']);`;
+      + `process.exitCode = await runTests('.', ${args}, Promise.resolve(['lint found something']));`;
     const ended = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
     assert.match(ended.stdout, /error: lint found something\n1 passed, 1 failed, 1 skipped\n$/);
     assert.is(ended.status, 1);

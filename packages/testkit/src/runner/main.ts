@@ -17,13 +17,13 @@ import { runFile } from './run-file.js';
 import type { FileReport } from './run-file.js';
 
 /**
- * Runs the tests that `args` select below `root`; resolves to the exit code. `failedBefore` lists failures before the
- * tests, such as lint: each counts as one failed.
+ * Runs the tests that `args` select below `root`; resolves to the exit code. `beside` resolves to failures of what runs
+ * beside the tests, such as lint: each counts as one failed.
  */
 export async function runTests(
   root: string,
   args: readonly string[],
-  failedBefore: readonly string[] = [],
+  beside: Promise<readonly string[]> = Promise.resolve([]),
 ): Promise<number> {
   const reports: FileReport[] = [];
   try {
@@ -31,10 +31,10 @@ export async function runTests(
     await runAll(choose(root, options), options, reports);
   } catch (error) {
     print([`error: ${error instanceof Error ? error.message : String(error)}`]);
-    print([totalLine(withMore(count(reports), 1 + failedBefore.length))]);
+    print([totalLine(withMore(count(reports), 1 + (await beside).length))]);
     return 2;
   }
-  return conclude(reports, failedBefore);
+  return conclude(reports, await beside);
 }
 
 /** The files to run; throws if there is none. */
@@ -72,11 +72,11 @@ function inOrder(files: readonly TestFile[], seed: number | undefined): TestFile
   return [...files].sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
 }
 
-function conclude(reports: readonly FileReport[], failedBefore: readonly string[]): number {
+function conclude(reports: readonly FileReport[], failedBeside: readonly string[]): number {
   print([...reports].sort((a, b) => (a.file.label < b.file.label ? -1 : 1)).flatMap(failureLines));
   print(['', slowestLine(reports), ...skippedLines(reports)]);
   const tested = count(reports);
-  const errors = tested.passed + tested.failed === 0 ? [...failedBefore, 'no test ran'] : failedBefore;
+  const errors = tested.passed + tested.failed === 0 ? [...failedBeside, 'no test ran'] : failedBeside;
   const totals = withMore(tested, errors.length);
   print([...errors.map((text) => `error: ${text}`), totalLine(totals)]);
   return totals.failed === 0 ? 0 : 1;
