@@ -2,6 +2,7 @@
  * stci-client against an agent of the test's own, and alone: bytes in and out, exit codes, errors. Real jobs: stcirun's
  * tests.
  */
+// @sameFor user: messages between processes of one user.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -3,6 +3,7 @@
  * them, and nothing of theirs goes where that user points. In a mount namespace, whose /tmp is the test's own.
  */
 // @timeoutMs 600000
+// @sameFor node: who owns which directory; how Node makes and reads them is session-place's.
 
 import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';

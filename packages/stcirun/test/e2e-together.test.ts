@@ -1,4 +1,5 @@
 // @timeoutMs 120000
+// @sameFor user: jobs as in e2e-session; the session's place is session-place's.
 /**
  * A session whose agents are started together, on real processes: they find their parents by their places, and when
  * one is killed, those below it are linked again, over the network.

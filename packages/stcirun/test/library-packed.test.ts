@@ -3,6 +3,7 @@
  * JavaScript and one in TypeScript, both of which docs/library.md shows, and by all else that it shows.
  */
 // @timeoutMs 240000
+// @sameFor user: files and processes of one user; whose code may be loaded is e2e-plugin's.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,7 +31,7 @@ suite('library: packed', (test) => {
     install(place);
     for (const [name, code] of shown()) writeFileSync(join(place, name), code);
   }, LONG);
-  test.after(() => rmSync(place, { recursive: true, force: true }));
+  test.after(() => rmSync(place, { recursive: true, force: true }), LONG);
 
   const run = (name: string): Promise<Result> => start([], {
     program: join(place, name), cwd: place, limitMs: 60_000,

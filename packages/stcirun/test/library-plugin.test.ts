@@ -1,5 +1,6 @@
 /** Plugins whose code fails or hangs in a process that uses the library. */
 // @timeoutMs 120000
+// @sameFor user: what a plugin's code may do wrong; whose code it is, is e2e-plugin's.
 
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

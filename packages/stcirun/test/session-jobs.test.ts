@@ -1,4 +1,5 @@
 /** Front-ends that come and go: connections to a session's jobs. */
+// @sameFor user: messages between processes of one user.
 
 import type { RankPage } from '@stci/core/session';
 import { StciError } from '@stci/interface';
