@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { assert, suite } from '@stci/testkit';
+import { assert, patient, suite } from '@stci/testkit';
 import { ROOT, blocks, commands, expectedCodes } from './documents.js';
 import type { Block } from './documents.js';
 
@@ -31,7 +31,7 @@ function copyRepository(to: string): void {
 
 function run(directory: string, command: string): string {
   const { status, signal, stdout } = spawnSync('bash', ['-c', `exec 2>&1\n${command}`], {
-    cwd: directory, encoding: 'utf8', timeout: COMMAND_DEADLINE_MS, maxBuffer: 64 * 1024 * 1024,
+    cwd: directory, encoding: 'utf8', timeout: patient(COMMAND_DEADLINE_MS), maxBuffer: 64 * 1024 * 1024,
     // What is there from the installation of this repository need not come over the network again.
     env: { ...process.env, npm_config_prefer_offline: 'true' },
   });
