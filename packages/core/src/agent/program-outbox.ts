@@ -63,8 +63,8 @@ interface Pair {
 interface Sent {
   readonly message: Outgoing;
   readonly pair: Pair;
-  /** What it took of the credit; undefined: it has room of its own. */
-  charge: number | undefined;
+  /** What it took of the credit; 0: it has room of its own. */
+  charge: number;
 }
 
 export class ProgramOutbox {
@@ -150,10 +150,10 @@ export class ProgramOutbox {
   #onGrants(pair: Pair | undefined, grants: ReadonlySet<number>): void {
     for (const call of grants) {
       const sent = this.#sent.get(call);
-      if (sent?.charge === undefined || sent.pair !== pair) continue;
+      if (sent === undefined || sent.pair !== pair) continue;
       this.#addCredit(sent.message.to, sent.charge);
       pair.flightBytes -= sent.charge;
-      sent.charge = undefined;
+      sent.charge = 0;
     }
     for (const { flows } of pair?.receivers ?? []) {
       for (const flow of flows.values()) if (flow.asked && grants.has(flow.waiting[0]?.call ?? 0)) flow.granted = true;
@@ -194,14 +194,12 @@ export class ProgramOutbox {
   /** Takes what one rank may send to another now. */
   #take(pair: Pair, receiver: Receiver, flow: Flow, messages: Outgoing[]): void {
     for (let [next] = flow.waiting; next !== undefined; [next] = flow.waiting) {
-      const charge = flow.granted ? undefined : chargeOf(next.bytes.length);
-      if (charge !== undefined) {
-        const hasCredit = charge <= receiver.creditBytes
-          && pair.flightBytes + charge <= this.#init.limits.flightBytes;
-        if (next.isLong || !hasCredit) return;
-        receiver.creditBytes -= charge;
-        pair.flightBytes += charge;
-      }
+      const charge = flow.granted ? 0 : chargeOf(next.bytes.length);
+      const hasCredit = charge <= receiver.creditBytes
+        && pair.flightBytes + charge <= this.#init.limits.flightBytes;
+      if (!flow.granted && (next.isLong || !hasCredit)) return;
+      receiver.creditBytes -= charge;
+      pair.flightBytes += charge;
       flow.waiting.shift();
       [flow.asked, flow.granted] = [false, false];
       this.#sent.set(next.call, { message: next, pair, charge });
@@ -213,7 +211,7 @@ export class ProgramOutbox {
     const sent = this.#sent.get(call);
     if (sent === undefined) return;
     this.#sent.delete(call);
-    const { message, pair, charge = 0 } = sent;
+    const { message, pair, charge } = sent;
     pair.flightBytes -= charge;
     message.settle(problem);
   }
