@@ -313,6 +313,23 @@ suite('children of an agent', (test) => {
     assert.equal([p.told, answers, p.children.alive], [['up 0'], ['unreachable'], 1]);
   });
 
+  test('stop: one that is just being linked is let go at once, and holds up nothing', () => {
+    const p = playing();
+    const answers: string[] = [];
+    p.children.adopt(p.spec(0, 'up'), 10 * STOP_MS, (events) => {
+      const [near, far] = memoryChannel(p.net.platform.clock, 'child', 'parent');
+      const kill = (): void => {
+        far.destroy('killed');
+        p.net.platform.clock.soon(() => events.onExit({ status: 0, evidence: 'connection' }));
+      };
+      return { pid: 7, channel: near, kill };
+    }, ({ result }) => answers.push(result));
+    let done = 0;
+    p.children.stop('enough', () => (done += 1));
+    p.net.run(STOP_MS / 2);
+    assert.equal([done, answers, p.children.alive, p.net.faults], [1, ['unreachable'], 0, []]);
+  });
+
   test('the next incarnation is linked in place of the former, whose link ends', () => {
     const p = playing();
     p.launch('up');

@@ -6,6 +6,7 @@ import type { AgentScope } from '../../dist/agent/composition.js';
 import type { AgentNode } from '../../dist/agent/node.js';
 import { ToolWatch } from '../../dist/agent/tool-watch.js';
 import { detectorProcess } from '../../dist/detector/process.js';
+import { detectorWatchdog } from '../../dist/detector/watchdog.js';
 import { MetricStore } from '../../dist/metrics/store.js';
 import { testPlace } from '../world.js';
 
@@ -21,12 +22,13 @@ function watching(overlay: string) {
     name: 'session:0', platform: place.platform, fault: (fault: unknown) => { throw fault as Error; },
     router: { parentLink: {} }, messages: { sendNeighbour: (_link: unknown, name: string) => tell(name)() },
   } as unknown as AgentNode;
-  const module = detectorProcess.create({}, {}, undefined);
+  const modules = [detectorProcess.create({}, {}, undefined), detectorWatchdog.create({}, { grace: 0 }, undefined)];
   const scope = {
-    detectors: () => [{ name: 'process', module, notifier: 'auto', isNamed: false }],
+    detectors: () => modules.map((module, i) => ({ name: `d${i}`, module, notifier: 'auto', isNamed: false })),
   } as unknown as AgentScope;
   const metrics = new MetricStore(() => ({}));
-  const watch = new ToolWatch({ node, scope, metrics, attemptOf: () => 1, onStuck: () => undefined });
+  const onStuck = (rank: number): void => tell(`stuck ${rank}`)();
+  const watch = new ToolWatch({ node, scope, metrics, attemptOf: () => 1, onStuck });
   watch.prepare({ string: () => overlay, bool: () => false, list: () => [] } as unknown as Params);
   return { place, log, tell, watch };
 }
@@ -54,6 +56,18 @@ suite('tool watch', (test) => {
     place.run(1);
     assert.equal(log, ['failure.report 0', 'busy 0', 'slow 0']);
     assert.equal(place.world.scheduler.queue.pending(), []);
+  });
+
+  test('a tool that breaks its promise is ended, and reported with its end; none is once the agent stops', () => {
+    for (const isStopped of [false, true]) {
+      const { place, log, watch } = watching('bmg');
+      watch.onAlive(4, 100);
+      if (isStopped) watch.stop();
+      place.run(1000);
+      if (!isStopped) watch.onEnded({ ...END, rank: 4 });
+      assert.equal(log, isStopped ? [] : ['stuck 4 100', 'failure.report 1000']);
+      assert.equal(place.world.scheduler.queue.pending(), []);
+    }
   });
 
   test('a good end, and a failure of which nobody wants to hear at once, delay nothing', () => {

@@ -61,6 +61,19 @@ suite('broadcasts that are kept', (test) => {
     assert.not.ok(missed.has(8));
   });
 
+  test('what fits exactly into the bounds, of a job and of all, is kept', () => {
+    const broadcasts = new Broadcasts();
+    const frame = new Uint8Array(KEPT_BYTES_MAX);
+    const jobs = KEPT_ALL_BYTES_MAX / KEPT_BYTES_MAX;
+    const told = Array.from({ length: jobs }, (_, job) => {
+      frame.set(encodeHeader({
+        layer: LAYER.message, type: 4, flags: 0, ttl: 9, stream: 0, source: 0, destination: 0, job, sequence: 1,
+      }, KEPT_BYTES_MAX - HEADER_BYTES));
+      return broadcasts.keep(frame);
+    });
+    assert.equal([told, broadcasts.keptBytes], [Array(jobs).fill(undefined), KEPT_ALL_BYTES_MAX]);
+  });
+
   test('all jobs together have a bound: the one with the most loses its oldest, which is told once', () => {
     const broadcasts = new Broadcasts();
     const told: (number | undefined)[] = [];

@@ -59,6 +59,16 @@ suite('mender: decisions', (test) => {
     assert.ok(mender.dueMs !== undefined && mender.dueMs < LEASE_MS);
   });
 
+  test('of an agent that was started again, or taken out, while it was to be linked nothing is due any more', () => {
+    for (const events of [['fail', 'plan', 'start', 'up'], ['leave']] as const) {
+      const { table, mender, lost, text } = setup();
+      assert.equal(lost(4, 10, 'closed'), ['1: 4 tries 10']);
+      for (const event of events) table.apply(10, event);
+      assert.equal(text(mender.tick(10)), []);
+      assert.is(mender.dueMs, undefined, events[0]);
+    }
+  });
+
   test('an agent whose link closed is reached first, and those below it when it does not answer soon', () => {
     const { table, mender, lost, text } = setup();
     assert.equal(lost(0, 2, 'closed'), ['1: 0 tries 2']);
