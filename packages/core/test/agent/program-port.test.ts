@@ -1,7 +1,10 @@
 /** The socket of programs at their session agent: who is taken, what each is told, and what breaks the protocol. */
 
-import { PROGRAM_KEYS_MAX, programRecord } from '@stci/interface';
+import {
+  PROGRAM_KEYS_MAX, PROGRAM_MESSAGE_BYTES_MAX, PROGRAM_PARTS_BYTES_MAX, programRecord, type Channel,
+} from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { ProgramConnection, type ProgramConnectionEvents } from '../../dist/agent/program-connection.js';
 import { POSITION_COST_US } from '../../dist/agent/program-turns.js';
 import { SIZE, VOTE, decision, play, state, type Peer } from './port-help.js';
 
@@ -280,6 +283,29 @@ suite('programs at their session agent', (test) => {
     three.channel.readable(true);
     run();
     assert.ok(three.isClosed);
+  });
+
+  test('what it may leave unread: answers to a mark, the last of them, a decision, and as much again of news', () => {
+    const mib = 1024 * 1024;
+    let [queuedBytes, sent, why] = [0, 0, ''];
+    const channel = {
+      get queuedBytes() {
+        return queuedBytes;
+      },
+      bind: () => undefined,
+      send: () => (sent += 1),
+      destroy: (text: string) => (why = text),
+    } as unknown as Channel;
+    const connection = new ProgramConnection(channel, {} as ProgramConnectionEvents);
+    const isSent = (bytes: number): unknown => {
+      const before = sent;
+      queuedBytes = bytes;
+      connection.send({ type: 'failed-call', id: 1, code: 'c', reason: 'r' } as never);
+      return [connection.hasRoom, sent > before, why];
+    };
+    const most = 2 * mib + PROGRAM_MESSAGE_BYTES_MAX + PROGRAM_PARTS_BYTES_MAX;
+    assert.equal([isSent(mib), isSent(mib + 1)], [[true, true, ''], [false, true, '']]);
+    assert.equal([isSent(most), isSent(most + 1)], [[false, true, ''], [false, false, 'it does not read']]);
   });
 
   test('connections that never say hello: no more than may be pending, and ranks still connect', () => {

@@ -119,6 +119,19 @@ suite('streams without reduction', (test) => {
     assert.is(heard[0]?.credits, 2);
   });
 
+  test('credit that comes back as a whole is told, once; what nobody waited for is not', () => {
+    const { net, heard, root } = open(makeNet(line(2), { 'iof.window': '256KiB' }), specOf(all(2), 'tree', 'none'));
+    for (const to of [undefined, addressOf(1)]) {
+      const before = heard[0]?.credits ?? 0;
+      assert.is(root.down(new Uint8Array(300_000), to), false);
+      net.run();
+      assert.is(heard[0]?.credits, before + 1);
+      assert.is(root.down(new Uint8Array(200_000), to), true);
+      net.run();
+      assert.is(heard[0]?.credits, before + 1);
+    }
+  });
+
   test('a member that is dropped holds back nobody', () => {
     const net = makeNet(star(3), { 'iof.window': '256KiB' });
     const { heard, root } = open(net, specOf(all(3), 'tree:arity=2', 'none'), 0, true);
