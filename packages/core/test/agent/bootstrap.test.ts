@@ -1,0 +1,101 @@
+/** The bootstrap at the controller: hosts below one whose agent failed, and who may speak for whom before it is up. */
+
+import {
+  CONTROLLER, StciError, rootAddress, sessionAddress, type AgentsEvents, type AgentsStart, type HostIndex,
+} from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import type { AgentLauncher } from '../../dist/agent/agent-launcher.js';
+import type { AgentNode } from '../../dist/agent/node.js';
+import { Bootstrap } from '../../dist/agent/bootstrap.js';
+import type { BootstrapEvents } from '../../dist/agent/bootstrap-contracts.js';
+import { sessionTree } from '../../dist/agent/session-tree.js';
+import { makeNet } from '../am/net.js';
+import { composition, resolved, type Settings } from '../assembly.js';
+
+const HOSTS = 6;
+const KEY = new Uint8Array(32);
+
+/** Hosts 0 to 5 in a binary tree: 2 and 3 below 0, 4 and 5 below 1. All agents are started together, and wait. */
+function play(more: Settings = {}) {
+  const settings = { 'launcher.tree.arity': '2', 'errmgr.launch': 'retry', launcherproc: 'local', ...more };
+  const net = makeNet([0], settings);
+  const node = net.nodes[0] as AgentNode;
+  const { params, snapshot } = resolved(settings);
+  const scope = composition.scope('controller', params, net.platform);
+  const hosts = Array.from({ length: HOSTS }, (_, i) => ({ name: `h${i}`, slots: 1, slotsBound: true, origin: 't' }));
+  let together: AgentsEvents | undefined;
+  const children = { launch: () => undefined, relaunch: () => undefined, adopt: () => undefined };
+  const agentLauncher = {
+    isLocal: false, supervise: () => children, ready: (done: () => void) => done(), problemOf: () => undefined,
+    connection: () => ({ connect: [] }), rootSpec: () => ({}),
+    launcherOfAll: {
+      name: 'all',
+      startAll: (_start: AgentsStart, events: AgentsEvents) => {
+        together = events;
+        return { phase: undefined, kill: () => undefined };
+      },
+    },
+  } as unknown as AgentLauncher;
+  const events: string[] = [];
+  const bootstrap = new Bootstrap({
+    node, agentLauncher, tree: sessionTree(scope, hosts, params), errorManager: scope.errorManager(params), hosts,
+    spares: [], stays: true, snapshot,
+  }, new Proxy({}, { get: (_, name) => () => events.push(String(name)) }) as BootstrapEvents);
+  bootstrap.start();
+  for (const host of hosts.keys()) together?.onPlace(host, { addresses: [`tls://h${host}:1`], key: KEY });
+  const up = (host: HostIndex): void => {
+    bootstrap.onUp({ host, incarnation: 1, pid: 1, hostname: `h${host}`, socket: 's' } as never);
+  };
+  const fail = (host: HostIndex, code: 'STCI_AGENT_LOST' | 'STCI_LAUNCH_FAILED'): void => bootstrap.onFailed({
+    host, reporter: undefined, incarnation: bootstrap.table.get(host).incarnation, evidence: 'closed',
+    error: new StciError(code, 'gone'),
+  });
+  /** Whether its next start is to reach where it waits, and if it is not there is to start it; or is one of its own. */
+  const next = (host: HostIndex): string => {
+    const start = bootstrap.loginOf(host)[4];
+    if (start === undefined || 'reason' in start) return 'start';
+    return start.orStart === true ? 'reach or start' : 'reach';
+  };
+  return { net, node, bootstrap, events, up, fail, next };
+}
+
+suite('bootstrap', (test) => {
+  test('below an agent that was linked and is lost, those that wait may have ended with it; else they wait', () => {
+    const linked = play();
+    linked.up(0);
+    linked.fail(0, 'STCI_AGENT_LOST');
+    assert.equal([2, 3, 4, 5].map(linked.next), ['reach or start', 'reach or start', 'reach', 'reach']);
+    // It said no word to the controller, but its link was there.
+    const broken = play();
+    broken.fail(0, 'STCI_AGENT_LOST');
+    assert.equal([2, 3, 4, 5].map(broken.next), ['reach or start', 'reach or start', 'reach', 'reach']);
+    const unlinked = play();
+    unlinked.fail(0, 'STCI_LAUNCH_FAILED');
+    assert.equal([0, 2, 3, 4, 5].map(unlinked.next), ['reach or start', 'reach', 'reach', 'reach', 'reach']);
+  });
+
+  test('a host that is to be started again, after a pause or at once, is awaited until it is up', () => {
+    const { net, bootstrap, up } = play({ 'errmgr.loss': 'start-again' });
+    for (let host = 0; host < HOSTS; host++) up(host);
+    assert.is(bootstrap.isRestarting(5), false);
+    bootstrap.table.apply(5, 'suspect', { evidence: 'e' });
+    bootstrap.table.apply(5, 'fail', { evidence: 'e' });
+    bootstrap.decide(5, 'idle', 'agent-lost', new StciError('STCI_AGENT_LOST', 'gone'));
+    assert.equal([bootstrap.isRestarting(5), bootstrap.isRestarting(4)], [true, false]);
+    net.until(() => bootstrap.table.get(5).state === 'starting', 'its start');
+    assert.is(bootstrap.isRestarting(5), true);
+    bootstrap.onUp({ host: 5, incarnation: bootstrap.table.get(5).incarnation, socket: 's' } as never);
+    assert.equal([bootstrap.isRestarting(5), bootstrap.table.get(5).state], [false, 'up']);
+  });
+
+  test('an agent below another may be spoken for by it before it is known, and by no other', () => {
+    const { node: { isPlannedBelow } } = play();
+    const [above, below] = [rootAddress(0), rootAddress(2)];
+    assert.equal([isPlannedBelow(below, above), isPlannedBelow(sessionAddress(2), above)], [true, true]);
+    assert.equal([isPlannedBelow(above, above), isPlannedBelow(sessionAddress(0), above)], [true, true]);
+    for (const [agent, by] of [
+      [above, below], [rootAddress(4), above], [CONTROLLER, above], [below, CONTROLLER], [below, sessionAddress(0)],
+      [rootAddress(HOSTS), rootAddress(1)], [rootAddress(HOSTS), rootAddress(2)], [rootAddress(HOSTS), rootAddress(9)],
+    ] as const) assert.is(isPlannedBelow(agent, by), false, `${agent} by ${by}`);
+  });
+});
