@@ -1,0 +1,178 @@
+/** A session that stays, in simulation: hosts that leave, agents that end, and what is left of its jobs and faults. */
+
+import { ResidentSession, roleFactory, runAgent, type Composition } from '@stci/core';
+import type { FaultAction, FaultEvent, FaultModule, FaultReport, FrontEnd, JobEvent, JobReport } from '@stci/interface';
+import { createWorld, type AgentContext } from '@stci/platform-sim';
+import { assert, suite } from '@stci/testkit';
+import type { AgentScope } from '../../dist/agent/composition.js';
+import type { HostOutcome } from '../../dist/agent/host-changes.js';
+import { composition, resolved, type Settings } from '../assembly.js';
+
+const HOSTS = 4;
+
+/** A kind of fault that does this and is in force then, at the root agent of a host or the session agent of a job. */
+const faultOf = (role: 'root' | 'session', action: FaultAction): FaultModule => ({
+  victims: ['host'], undoes: action.type !== 'kill', args: {}, problemOf: () => undefined,
+  plan: () => [{ at: { role, host: 1 }, body: {} }],
+  open: () => ({
+    dueMs: undefined,
+    on: (event: FaultEvent) => {
+      if (event.type === 'inject') return [action];
+      if (event.type === 'done') return [{ type: 'injected', text: '' }];
+      return event.type === 'undo' ? [{ type: 'undone' }] : [];
+    },
+  }),
+} as unknown as FaultModule);
+
+/** The tests' composition, with one kind of fault; `pids`: processes of agents by name. */
+function withFault(fault: FaultModule | undefined, pids: Map<string, number>): Composition {
+  const scope = (...given: Parameters<Composition['scope']>): AgentScope =>
+    ({ ...composition.scope(...given), ...(fault && { fault: () => fault }) });
+  const onNode: Composition['onNode'] = ({ name, platform }) => void pids.set(name, platform.env.pid);
+  return { paramsOf: (encoded) => composition.paramsOf(encoded), scope, onNode };
+}
+
+interface Job {
+  readonly frontEnd: FrontEnd;
+  readonly events: JobEvent[];
+  report: JobReport | undefined;
+}
+
+/** All hosts are up when this returns. */
+function open(settings: Settings = {}, fault?: FaultModule) {
+  const world = createWorld({ seed: 1 });
+  const pids = new Map<string, number>();
+  const used = withFault(fault, pids);
+  world.program('stci-agent', ({ platform, channel, exit }: AgentContext) => {
+    const load = (done: (start: ReturnType<typeof roleFactory>) => void): void => done(roleFactory(used));
+    runAgent({ platform, channel, load, exit: ({ failed }) => exit(failed ? 1 : 0) });
+  });
+  const { params, snapshot } = resolved({ launcherproc: 'local', errmgr: 'continue', ...settings });
+  const host = (_: unknown, i: number) => ({ name: `h${i}`, slots: 4, slotsBound: false, origin: 'test' });
+  const allocation = { hosts: Array.from({ length: HOSTS }, host), spares: [] };
+  const nothing = (): void => undefined;
+  let [isReady, hasStopped] = [false, false];
+  let given: ResidentSession | undefined;
+  const login = world.start('login', ['stci'], ({ platform, exit }) => {
+    const observer = { onEvent: nothing, onReady: () => (isReady = true), onAborted: nothing, onEnding: nothing };
+    given = new ResidentSession({ platform, composition: used, params, snapshot, allocation }, observer);
+    stop = () => given?.stop(() => {
+      hasStopped = true;
+      exit(0);
+    });
+  });
+  let stop = nothing;
+  const until = (holds: () => boolean, what: string, withinMs = 10_000): void => {
+    const endMs = world.nowMs + withinMs;
+    while (!holds() && world.nowMs < endMs) world.run({ untilMs: world.nowMs + 10, maxEvents: 5_000_000 });
+    assert.ok(holds(), `within ${withinMs} ms: ${what}`);
+  };
+  until(() => isReady, 'all hosts');
+  const session = given as unknown as ResidentSession;
+  const submit = (...[program, ...args]: [string, ...string[]]): Job => {
+    const job: Job = {
+      events: [], report: undefined,
+      frontEnd: session.openFrontEnd({
+        onJobEvent: (event) => {
+          job.events.push(event);
+          if (event.type === 'ended') job.report = event.report;
+        },
+        onOutput: (_rank, _stream, _chunk, _wallMs, release) => release(),
+        onStdinDrain: nothing, onStdinClosed: nothing, onStopped: nothing,
+      }),
+    };
+    job.frontEnd.submit({
+      apps: [{ program, args, count: HOSTS, env: {} }], mapBy: { by: 'node' }, oversubscribe: true,
+      env: { PATH: '/bin' }, wdir: '/', stdin: { to: 'none' }, launchTimeoutMs: 30_000,
+    });
+    until(() => job.events.some(({ type }) => type === 'running'), 'the job runs');
+    return job;
+  };
+  const reports: FaultReport[] = [];
+  const inject = (job: number): void => {
+    const owner = { onReport: (report: FaultReport) => void reports.push(report), onAbandoned: nothing };
+    session.faults.begin(owner, {
+      leaseMs: 60_000, ownsSession: false, allow: [], victimsMax: 9, keepRanks: [], keepHosts: [],
+    });
+    session.faults.inject(owner, [
+      {
+        id: 'a', kind: 'test', args: {}, victim: { kind: 'host', host: 1 }, job, timeoutMs: 1000,
+        ...(job > 0 && { durationMs: 3_600_000 }),
+      },
+    ]);
+  };
+  const stateOf = (at: number): string | undefined => session.hosts[at]?.state;
+  const end = (): void => {
+    stop();
+    until(() => hasStopped, 'the end', 60_000);
+    assert.equal(world.faults.map(({ error }) => String(error)), []);
+    assert.equal(world.livingProcesses().map(({ command }) => command.join(' ')), [], 'nothing is left');
+  };
+  return { world, session, login, pids, until, submit, inject, reports, stateOf, end };
+}
+
+suite('a session that stays', (test) => {
+  test('a host that is to leave does so as soon as it is told', () => {
+    const { world, session, stateOf, until, end } = open();
+    const startMs = world.nowMs;
+    let left: readonly HostOutcome[] = [];
+    session.removeHosts(['h1'], { force: false }, (outcomes) => (left = outcomes));
+    until(() => left.length > 0, 'it has left', 500);
+    assert.equal([left, stateOf(1), stateOf(2)], [[{ name: 'h1', error: undefined }], 'left', 'up']);
+    assert.ok(world.nowMs - startMs < 500);
+    end();
+  });
+
+  test('that a rank is to be started again is told when its process has ended', () => {
+    const { submit, until, end } = open({ errmgr: 'restart', 'errmgr.restart.pause': '30s' });
+    const job = submit('crash', 'SEGV', '0.1');
+    until(() => job.events.filter(({ type }) => type === 'restarting').length === HOSTS, 'all are to be', 1000);
+    job.frontEnd.control({ verb: 'end', kill: true, reason: 'enough' });
+    until(() => job.report !== undefined, 'its end');
+    end();
+  });
+
+  test('a job that is ended while a host does not answer: its ranks are lost, no others', () => {
+    const { world, login, pids, submit, until, end } = open({ 'bootcom.lease': '120s' });
+    const job = submit('sleep', '600');
+    const pid = pids.get('root:1') as number;
+    world.pauseProcess(login.host, pid);
+    job.frontEnd.control({ verb: 'end', kill: true, reason: 'enough' });
+    until(() => job.report !== undefined, 'its end', 60_000);
+    assert.equal(job.report?.ranks.map(({ host, outcome }) => `${host} ${outcome}`).sort(),
+      ['h0 ended', 'h1 lost', 'h2 ended', 'h3 ended']);
+    world.resumeProcess(login.host, pid);
+    end();
+  });
+
+  for (const method of ['process', 'inline'] as const) {
+    test(`an agent that a fault kills, ${method}, ends as by SIGKILL if it has a process, and alone`, () => {
+      const kill = faultOf('root', { type: 'kill', key: 'k', what: 'self' });
+      const { world, login, inject, until, stateOf, end } = open({ 'launcher.root.method': method }, kill);
+      inject(0);
+      until(() => stateOf(1) === 'failed', 'its host is lost', 2000);
+      const ends = world.processes().filter(({ command }) => command[0] === 'stci-agent').map((each) => each.end);
+      const killed = ends.filter((each) => each !== undefined);
+      assert.equal(killed, method === 'process' ? [{ signal: 'SIGKILL' }] : []);
+      assert.equal([login.state, stateOf(0), stateOf(2)], ['running', 'up', 'up']);
+      end();
+    });
+  }
+
+  test('what a fault has started where the ranks have ended already ends with the job', () => {
+    const spawn = faultOf('session', { type: 'spawn', key: 'k', program: 'ignore-term', args: ['600'], count: 2 });
+    const { world, login, submit, inject, reports, until, end } = open({}, spawn);
+    const job = submit('sleep', '600');
+    const started = job.events.find((event) => event.type === 'started' && event.rank === 1);
+    world.killProcess(login.host, (started as { readonly pid: number }).pid);
+    const count = (program: string): number =>
+      world.livingProcesses().filter(({ command }) => command[0] === program).length;
+    until(() => job.events.some(({ type }) => type === 'exited'), 'the end of its rank');
+    inject(1);
+    until(() => reports.some(({ state }) => state === 'injected'), 'the fault');
+    assert.equal([count('ignore-term'), count('sleep')], [2, HOSTS - 1]);
+    job.frontEnd.control({ verb: 'end', kill: true, reason: 'enough' });
+    until(() => job.report !== undefined && count('ignore-term') === 0, 'the end of all of it', 3000);
+    end();
+  });
+});
