@@ -135,6 +135,12 @@ suite('small jobs', (test) => {
     }
   });
 
+  test('agents that have linked to a listener are none of the connections that are pending there', () => {
+    const settings = { 'bootcom.boot': 'ws', 'launcher.tree.arity': '20', 'bootcom.pending.max': '4' };
+    const { report } = play({ hosts: 20, count: 20, command: ['sleep', '2'], settings });
+    assert.equal([report?.exitCode, report?.failures], [0, []]);
+  });
+
   test('a job of which agents or front-ends could not be told is refused, with what would do', () => {
     const settings = { 'message.bytes.max': '64KiB' };
     const long = (chars: number): Asked =>

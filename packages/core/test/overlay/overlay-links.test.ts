@@ -12,7 +12,7 @@ const KEY = new Uint8Array(32);
 
 /** Agents of a net; `connect`: what comes of a connection of one of them to another. */
 function play(connect: (from: number, to: number) => Channel | undefined = () => undefined) {
-  const net = makeNet(star(3), { 'bootcom.handshake': '30s' });
+  const net = makeNet(star(7), { 'bootcom.handshake': '30s', 'bootcom.pending.max': '2' });
   const { clock } = net.platform;
   const accepts = new Map<number, (channel: Channel) => void>();
   /** A connection to one that listens; this end of it. */
@@ -105,6 +105,18 @@ suite('links of an overlay', (test) => {
     net.run(3000);
     assert.ok(atMs.length > 4, `${atMs.length} attempts`);
     check();
+  });
+
+  test('links that are up are none of those that are pending', () => {
+    const { net, open, neighbour } = play();
+    const one = open(6);
+    const others = [1, 2, 3, 4, 5].map(open);
+    one.setNeighbours([1, 2, 3, 4, 5].map(neighbour));
+    for (const each of others) {
+      each.setNeighbours([neighbour(6)]);
+      net.run(1000);
+    }
+    assert.equal(others.map((each) => each.linkTo(6)?.state), Array(5).fill('up'));
   });
 
   test('one that closes lets those go that have not said who they are', () => {
