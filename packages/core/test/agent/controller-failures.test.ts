@@ -1,0 +1,138 @@
+/** Failures at the controller: who is given up for a silence, and what the records say of those who reported it. */
+
+import {
+  CONTROLLER, addressIndex, bootPosition, rootAddress, type Address, type DetectorModule,
+  type FailureNotice, type FailureRecord, type HostIndex,
+} from '@stci/interface';
+import { createTree } from '@stci/topology-tree';
+import { assert, suite } from '@stci/testkit';
+import type { AgentScope } from '../../dist/agent/composition.js';
+import { ControllerFailures } from '../../dist/agent/controller-failures.js';
+import type { AgentNode } from '../../dist/agent/node.js';
+import { encode } from '../../dist/codec/cbor.js';
+import { RECORD_MS } from '../../dist/failure/records.js';
+import { MembershipTable } from '../../dist/membership/table.js';
+import type { Declared } from '../../dist/membership/mender.js';
+import type { Overlay } from '../../dist/overlay/contracts.js';
+import { ScriptedDetector, directNotifier } from '../failure/watch-help.js';
+import { resolved } from '../assembly.js';
+import { testPlace } from '../world.js';
+
+const HOSTS = 4;
+const ROUND_TRIP_MS = 2;
+
+type Handler = (body: unknown, context: { readonly source: Address }) => unknown;
+
+/** Hosts 0 to 3 in a chain, of which these answer the controller. */
+function play(answering: readonly HostIndex[]) {
+  const place = testPlace();
+  const { clock } = place.platform;
+  const handlers = new Map<string, Handler>();
+  const { params } = resolved({ 'detector.latency': '20ms' });
+  const node = {
+    name: 'controller', platform: place.platform, params, fault: (fault: unknown) => { throw fault as Error; },
+    messages: {
+      on: (name: string, handler: Handler) => void handlers.set(name, handler),
+      send: () => undefined,
+      request: (to: Address, _name: string, _body: unknown, done: (error?: Error) => void, options: {
+        readonly timeoutMs: number;
+      }) => {
+        const answers = answering.includes(addressIndex(to));
+        clock.after(answers ? ROUND_TRIP_MS : options.timeoutMs, () => done(answers ? undefined : new Error('silent')));
+      },
+    },
+  } as unknown as AgentNode;
+  const table = new MembershipTable(createTree(HOSTS + 1, 1), HOSTS);
+  for (let host = 0; host < HOSTS; host++) for (const event of ['start', 'up'] as const) table.apply(host, event);
+  const self = { position: 0, incarnation: 0 };
+  const nothing = (): void => undefined;
+  const overlay = {
+    self, members: [], topology: undefined, isLinked: () => true, send: nothing, sendReliably: nothing,
+    reported: nothing, gone: nothing, joined: nothing, start: nothing, whenOpen: nothing,
+  } as unknown as Overlay;
+  const module: DetectorModule = {
+    watches: 'agents', topology: '', metrics: {}, open: () => new ScriptedDetector(),
+    promise: () => ({ messagesPerSecond: 0, bytesPerSecond: 0, text: '' }),
+  };
+  const scope = {
+    detectors: () => [{ name: 'scripted', module, notifier: 'direct', isNamed: true }], notifier: () => directNotifier,
+  } as unknown as AgentScope;
+  const [events, declared, records] = [[] as string[], [] as string[], [] as FailureRecord[]];
+  const failures = new ControllerFailures({
+    node, scope, overlay, table: () => table, hostName: (host) => `h${host}`, sessionAgents: () => [],
+    declare: (host, _incarnation, { error, notice }: Declared) => {
+      declared.push(`h${host}: ${notice.evidence}`);
+      table.apply(host, 'suspect', { evidence: 'e' });
+      table.apply(host, 'fence', { evidence: 'e' });
+      failures.onHostLost(host, error, undefined, notice);
+    },
+    onRecord: (record) => void records.push(record),
+    emit: ({ host, change }) => void events.push(`${change} h${host}`),
+  });
+  failures.start();
+  handlers.get('failure.interest')?.({}, { source: CONTROLLER });
+  let number = 0;
+  /** The agent of host `by` says that this host is silent. */
+  const report = (by: HostIndex, host: HostIndex): void => {
+    const reporter = { position: bootPosition(by), incarnation: 1 };
+    number += 1;
+    const notice: FailureNotice = {
+      reporter, number, subject: { kind: 'host', host, incarnation: 1 }, cause: 'silent', evidence: 'no heartbeat',
+      detector: 'scripted', suspectedWallMs: 1, confirmedWallMs: 1,
+    };
+    const body = { notifier: 'direct', incarnation: 1, body: encode(notice) };
+    handlers.get('notifier.message')?.(body, { source: rootAddress(by) });
+    place.run(1);
+  };
+  return { ...place, table, failures, report, events, declared, records };
+}
+
+suite('failures at the controller', (test) => {
+  test('a host that is silent alone is given up; its record names who else reported it, and when it is decided', () => {
+    const { report, run, events, declared, records } = play([0, 1, 2]);
+    for (const by of [0, 1, 1, 2]) report(by, 3);
+    assert.equal([events, declared, records], [['suspected h3'], [], []]);
+    run(1000);
+    assert.equal([events, declared], [['suspected h3'], ['h3: no heartbeat']]);
+    run(RECORD_MS);
+    assert.equal(records.map(({ hostName, reporter, confirmers }) => [hostName, reporter, confirmers]),
+      [['h3', 'root:0', ['root:1', 'root:2']]]);
+  });
+
+  test('of hosts that are silent together, the one above is given up, and what was reported below it is refuted', () => {
+    const { report, run, events, declared, records } = play([0]);
+    report(0, 3);
+    run(1000);
+    assert.equal(declared, ['h1: no answer, and silence below it (no heartbeat)']);
+    assert.equal(events, ['suspected h3', 'refuted h3']);
+    run(RECORD_MS);
+    assert.equal(records.map(({ hostName }) => hostName), ['h1']);
+  });
+
+  test('an agent above that is just being linked to another is not given up for a silence below it', () => {
+    const { table, report, run, events, declared } = play([0]);
+    report(0, 3);
+    table.apply(1, 'suspect', { evidence: 'its link closed' });
+    run(60_000);
+    assert.equal([declared, events], [[], ['suspected h3', 'refuted h3']]);
+  });
+
+  test('a host that answers is refuted, and no record is made; what is said of it soon after is asked, not told', () => {
+    const { report, run, events, declared, records } = play([0, 1, 2, 3]);
+    report(0, 3);
+    run(1000);
+    report(1, 3);
+    run(60_000);
+    assert.equal([events.filter((event) => event === 'suspected h3').length, events.slice(0, 2)],
+      [1, ['suspected h3', 'refuted h3']]);
+    assert.equal([declared, records], [[], []]);
+  });
+
+  test('after the end of the session nothing is given up', () => {
+    const { failures, report, run, declared } = play([]);
+    report(0, 3);
+    failures.stop();
+    run(60_000);
+    assert.equal(declared, []);
+  });
+});
