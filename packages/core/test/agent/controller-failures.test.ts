@@ -99,7 +99,7 @@ suite('failures at the controller', (test) => {
       [['h3', 'root:0', ['root:1', 'root:2']]]);
   });
 
-  test('of hosts that are silent together, the one above is given up, and what was reported below it is refuted', () => {
+  test('of hosts that are silent together, the one above is given up, and the report of those below is refuted', () => {
     const { report, run, events, declared, records } = play([0]);
     report(0, 3);
     run(1000);
@@ -117,7 +117,7 @@ suite('failures at the controller', (test) => {
     assert.equal([declared, events], [[], ['suspected h3', 'refuted h3']]);
   });
 
-  test('a host that answers is refuted, and no record is made; what is said of it soon after is asked, not told', () => {
+  test('a host that answers is refuted, without a record; what is said of it soon after is asked, not told', () => {
     const { report, run, events, declared, records } = play([0, 1, 2, 3]);
     report(0, 3);
     run(1000);

@@ -1,7 +1,10 @@
 /** A session that stays, in simulation: hosts that leave, agents that end, and what is left of its jobs and faults. */
 
-import { ResidentSession, roleFactory, runAgent, type Composition } from '@stci/core';
-import type { FaultAction, FaultEvent, FaultModule, FaultReport, FrontEnd, JobEvent, JobReport } from '@stci/interface';
+import { ResidentSession, roleFactory, runAgent, type AgentNode, type Composition } from '@stci/core';
+import {
+  CONTROLLER, rootAddress, sessionAddress, type FaultAction, type FaultEvent, type FaultModule, type FaultReport,
+  type FrontEnd, type JobEvent, type JobReport,
+} from '@stci/interface';
 import { createWorld, type AgentContext } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
 import type { AgentScope } from '../../dist/agent/composition.js';
@@ -24,11 +27,11 @@ const faultOf = (role: 'root' | 'session', action: FaultAction): FaultModule => 
   }),
 } as unknown as FaultModule);
 
-/** The tests' composition, with one kind of fault; `pids`: processes of agents by name. */
-function withFault(fault: FaultModule | undefined, pids: Map<string, number>): Composition {
+/** The tests' composition, with one kind of fault; `nodes`: of agents, by name. */
+function withFault(fault: FaultModule | undefined, nodes: Map<string, AgentNode>): Composition {
   const scope = (...given: Parameters<Composition['scope']>): AgentScope =>
     ({ ...composition.scope(...given), ...(fault && { fault: () => fault }) });
-  const onNode: Composition['onNode'] = ({ name, platform }) => void pids.set(name, platform.env.pid);
+  const onNode = (node: AgentNode): void => void nodes.set(node.name, node);
   return { paramsOf: (encoded) => composition.paramsOf(encoded), scope, onNode };
 }
 
@@ -41,8 +44,8 @@ interface Job {
 /** All hosts are up when this returns. */
 function open(settings: Settings = {}, fault?: FaultModule) {
   const world = createWorld({ seed: 1 });
-  const pids = new Map<string, number>();
-  const used = withFault(fault, pids);
+  const nodes = new Map<string, AgentNode>();
+  const used = withFault(fault, nodes);
   world.program('stci-agent', ({ platform, channel, exit }: AgentContext) => {
     const load = (done: (start: ReturnType<typeof roleFactory>) => void): void => done(roleFactory(used));
     runAgent({ platform, channel, load, exit: ({ failed }) => exit(failed ? 1 : 0) });
@@ -101,6 +104,12 @@ function open(settings: Settings = {}, fault?: FaultModule) {
       },
     ]);
   };
+  const pidOf = (name: string): number => nodes.get(name)?.platform.env.pid as number;
+  const pause = (name: string): void => {
+    world.pauseProcess(login.host, pidOf(name));
+    world.run({ untilMs: world.nowMs + 10, maxEvents: 1_000_000 });
+  };
+  const resume = (name: string): void => world.resumeProcess(login.host, pidOf(name));
   const stateOf = (at: number): string | undefined => session.hosts[at]?.state;
   const end = (): void => {
     stop();
@@ -108,7 +117,7 @@ function open(settings: Settings = {}, fault?: FaultModule) {
     assert.equal(world.faults.map(({ error }) => String(error)), []);
     assert.equal(world.livingProcesses().map(({ command }) => command.join(' ')), [], 'nothing is left');
   };
-  return { world, session, login, pids, until, submit, inject, reports, stateOf, end };
+  return { world, session, login, nodes, pidOf, pause, resume, until, submit, inject, reports, stateOf, end };
 }
 
 suite('a session that stays', (test) => {
@@ -133,15 +142,43 @@ suite('a session that stays', (test) => {
   });
 
   test('a job that is ended while a host does not answer: its ranks are lost, no others', () => {
-    const { world, login, pids, submit, until, end } = open({ 'bootcom.lease': '120s' });
+    const { pause, resume, submit, until, end } = open({ 'bootcom.lease': '120s' });
     const job = submit('sleep', '600');
-    const pid = pids.get('root:1') as number;
-    world.pauseProcess(login.host, pid);
+    pause('root:1');
     job.frontEnd.control({ verb: 'end', kill: true, reason: 'enough' });
     until(() => job.report !== undefined, 'its end', 60_000);
     assert.equal(job.report?.ranks.map(({ host, outcome }) => `${host} ${outcome}`).sort(),
       ['h0 ended', 'h1 lost', 'h2 ended', 'h3 ended']);
-    world.resumeProcess(login.host, pid);
+    resume('root:1');
+    end();
+  });
+
+  test('one that sent malformed data is given up at once, whatever the agent above it does', () => {
+    const { nodes, pause, resume, until, stateOf, end } = open({
+      'bootcom.lease': '120s', 'launcher.tree.arity': '1',
+    });
+    pause('root:0');
+    const error = { code: 'STCI_MESSAGE_INVALID', message: 'bad' };
+    nodes.get('controller')?.messages.send(CONTROLLER, 'agent.malformed', { agent: rootAddress(1), error });
+    until(() => stateOf(1) === 'failed', 'it is given up', 100);
+    resume('root:0');
+    until(() => stateOf(2) === 'up', 'those below it are linked to another');
+    end();
+  });
+
+  test('what is asked of the agents of a host is answered, with an error, when the host is lost', () => {
+    const { world, login, nodes, pidOf, pause, submit, until, stateOf, end } = open({ 'bootcom.lease': '120s' });
+    submit('sleep', '600');
+    pause('root:1');
+    const errors: (string | undefined)[] = [];
+    const { messages } = nodes.get('controller') as AgentNode;
+    for (const [agent, job] of [[rootAddress(1), 0], [sessionAddress(1), 1]] as const) {
+      const options = { job, timeoutMs: 60_000 };
+      messages.request(agent, 'agent.metrics', {}, (error) => void errors.push(error?.code), options);
+    }
+    world.killProcess(login.host, pidOf('root:1'));
+    until(() => stateOf(1) === 'failed', 'its loss', 1000);
+    assert.equal(errors, ['STCI_AGENT_LOST', 'STCI_AGENT_LOST']);
     end();
   });
 
