@@ -141,6 +141,19 @@ suite('a session that stays', (test) => {
     end();
   });
 
+  test('ranks of a host that is lost are started again by the agents that its job has on others', () => {
+    const { world, login, pidOf, submit, until, end } = open({ errmgr: 'restart', 'errmgr.restart.pause': '10ms' });
+    const job = submit('sleep', '600');
+    world.killProcess(login.host, pidOf('root:1'));
+    const started = (): number[] => job.events.flatMap((event) =>
+      event.type === 'started' && event.rank === 1 ? [event.host] : []);
+    until(() => started().length === 2, 'its second start', 2000);
+    assert.not.ok(started()[1] === 1, 'on another host');
+    job.frontEnd.control({ verb: 'end', kill: true, reason: 'enough' });
+    until(() => job.report !== undefined, 'its end');
+    end();
+  });
+
   test('a job that is ended while a host does not answer: its ranks are lost, no others', () => {
     const { pause, resume, submit, until, end } = open({ 'bootcom.lease': '120s' });
     const job = submit('sleep', '600');
