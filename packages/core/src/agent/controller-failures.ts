@@ -240,7 +240,6 @@ export class ControllerFailures implements JobFailures {
     const { subject, reporter, detector, evidence } = notice;
     const member = memberOf(subject);
     const { table } = this;
-    if (subject.host >= table.size) return;
     // Of a rank, only what its job has a failure of: an agent may speak of ranks that are not there.
     if (member === undefined) return this.#log.records.has(subject) ? this.#record(notice) : undefined;
     if (table.get(subject.host).incarnation !== member.incarnation) return;
