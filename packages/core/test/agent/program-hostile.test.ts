@@ -62,6 +62,7 @@ function inboxOf() {
 function mailOf() {
   const place = testPlace();
   const sent: string[] = [];
+  const granted: number[] = [];
   const faults: string[] = [];
   let [decided, got] = [0, 0];
   let on: Record<string, (body: never) => void> = {};
@@ -71,14 +72,17 @@ function mailOf() {
     fault: (_fault: unknown, where: string) => faults.push(where),
     messages: {
       on: (name: string, call: (body: never) => void) => (on = { ...on, [name]: call }),
-      send: (_to: number, name: string, { host, batches }: { readonly host: number; readonly batches: number }) =>
-        sent.push(`${name} ${host} ${batches}`),
+      send: (_to: number, name: string, { host, batches, grants }: MessageBody<'program.taken'>) => {
+        sent.push(`${name} ${host} ${batches}`);
+        granted.push(...grants);
+      },
     },
   } as unknown as AgentNode;
   const program = new Program(0, 1, '');
   program.connection = { hasRoom: true, send: () => (got += 1) } as never;
+  const programs = new Map([[0, program]]);
   const mail = new ProgramMail({
-    node, host: 0, hosts: SIZE, size: SIZE, news: newsOf(), programs: new Map([[0, program]]),
+    node, host: 0, hosts: SIZE, size: SIZE, news: newsOf(), programs,
     decided: () => decided, open: () => undefined,
   });
   const bring = (batch: Batch): void => {
@@ -91,7 +95,15 @@ function mailOf() {
     place.run(1);
   };
   const receive = (): void => mail.receive(program, { type: 'receive', id: 1 });
-  return { bring, decide, receive, got: () => got, told: () => sent.splice(0), faults };
+  /** The rank's process ends, and it is started again. */
+  const restart = (): void => {
+    mail.onEnded(program);
+    programs.set(0, new Program(0, 2, ''));
+  };
+  return {
+    bring, decide, receive, restart, got: () => got, told: () => sent.splice(0), granted: () => granted.splice(0),
+    faults,
+  };
 }
 
 suite('a hostile agent and programs', (test) => {
@@ -173,6 +185,16 @@ suite('a hostile agent and programs', (test) => {
     receive(1);
     assert.is(got(), 2);
     assert.equal(granted(), ['2 2'], 'all room was given back');
+  });
+
+  test('what a process was given room for, and has not come when it ends, takes none from the next', () => {
+    const { bring, restart, granted } = mailOf();
+    bring(batchOf(1, { asks: [askOf(1, 1)] }));
+    bring(batchOf(2, { asks: [askOf(2, 2)] }));
+    assert.equal(granted(), [1], 'one of the longest at a time');
+    restart();
+    bring(batchOf(2, { asks: [[3, 2, 0, 2, 't', 8 * MIB]] }));
+    assert.equal(granted(), [3]);
   });
 
   test('an ask that comes after the news of its sender\'s end gets no room', () => {

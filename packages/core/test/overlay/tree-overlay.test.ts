@@ -95,6 +95,16 @@ suite('overlay without links of its own', (test) => {
     assert.equal(got, ['next']);
   });
 
+  test('one that is reported is no member until it is refuted; its link is told once', () => {
+    const { overlays: [, overlay], told, start } = makeRig(tree(4, 2));
+    start();
+    const member = { position: 3, incarnation: 1 };
+    overlay?.reported(member);
+    assert.equal(overlay?.members.map(name), ['0#0', '1#1', '2#1']);
+    overlay?.joined(member);
+    assert.equal([overlay?.members.map(name), told[1]], [['0#0', '1#1', '2#1', '3#1'], ['up 0#0', 'up 3#1']]);
+  });
+
   test('the next incarnation joins once, and one that is gone is no member', () => {
     const { overlays, told, start } = makeRig(tree(3, 2));
     start();
