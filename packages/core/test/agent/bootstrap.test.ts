@@ -88,6 +88,17 @@ suite('bootstrap', (test) => {
     assert.equal([bootstrap.isRestarting(5), bootstrap.table.get(5).state], [false, 'up']);
   });
 
+  test('an agent that comes up after its host was given up is ended, once the session has begun', () => {
+    const { bootstrap, events, up } = play();
+    for (let host = 0; host < HOSTS; host++) up(host);
+    events.length = 0;
+    for (const state of ['suspect', 'fail'] as const) bootstrap.table.apply(5, state, { evidence: 'e' });
+    bootstrap.onUp({ host: 5, incarnation: 2, socket: 's' } as never);
+    assert.equal(events, [], 'of no incarnation that there was');
+    up(5);
+    assert.equal([events, bootstrap.table.get(5).state], [['onGivenUp'], 'failed']);
+  });
+
   test('an agent below another may be spoken for by it before it is known, and by no other', () => {
     const { node: { isPlannedBelow } } = play();
     const [above, below] = [rootAddress(0), rootAddress(2)];
