@@ -1,11 +1,13 @@
 /** The bootstrap at the controller: hosts below one whose agent failed, and who may speak for whom before it is up. */
 
 import {
-  CONTROLLER, StciError, rootAddress, sessionAddress, type AgentsEvents, type AgentsStart, type HostIndex,
+  CONTROLLER, StciError, bootPosition, rootAddress, sessionAddress, type Address, type AgentsEvents, type AgentsStart,
+  type HostIndex,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { AgentLauncher } from '../../dist/agent/agent-launcher.js';
 import type { AgentNode } from '../../dist/agent/node.js';
+import { BootSubtree } from '../../dist/agent/boot-subtree.js';
 import { Bootstrap } from '../../dist/agent/bootstrap.js';
 import type { BootstrapEvents } from '../../dist/agent/bootstrap-contracts.js';
 import { sessionTree } from '../../dist/agent/session-tree.js';
@@ -37,8 +39,9 @@ function play(more: Settings = {}) {
     },
   } as unknown as AgentLauncher;
   const events: string[] = [];
+  const tree = sessionTree(scope, hosts, params);
   const bootstrap = new Bootstrap({
-    node, agentLauncher, tree: sessionTree(scope, hosts, params), errorManager: scope.errorManager(params), hosts,
+    node, agentLauncher, tree, errorManager: scope.errorManager(params), hosts,
     spares: [], stays: true, snapshot,
   }, new Proxy({}, { get: (_, name) => () => events.push(String(name)) }) as BootstrapEvents);
   bootstrap.start();
@@ -56,7 +59,7 @@ function play(more: Settings = {}) {
     if (start === undefined || 'reason' in start) return 'start';
     return start.orStart === true ? 'reach or start' : 'reach';
   };
-  return { net, node, bootstrap, events, up, fail, next };
+  return { net, node, agentLauncher, tree, bootstrap, events, up, fail, next };
 }
 
 suite('bootstrap', (test) => {
@@ -86,6 +89,26 @@ suite('bootstrap', (test) => {
     assert.is(bootstrap.isRestarting(5), true);
     bootstrap.onUp({ host: 5, incarnation: bootstrap.table.get(5).incarnation, socket: 's' } as never);
     assert.equal([bootstrap.isRestarting(5), bootstrap.table.get(5).state], [false, 'up']);
+  });
+
+  test('a root agent leads to those that it knows to be below it, and to none that was linked to another', () => {
+    const { agentLauncher, tree } = play();
+    for (const isLate of [false, true]) {
+      const router: { rule?: (to: Address) => Address | undefined; clearReachable(): void } =
+        { clearReachable: () => undefined };
+      const node = { router, messages: { keepBroadcasts: () => undefined } } as unknown as AgentNode;
+      const logins = (isLate ? [0] : [0, 2, 3]).map((host) => [host, `h${host}`, '', 1] as const);
+      const common = { hosts: HOSTS, tree: tree.part, outlivesParent: true, params: new Uint8Array(0) };
+      const subtree = new BootSubtree({
+        node, agentLauncher, treeOf: (hosts) => tree.treeOf(hosts), position: bootPosition(0), logins, common,
+      }, { onUp: () => undefined, onFailed: () => undefined });
+      const way = (host: HostIndex): unknown => router.rule?.(rootAddress(host));
+      assert.equal([way(0), way(2), way(4)], [rootAddress(0), isLate ? undefined : rootAddress(2), undefined]);
+      subtree.route(3, [2, 3]);
+      assert.equal([way(2), router.rule?.(sessionAddress(2))], [rootAddress(3), rootAddress(3)]);
+      subtree.route(0, [2]); // By its parent.
+      assert.equal([way(2), way(3)], [undefined, rootAddress(3)]);
+    }
   });
 
   test('an agent that comes up after its host was given up is ended, once the session has begun', () => {
