@@ -4,6 +4,7 @@ import type { HostIndex, ProgramEvent, Rank } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
 import { mailLimits } from '../../dist/agent/program-credit.js';
 import { ProgramInbox } from '../../dist/agent/program-inbox.js';
+import { chargeOf } from '../../dist/agent/program-mailbox.js';
 import { ProgramNews } from '../../dist/agent/program-news.js';
 import { ProgramOutbox, type Outgoing } from '../../dist/agent/program-outbox.js';
 import { Program } from '../../dist/agent/program.js';
@@ -345,8 +346,10 @@ suite('messages between ranks', (test) => {
     const batch = (from: Rank, bytes: number) =>
       ({ host: 1, decided: 0, asks: [], messages: [[1, from, 0, 1, 't', 0, new Uint8Array(bytes)] as const] });
     assert.throwsCode('STCI_MESSAGE_INVALID', () => inbox.onBatch(batch(2, 10)));
-    inbox.onBatch(batch(1, 10));
-    assert.throwsCode('STCI_MESSAGE_INVALID', () => inbox.onBatch(batch(1, 4 * LIMITS.shareBytes)));
+    const most = 4 * LIMITS.shareBytes;
+    inbox.onBatch(batch(1, most - 2 * chargeOf(0)));
+    inbox.onBatch(batch(1, 0));
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => inbox.onBatch(batch(1, 0)));
     const ask = { host: 1, decided: 0, messages: [], asks: [[1, 1, 0, 1, 't', 9 * MIB] as const] };
     assert.throwsCode('STCI_MESSAGE_INVALID', () => inbox.onBatch(ask));
   });

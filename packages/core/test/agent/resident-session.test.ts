@@ -55,9 +55,11 @@ function open(settings: Settings = {}, fault?: FaultModule) {
   const allocation = { hosts: Array.from({ length: HOSTS }, host), spares: [] };
   const nothing = (): void => undefined;
   let [isReady, hasStopped] = [false, false];
+  const told: JobEvent[] = [];
   let given: ResidentSession | undefined;
   const login = world.start('login', ['stci'], ({ platform, exit }) => {
-    const observer = { onEvent: nothing, onReady: () => (isReady = true), onAborted: nothing, onEnding: nothing };
+    const onEvent = (event: JobEvent): void => void told.push(event);
+    const observer = { onEvent, onReady: () => (isReady = true), onAborted: nothing, onEnding: nothing };
     given = new ResidentSession({ platform, composition: used, params, snapshot, allocation }, observer);
     stop = () => given?.stop(() => {
       hasStopped = true;
@@ -117,7 +119,7 @@ function open(settings: Settings = {}, fault?: FaultModule) {
     assert.equal(world.faults.map(({ error }) => String(error)), []);
     assert.equal(world.livingProcesses().map(({ command }) => command.join(' ')), [], 'nothing is left');
   };
-  return { world, session, login, nodes, pidOf, pause, resume, until, submit, inject, reports, stateOf, end };
+  return { world, session, login, told, nodes, pidOf, pause, resume, until, submit, inject, reports, stateOf, end };
 }
 
 suite('a session that stays', (test) => {
@@ -129,6 +131,23 @@ suite('a session that stays', (test) => {
     until(() => left.length > 0, 'it has left', 500);
     assert.equal([left, stateOf(1), stateOf(2)], [[{ name: 'h1', error: undefined }], 'left', 'up']);
     assert.ok(world.nowMs - startMs < 500);
+    end();
+  });
+
+  test('a host that is lost is started again, and whether a job had ranks there is told', () => {
+    const { world, login, told, pidOf, submit, until, stateOf, end } = open({ 'errmgr.loss': 'start-again' });
+    const phases = (): string[] => told.flatMap((event) => (event.type === 'recovery' ? [event.phase] : []));
+    const lose = (): void => {
+      const before = phases().length;
+      world.killProcess(login.host, pidOf('root:1'));
+      until(() => phases().length > before && stateOf(1) === 'up', 'it is up again', 5000);
+    };
+    lose();
+    const job = submit('sleep', '600');
+    lose();
+    assert.equal(phases(), ['idle', 'running']);
+    job.frontEnd.control({ verb: 'end', kill: true, reason: 'enough' });
+    until(() => job.report !== undefined, 'its end');
     end();
   });
 
