@@ -146,6 +146,10 @@ suite('a session that stays', (test) => {
     const job = submit('sleep', '600');
     lose();
     assert.equal(phases(), ['idle', 'running']);
+    const recorded = (): unknown[] => told.flatMap((event) => event.type === 'failure-record'
+      ? [[event.record.subject.kind, event.record.hostName, event.record.lostRanks.map(({ ranks }) => ranks)]] : []);
+    until(() => recorded().length === 2, 'a record of each', 3000);
+    assert.equal(recorded(), [['host', 'h1', []], ['host', 'h1', [[1]]]]);
     job.frontEnd.control({ verb: 'end', kill: true, reason: 'enough' });
     until(() => job.report !== undefined, 'its end');
     end();

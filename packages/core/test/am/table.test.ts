@@ -144,6 +144,13 @@ suite('message types', (test) => {
     assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('job.failure', { error: { ...record, cause: record } }));
   });
 
+  test('a newer peer may add 64 KiB of fields to each, and no more', () => {
+    const bytes = encode({ added: new Uint8Array(65_000) }).length;
+    assert.ok(bytes < 64 * 1024);
+    checkLength('agent.leave', bytes);
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => checkLength('agent.leave', bytes + 4096));
+  });
+
   test('what is longer than any of its type is not decoded; what is repeated to others is short', () => {
     const bytesMax = bodyBytesMax('overlay.opened');
     checkLength('overlay.opened', bytesMax);
