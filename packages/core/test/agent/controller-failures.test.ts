@@ -23,12 +23,12 @@ const ROUND_TRIP_MS = 2;
 
 type Handler = (body: unknown, context: { readonly source: Address }) => unknown;
 
-/** Hosts 0 to 3 in a chain, of which these answer the controller. */
-function play(answering: readonly HostIndex[]) {
+/** Hosts 0 to 3 in a chain, of which these answer the controller; it asks for ten times the latency. */
+function play(answering: readonly HostIndex[], latencyMs = 20) {
   const place = testPlace();
   const { clock } = place.platform;
   const handlers = new Map<string, Handler>();
-  const { params } = resolved({ 'detector.latency': '20ms' });
+  const { params } = resolved({ 'detector.latency': `${latencyMs}ms` });
   const node = {
     name: 'controller', platform: place.platform, params, fault: (fault: unknown) => { throw fault as Error; },
     messages: {
@@ -97,6 +97,17 @@ suite('failures at the controller', (test) => {
     run(RECORD_MS);
     assert.equal(records.map(({ hostName, reporter, confirmers }) => [hostName, reporter, confirmers]),
       [['h3', 'root:0', ['root:1', 'root:2']]]);
+  });
+
+  test('no record is told before it is decided, however long that takes', () => {
+    const { report, run, declared, records } = play([0, 1, 2], 200);
+    report(0, 3);
+    run(RECORD_MS + 500);
+    assert.equal([declared, records], [[], []]);
+    run(500);
+    assert.equal([declared.length, records], [1, []]);
+    run(RECORD_MS);
+    assert.equal(records.map(({ hostName }) => hostName), ['h3']);
   });
 
   test('of hosts that are silent together, the one above is given up, and the report of those below is refuted', () => {
