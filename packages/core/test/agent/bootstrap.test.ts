@@ -26,19 +26,22 @@ function play(more: Settings = {}) {
   const scope = composition.scope('controller', params, net.platform);
   const hosts = Array.from({ length: HOSTS }, (_, i) => ({ name: `h${i}`, slots: 1, slotsBound: true, origin: 't' }));
   let together: AgentsEvents | undefined;
-  const children = { launch: () => undefined, relaunch: () => undefined, adopt: () => undefined };
+  const [nothing, stop] = [(): void => undefined, (_: unknown, done: () => void): void => done()];
+  const children = {
+    launch: nothing, relaunch: nothing, adopt: nothing, stop, stopRest: (done: () => void) => done(),
+  };
+  const events: string[] = [];
   const agentLauncher = {
     isLocal: false, supervise: () => children, ready: (done: () => void) => done(), problemOf: () => undefined,
-    connection: () => ({ connect: [] }), rootSpec: () => ({}),
+    connection: () => ({ connect: [] }), rootSpec: () => ({}), close: () => undefined,
     launcherOfAll: {
       name: 'all',
-      startAll: (_start: AgentsStart, events: AgentsEvents) => {
-        together = events;
-        return { phase: undefined, kill: () => undefined };
+      startAll: (_start: AgentsStart, given: AgentsEvents) => {
+        together = given;
+        return { phase: undefined, kill: () => void events.push('kill') };
       },
     },
   } as unknown as AgentLauncher;
-  const events: string[] = [];
   const tree = sessionTree(scope, hosts, params);
   const bootstrap = new Bootstrap({
     node, agentLauncher, tree, errorManager: scope.errorManager(params), hosts,
@@ -59,7 +62,8 @@ function play(more: Settings = {}) {
     if (start === undefined || 'reason' in start) return 'start';
     return start.orStart === true ? 'reach or start' : 'reach';
   };
-  return { net, node, agentLauncher, tree, bootstrap, events, up, fail, next };
+  const exit = (host: HostIndex): void => together?.onExit(host, { status: 0 });
+  return { net, node, exit, agentLauncher, tree, bootstrap, events, up, fail, next };
 }
 
 suite('bootstrap', (test) => {
@@ -108,6 +112,21 @@ suite('bootstrap', (test) => {
       assert.equal([way(2), router.rule?.(sessionAddress(2))], [rootAddress(3), rootAddress(3)]);
       subtree.route(0, [2]); // By its parent.
       assert.equal([way(2), way(3)], [undefined, rootAddress(3)]);
+    }
+  });
+
+  test('at the end those that are up are waited for, and not those that are lost or were started again', () => {
+    for (const renewed of [undefined, 5]) {
+      const { net, bootstrap, events, up, exit } = play();
+      for (let host = 0; host < HOSTS; host++) up(host);
+      if (renewed !== undefined) for (const state of ['suspect', 'fail', 'plan', 'start', 'up'] as const) {
+        bootstrap.table.apply(renewed, state, { evidence: 'e' });
+      }
+      events.length = 0;
+      bootstrap.stop((settled) => settled(), () => undefined);
+      for (let host = 0; host < HOSTS - 1; host++) exit(host);
+      net.run(600);
+      assert.is(events.includes('kill'), renewed !== undefined);
     }
   });
 

@@ -1,7 +1,7 @@
 /** Failures at the controller: who is given up for a silence, and what the records say of those who reported it. */
 
 import {
-  CONTROLLER, addressIndex, bootPosition, rootAddress, type Address, type DetectorModule,
+  CONTROLLER, StciError, addressIndex, bootPosition, rootAddress, type Address, type DetectorModule,
   type FailureNotice, type FailureRecord, type HostIndex,
 } from '@stci/interface';
 import { createTree } from '@stci/topology-tree';
@@ -137,6 +137,21 @@ suite('failures at the controller', (test) => {
     assert.equal([events.filter((event) => event === 'suspected h3').length, events.slice(0, 2)],
       [1, ['suspected h3', 'refuted h3']]);
     assert.equal([declared, records], [[], []]);
+  });
+
+  test('a host that does not come up, and ends the launch, has a record that says so', () => {
+    const { failures, records } = play([]);
+    const error = new StciError('STCI_LAUNCH_FAILED', 'no route\nto it');
+    for (const [host, reason] of [[1, 'no host is left'], [2, undefined]] as const) {
+      failures.onStartFailed({ host, reporter: 0, cause: 'not-started', error });
+      failures.onLaunchEnding(host, reason);
+    }
+    failures.stop();
+    assert.equal(records.map(({ hostName, reporter, cause, evidence, policy }) =>
+      [hostName, reporter, cause, evidence, policy]), [
+      ['h1', 'root:0', 'not-started', 'no route', ['the launch is ended: no host is left']],
+      ['h2', 'root:0', 'not-started', 'no route', ['the launch is ended']],
+    ]);
   });
 
   test('after the end of the session nothing is given up', () => {

@@ -123,7 +123,7 @@ function open(settings: Settings = {}, fault?: FaultModule) {
 }
 
 suite('a session that stays', (test) => {
-  test('a host that is to leave does so as soon as it is told', () => {
+  test('a host that is to leave does so as soon as it is told, and may come again', () => {
     const { world, session, stateOf, until, end } = open();
     const startMs = world.nowMs;
     let left: readonly HostOutcome[] = [];
@@ -131,6 +131,13 @@ suite('a session that stays', (test) => {
     until(() => left.length > 0, 'it has left', 500);
     assert.equal([left, stateOf(1), stateOf(2)], [[{ name: 'h1', error: undefined }], 'left', 'up']);
     assert.ok(world.nowMs - startMs < 500);
+    const add = (name: string): void =>
+      session.addHosts([{ name, slots: 4, slotsBound: false, origin: 'test' }], (outcomes) => (left = outcomes));
+    assert.throws(() => add('h2'), /Host h2 is in the session already/);
+    left = [];
+    add('h1');
+    until(() => left.length > 0, 'it is there again');
+    assert.equal([left, stateOf(1)], [[{ name: 'h1', error: undefined }], 'up']);
     end();
   });
 

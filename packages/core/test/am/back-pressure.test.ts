@@ -1,9 +1,11 @@
-/** Queues of links stay below the bound at which a link is cut, however slow the agents above are. */
+/** Queues of links stay below the bound at which a link is cut, however slow the agents above are; credit for streams. */
 
 import { CONTROLLER } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { OutputQueue } from '../../dist/agent/output-queue.js';
-import { addressOf, makeNet } from './net.js';
+import { CHUNK_COST_BYTES, SendCredit } from '../../dist/am/credit.js';
+import { addressOf, line, makeNet } from './net.js';
+import { all, open, specOf } from './stream-help.js';
 
 const MIB = 1024 * 1024;
 
@@ -55,5 +57,24 @@ suite('bounded queues', (test) => {
     const twos = sent.reduce((count, frame) => count + frame.filter((byte) => byte === 2).length, 0);
     assert.ok(twos >= 3000);
     assert.is(sent[sent.length - 1]?.[1], 1, 'the end of rank 1 is last');
+  });
+
+  test('credit that comes back as a whole is told, once; what nobody waited for is not', () => {
+    const { net, heard, root } = open(makeNet(line(2), { 'iof.window': '256KiB' }), specOf(all(2), 'tree', 'none'));
+    for (const to of [undefined, addressOf(1)]) {
+      const before = heard[0]?.credits ?? 0;
+      assert.is(root.down(new Uint8Array(300_000), to), false);
+      net.run();
+      assert.is(heard[0]?.credits, before + 1);
+      assert.is(root.down(new Uint8Array(200_000), to), true);
+      net.run();
+      assert.is(heard[0]?.credits, before + 1);
+    }
+  });
+
+  test('less credit than the least that a chunk costs is none', () => {
+    const credit = new SendCredit(2 * CHUNK_COST_BYTES);
+    assert.equal([credit.available, credit.spend(CHUNK_COST_BYTES - 1), credit.spend(1)], [true, true, false]);
+    assert.equal([credit.grant(0), credit.grant(1), credit.grant(1)], [false, true, false]);
   });
 });

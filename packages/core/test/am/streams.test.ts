@@ -3,7 +3,7 @@
 import { DEFAULT_STREAM, type Reduction, type StciError, type StreamSpec } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
 import type { StreamEndpoint } from '../../dist/am/stream-endpoint.js';
-import { FLAG, LAYER, encodeHeader } from '../../dist/codec/frame.js';
+import { FLAG, LAYER, decodeHeader, encodeHeader } from '../../dist/codec/frame.js';
 import { encode } from '../../dist/codec/cbor.js';
 import { addressOf, ask, line, makeNet, star, tree, type Net } from './net.js';
 import { all, listener, open, specOf, type Heard } from './stream-help.js';
@@ -119,19 +119,6 @@ suite('streams without reduction', (test) => {
     assert.is(heard[0]?.credits, 2);
   });
 
-  test('credit that comes back as a whole is told, once; what nobody waited for is not', () => {
-    const { net, heard, root } = open(makeNet(line(2), { 'iof.window': '256KiB' }), specOf(all(2), 'tree', 'none'));
-    for (const to of [undefined, addressOf(1)]) {
-      const before = heard[0]?.credits ?? 0;
-      assert.is(root.down(new Uint8Array(300_000), to), false);
-      net.run();
-      assert.is(heard[0]?.credits, before + 1);
-      assert.is(root.down(new Uint8Array(200_000), to), true);
-      net.run();
-      assert.is(heard[0]?.credits, before + 1);
-    }
-  });
-
   test('a member that is dropped holds back nobody', () => {
     const net = makeNet(star(3), { 'iof.window': '256KiB' });
     const { heard, root } = open(net, specOf(all(3), 'tree:arity=2', 'none'), 0, true);
@@ -225,6 +212,21 @@ suite('streams with reduction', (test) => {
       for (const i of [0, 2]) streams[i]?.up(good);
       net.run(5000);
       assert.equal(heard[0]?.faults.map(({ code }) => code), ['STCI_STREAM_INVALID'], reduction);
+    }
+  });
+
+  test('a contribution that is none of its reduction is the fault of who sent it, not of the stream', () => {
+    const net = makeNet(star(3));
+    for (const [reduction, bad] of [['concat', [1]], ['concat', 'x'], ['none', 1]] as const) {
+      const { root, heard, streams } = open(net, specOf(all(3), 'tree:arity=2', reduction));
+      const body = encode(bad);
+      const header = { layer: LAYER.stream, type: 1, flags: FLAG.reduce, ttl: 8, stream: 2, source: addressOf(1),
+        destination: addressOf(0), job: 0, sequence: 1 };
+      const frame = decodeHeader(new Uint8Array([...encodeHeader(header, body.length), ...body]));
+      assert.throwsCode('STCI_MESSAGE_INVALID', () => (streams[0] as StreamEndpoint).receive(frame, body));
+      assert.equal(heard[0]?.faults, []);
+      root.close();
+      net.run();
     }
   });
 

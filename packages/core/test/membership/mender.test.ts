@@ -125,9 +125,11 @@ suite('mender: decisions', (test) => {
     for (const [evidence, atMs] of [['closed', LEASE_MS], ['silent', 100]] as const) {
       const { table, mender, lost, text } = setup();
       const seen = lost(4, 10, evidence);
+      const triesMs: number[] = [];
       let nowMs = 0;
       while (mender.dueMs !== undefined) {
         if (seen.at(-1)?.includes('tries 10') === true) {
+          triesMs.push(nowMs);
           seen.push(...text(mender.answered(Number(seen.at(-1)?.split(':')[0]), { result: 'unreachable' }, nowMs)));
         }
         nowMs = mender.dueMs ?? nowMs;
@@ -136,6 +138,8 @@ suite('mender: decisions', (test) => {
       const tries = ['1: 4 tries 10', '2: 1 tries 10', '3: controller tries 10'];
       const few = ['1: 4 tries 10', '2: controller tries 10', '10 fenced by 10: link silent'];
       assert.equal(seen.slice(0, 3), evidence === 'silent' ? few : tries);
+      // Pauses double, to a quarter of the lease.
+      assert.equal(triesMs, evidence === 'silent' ? [0, 300] : [0, 100, 300, 700, 1500, 3100, 5600, 8100]);
       assert.is(seen.at(-1), `10 fenced by 10: link ${evidence}`);
       assert.is(evidence === 'silent' ? seen.length : nowMs, evidence === 'silent' ? 3 : LEASE_MS);
       assert.ok(nowMs >= atMs && seen.length <= 12, `${seen.length} actions, ${nowMs} ms`);

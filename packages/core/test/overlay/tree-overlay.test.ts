@@ -105,6 +105,18 @@ suite('overlay without links of its own', (test) => {
     assert.equal([overlay?.members.map(name), told[1]], [['0#0', '1#1', '2#1', '3#1'], ['up 0#0', 'up 3#1']]);
   });
 
+  test('a link to one that joins later is told when it does, once', () => {
+    const { overlays: [, overlay], told, start } = makeRig(tree(4, 2));
+    const joined = { position: 3, incarnation: 1 };
+    overlay?.joined(joined);
+    start([0, 1, 2].map((position) => ({ position, incarnation: position === 0 ? 0 : 1 })));
+    assert.equal(told[1], ['up 0#0']);
+    for (const time of ['first', 'second']) {
+      overlay?.joined(joined);
+      assert.equal(told[1], ['up 0#0', 'up 3#1'], time);
+    }
+  });
+
   test('the next incarnation joins once, and one that is gone is no member', () => {
     const { overlays, told, start } = makeRig(tree(3, 2));
     start();
