@@ -208,13 +208,15 @@ export class RootAgent {
   /** Stops the session agent with its tools and the root agents below at the same time. */
   stop(done: () => void): void {
     this.#stopping = true;
-    this.#failures.stop();
+    // One that leaves alone is heard by the others as long as its tools take.
+    if (!this.#isLeaving) this.#failures.stop();
     this.#faults.stop('its root agent stops');
     this.overlay.close();
     let missing = 2;
     const one = (): void => {
       missing -= 1;
       if (missing > 0) return;
+      this.#failures.stop();
       this.#deps.agentLauncher.close();
       this.#deps.adoption?.close();
       done();

@@ -141,6 +141,23 @@ suite('a session that stays', (test) => {
     end();
   });
 
+  test('an agent that leaves, and waits for its tools, is suspected by nobody, and suspects nobody', () => {
+    for (const more of [{}, { 'overlay.topology': 'bmg' }] as Settings[]) {
+      const { session, told, submit, until, stateOf, end } = open({
+        'launcher.tree.arity': '1', detector: 'ring', 'tool.grace': '3s', ...more,
+      });
+      const job = submit('ignore-term', '600');
+      session.removeHosts(['h1'], { force: true }, () => undefined);
+      until(() => stateOf(1) === 'left', 'it has left');
+      job.frontEnd.control({ verb: 'end', kill: true, reason: 'enough' });
+      until(() => job.report !== undefined, 'the end');
+      const suspected = told.flatMap((event) =>
+        event.type === 'member' && event.change === 'suspected' ? [event.name] : []);
+      assert.equal(suspected, []);
+      end();
+    }
+  });
+
   test('a host that is lost is started again, and whether a job had ranks there is told', () => {
     const { world, login, told, pidOf, submit, until, stateOf, end } = open({ 'errmgr.loss': 'start-again' });
     const phases = (): string[] => told.flatMap((event) => (event.type === 'recovery' ? [event.phase] : []));
