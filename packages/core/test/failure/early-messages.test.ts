@@ -27,6 +27,15 @@ suite('early messages', (test) => {
     assert.equal(early.take().filter(([from]) => from === 7), [[7, messageOf(7)]]);
   });
 
+  test('of too many agents those go that were not heard for longest', () => {
+    const early = new EarlyMessages();
+    for (let from = 0; from < 64; from++) early.keep(from, messageOf(from));
+    early.keep(0, messageOf(0));
+    for (const from of [64, 65]) early.keep(from, messageOf(from));
+    const heard = new Set(early.take().map(([from]) => from));
+    assert.equal([0, 1, 2, 3, 64, 65].filter((from) => heard.has(from)), [0, 3, 64, 65]);
+  });
+
   test('an agent that claims to be of the future does not silence one that joins', () => {
     const place = testPlace();
     const [agent] = network(place, 4);
