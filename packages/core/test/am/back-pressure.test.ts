@@ -1,4 +1,4 @@
-/** Queues of links stay below the bound at which a link is cut, however slow the agents above are; credit for streams. */
+/** Queues of links stay below the bound at which one is cut, however slow the agents above are; credit of streams. */
 
 import { CONTROLLER } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
