@@ -63,6 +63,18 @@ function againText(again: string, more: string | undefined, example: unknown): s
   return `${again}(${['component', JSON.stringify(example), ...(more === undefined ? [] : [more])].join(', ')})`;
 }
 
+let isShrinking = true;
+
+/** What `body` finds is told as it is, not made smaller first: for who wants to know only whether something is found. */
+export async function asFound<Result>(body: () => Promise<Result>): Promise<Result> {
+  isShrinking = false;
+  try {
+    return await body();
+  } finally {
+    isShrinking = true;
+  }
+}
+
 let listener: ((text: string) => void) | undefined;
 
 /** Each example is told before it is checked, with its promise: a call that does not return can be named. */
@@ -123,7 +135,7 @@ export function verify<Name extends string, One extends Example<Name>>(
   let [found, { thrown }] = [example, first];
   let tries = 0;
   const endMs = performance.now() + SHRINK_MS_MAX;
-  for (let isSmaller = true; isSmaller;) {
+  for (let isSmaller = isShrinking; isSmaller;) {
     isSmaller = false;
     for (const candidate of smaller(found)) {
       if (++tries > TRIES_MAX || performance.now() > endMs) break;

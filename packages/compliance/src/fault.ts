@@ -42,7 +42,7 @@ export const FAULT = {
     pure: 'The same order has the same plan, and its machine the same actions, whatever others do meanwhile, and when.',
     site: 'Each action is one that the agent of its part can carry out; of ranks, one to the rank that is the victim.',
     inject: 'Once all its actions are done, it has said `injected`, once, or `failed`.',
-    refused: 'Where its actions cannot be carried out, it says `failed`.',
+    refused: 'Where its actions cannot be carried out, it says `failed`; of those that undo, `failed` or `undone`.',
     undo: 'A kind that undoes says `undone` after `undo`, also if it was not in force yet.',
     clean: 'After it was undone, nothing of it is left: links, processes and stopped ranks are as before.',
     end: 'After `tear-down`, also without `undo`, no link is impaired, and nothing is due.',
@@ -248,13 +248,15 @@ const CHECKS: Readonly<Record<(typeof PROMISES)[number], Check>> = {
     }
   },
   refused: (module, order, place) => {
-    const most = Math.max(0, ...runs(module, order, place, INJECTED).map(({ done }) => done.length));
-    for (const refused of [Infinity, ...Array.from({ length: most }, (_, index) => index)]) {
-      for (const { said, done } of runs(module, order, place, { ...INJECTED, refused })) {
-        const isRefused = done.length > (refused === Infinity ? 0 : refused);
-        assert.ok(!isRefused || said.includes('failed'), `${
-          done.slice(refused === Infinity ? 0 : refused).join(', ')} could not be done, and it says: ${
-          said.join(', ') || 'nothing'}`);
+    for (const plan of module.undoes ? [INJECTED, WHOLE] : [INJECTED]) {
+      const most = Math.max(0, ...runs(module, order, place, plan).map(({ done }) => done.length));
+      for (const refused of [Infinity, ...Array.from({ length: most }, (_, index) => index)]) {
+        for (const { said, saidLater, done } of runs(module, order, place, { ...plan, refused })) {
+          const which = done.slice(refused === Infinity ? 0 : refused);
+          const isSaid = said.includes('failed') || (plan === WHOLE && saidLater.includes('undone'));
+          const what = said.join(', ') || 'nothing';
+          assert.ok(which.length === 0 || isSaid, `${which.join(', ')} could not be done, and it says: ${what}`);
+        }
       }
     }
   },

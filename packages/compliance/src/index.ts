@@ -30,7 +30,7 @@ export { LAUNCHER, launcherCompliance, launcherExample } from './launcher.js';
 export type { LauncherCase, LauncherComponent, LauncherExample } from './launcher.js';
 export { topologyCompliance, topologyExample, type TopologyCase } from './topology.js';
 export { TOPOLOGY, type TopologyExample } from './topology-checks.js';
-export { BrokenPromise, onExample, verify, type Contract, type Example } from './counterexample.js';
+export { BrokenPromise, asFound, onExample, verify, type Contract, type Example } from './counterexample.js';
 export { processesCompliance } from './processes.js';
 export type { ProcessesSetup, TestProgram } from './processes.js';
 export { selfControlCompliance } from './self-control.js';

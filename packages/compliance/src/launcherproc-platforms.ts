@@ -7,7 +7,7 @@
 import { fileURLToPath } from 'node:url';
 import { runAgent } from '@stci/core';
 import { launcherprocFramework } from '@stci/core/component';
-import type { AgentMethod, Component, LauncherProc, LauncherProcDeps, LauncherProcRequest } from '@stci/interface';
+import { AGENT_METHODS, type AgentMethod, type LauncherProc, type LauncherProcDeps } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { createWorld, type AgentContext } from '@stci/platform-sim';
 import * as assert from './assert.js';
@@ -18,16 +18,20 @@ import { eventually } from './deadline.js';
 import {
   LAUNCHERPROC, SPOKEN, launcherProcCompliance, reachCompliance, type BadAgent, type LauncherProcSetup,
 } from './launcherproc.js';
-import { suite } from './suite.js';
+import {
+  checkMethod, checkName, checkParams, checkReach, type LauncherProcComponent,
+} from './launcherproc-asked.js';
+import { skip } from './running-test.js';
+import { suite, type TestApi } from './suite.js';
 
-export type LauncherProcComponent = Component<LauncherProc, LauncherProcDeps, LauncherProcRequest>;
+export type { LauncherProcComponent };
 
 export interface LauncherProcVariant {
   /** Used in the names of suites. */
   readonly label: string;
   /** Parameters of the component, by short name, as a user sets them. */
   readonly params?: Readonly<Record<string, string>>;
-  /** How agents are started; default: as processes and as threads. */
+  /** How agents can be started; default: as processes, as threads, and by `inline`. */
   readonly methods?: readonly AgentMethod[];
   /** False: not with real processes, which need what this machine lacks; a text says why. */
   readonly real?: false | string;
@@ -35,7 +39,6 @@ export interface LauncherProcVariant {
   readonly simulated?: false;
 }
 
-const METHODS: readonly AgentMethod[] = ['process', 'thread'];
 const AGENT = fileURLToPath(new URL('launcherproc-agent.js', import.meta.url));
 
 const SIMULATED_HOSTS = 9;
@@ -88,8 +91,12 @@ export function launcherProcSuites(
       checkTexts(component, { hosts: [] });
       paramsOf(component);
     }));
+    for (const { label, params = {}, methods = AGENT_METHODS } of variants) {
+      asking(test, component, label, params, methods);
+    }
   });
-  for (const { label, params, methods = METHODS, real, simulated } of variants) {
+  for (const { label, params, methods: all = AGENT_METHODS, real, simulated } of variants) {
+    const methods = all.filter((method) => method !== 'inline');
     const make = (platform: LauncherProcDeps['platform']): LauncherProc => {
       const inline = (): never => { throw new Error('this suite starts no objects'); };
       const deps = { platform, inline, leaseMs: 10_000 };
@@ -112,6 +119,27 @@ export function launcherProcSuites(
     }
     if (simulated === undefined) simulatedSuites(`${name}, ${label}, in simulation`, methods, make);
   }
+}
+
+/** What it makes of what it is asked, with these parameters. */
+function asking(
+  test: TestApi, component: LauncherProcComponent, label: string, params: Readonly<Record<string, string>>,
+  methods: readonly AgentMethod[],
+): void {
+  const check = (promise: 'name' | 'params' | 'asks', body: () => void): void =>
+    test(`${label}: ${promise}`, () => promised(LAUNCHERPROC, { promise }, body), { timeoutMs: 60_000 });
+  check('name', () => checkName(component, params));
+  check('params', () => {
+    if (Object.keys(component.params).length === 0) return skip('it has no parameters');
+    checkParams(component, params);
+  });
+  check('asks', () => checkReach(component, params));
+  test(`${label}: method`, async () => {
+    for (const method of methods) {
+      const example = { promise: 'method', method } as const;
+      await promised(LAUNCHERPROC, example, () => checkMethod(component, params, method));
+    }
+  }, { timeoutMs: 60_000 });
 }
 
 function simulatedSuites(

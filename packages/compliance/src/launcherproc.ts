@@ -7,6 +7,7 @@
 import { Link, encodeBootDetails, encodeBootRecord, encodeParams } from '@stci/core/bootcom';
 import {
   CONTROLLER,
+  ERROR_KINDS,
   rootAddress,
   type AgentMethod,
   type AgentProcess,
@@ -26,8 +27,8 @@ import { suite } from './suite.js';
 /** Agents that do not behave like one. */
 export type BadAgent = 'missing' | 'exits' | 'silent' | 'speaks';
 
-/** What `speaks` writes to its standard error, a line, before it exits with 103. */
-export const SPOKEN = 'a line of the agent: äöü';
+/** What `speaks` writes to its standard error, a long line, before it exits with 103. */
+export const SPOKEN = `a line of the agent: äöü${' and so on'.repeat(50)}, to its end`;
 
 export interface LauncherProcSetup {
   readonly launcherProc: LauncherProc;
@@ -62,16 +63,20 @@ export const LAUNCHERPROC = {
   framework: 'launcherproc',
   promises: {
     record: 'The registry takes it; version, help and parameters can be shown; `query` depends on its input only.',
+    name: 'Its name is that of its component.',
+    params: 'Each parameter changes what it asks of its platform, or tells, and that of no other instance.',
+    method: 'An agent is started by the method that is asked for; `inline` is passed all, and its agent returned.',
     up: '`start` returns at once, and its channel carries the boot record; closing it ends the agent, one exit.',
     kill: '`kill` ends an agent that is up, also if called twice: one exit.',
     several: 'Agents of several hosts come up at the same time; the end of one is told once, and leaves the others.',
     speaks: 'A line that an agent writes to its standard error is told once, as it is.',
-    missing: 'Where there is no such command, one failure is reported, and the channel closed.',
-    exits: 'An agent that exits at once is one exit, with its status.',
+    missing: 'Where there is no such command, one failure is reported, with its code, and the channel closed.',
+    exits: 'An agent that exits at once is one exit, of the agent itself, with its status.',
     silent: 'An agent that says nothing is ended by `kill`: one exit.',
+    asks: '`reach` asks for the path, for as long as it is told, and returns what says that it is a connection.',
     carries: '`reach` carries bytes both ways, in order, also those sent before it is closed.',
     ends: 'If the far end closes, what it has sent before arrives, and one exit is reported.',
-    leaves: '`kill` ends a connection of `reach`, one exit, and not the agent.',
+    leaves: '`kill` ends a connection of `reach`, one exit, and neither the agent nor another connection.',
     dead: 'Where nobody listens any more, `reach` reports `dead`, once.',
     unreachable: 'A host that does not answer is reported as `unreachable`, once.',
     places: '`startAll` tells where each agent waits, once; who has the key connects, once, and it comes up.',
@@ -88,11 +93,17 @@ export interface LauncherProcExample extends Example<keyof typeof LAUNCHERPROC.p
 
 export const ROOT = rootAddress(0);
 export const HOST = { name: 'localhost', slots: 1, slotsBound: false, origin: 'test' };
+/** As hosts are called: on this machine as well. */
+export const HOST_NAMES = [
+  '127.0.0.1', 'n1', 'node-2.example.org', 'Node-3', '10.0.0.4', 'fd00::5', 'a.b.c', 'n0007',
+] as const;
 const LIMITS = { frameBytesMax: 1024 * 1024, queueBytesMax: 1024 * 1024, handshakeMs: 10_000, leaseMs: 10_000 };
 
 /** An agent that is being started, and all that is reported of it. */
 export class StartedAgent {
   readonly errors: string[] = [];
+  /** Those that have no code, or no message. */
+  readonly badErrors: string[] = [];
   readonly exits: string[] = [];
   evidence: AgentProcessEnd['evidence'];
   readonly reported: string[] = [];
@@ -109,6 +120,8 @@ export class StartedAgent {
       onError: (error) => {
         early();
         this.errors.push(error.code);
+        const isGood = Object.hasOwn(ERROR_KINDS, error.code) && /^\S.{3}/s.test(error.message);
+        if (!isGood) this.badErrors.push(JSON.stringify(error));
       },
       onDiagnostic: (line) => {
         early();
@@ -178,8 +191,8 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
 
       promises({ promise: 'several', method }, undefined, async (setup) => {
         const one = new StartedAgent(setup, method);
-        const others = Array.from({ length: (what.hosts ?? 2) - 1 }, () =>
-          new StartedAgent(setup, method, true, setup.host ?? OTHER_HOST));
+        const others = Array.from({ length: (what.hosts ?? 2) - 1 }, (_, index) =>
+          new StartedAgent(setup, method, true, setup.host ?? HOST_NAMES[index % HOST_NAMES.length]));
         const all = [one, ...others];
         await setup.until(() => all.every(({ reported }) => reported.length > 0), 'all links');
         same('what their links tell', all.map(({ reported }) => reported), all.map(() => [`up ${ROOT}`]));
@@ -211,12 +224,14 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
       // Where another command starts it, that one exits.
       const told = [started.errors.length + started.exits.length, started.reported.length];
       same('number of errors and exits together, and of what its link tells', told, [1, 1]);
+      same('errors without a known code, or a message', started.badErrors, []);
     });
 
     promises({ promise: 'exits' }, 'exits', async (setup) => {
       const started = new StartedAgent(setup, 'process');
       await setup.until(() => started.over && started.link?.state === 'closed', 'its end');
       same('errors and exits', [started.errors, started.exits], [[], ['3']]);
+      same('what has ended', started.evidence ?? 'process', 'process');
       assert.ok(!started.reported.includes(`up ${ROOT}`), 'its link comes up');
     });
 
@@ -234,9 +249,6 @@ export function launcherProcCompliance(name: string, what: LauncherProcCase): vo
     });
   });
 }
-
-/** On this machine as well. */
-const OTHER_HOST = '127.0.0.1';
 
 /** As JSON, in a message of one line. */
 export function same(what: string, found: unknown, expected: unknown): void {
@@ -327,19 +339,19 @@ export function reachCompliance(name: string, make: () => ReachSetup | Promise<R
     });
 
     reaching('leaves', async (setup) => {
-      const { near, far } = await joined(setup);
-      near.connection.channel.send([Uint8Array.of(1)]);
-      await setup.until(() => far.bytes === 1, 'a byte');
+      // Another agent, at another path.
+      const [{ near, far }, other] = [await joined(setup), await joined(setup)];
+      for (const one of [near, other.near]) one.connection.channel.send([Uint8Array.of(1)]);
+      await setup.until(() => far.bytes === 1 && other.far.bytes === 1, 'a byte of each');
       near.connection.kill();
       near.connection.kill();
       await setup.until(() => near.isOver && far.closed, 'the end');
       same('what is told after two kills', near.reports, ['exit connection']);
-      // Another agent, at another path.
       const again = await joined(setup);
-      again.near.connection.channel.send([Uint8Array.of(1)]);
-      await setup.until(() => again.far.bytes === 1, 'a byte of another');
-      again.near.connection.kill();
-      await setup.until(() => again.near.isOver, 'the end of another');
+      for (const one of [other.near, again.near]) one.connection.channel.send([Uint8Array.of(1)]);
+      await setup.until(() => other.far.bytes === 2 && again.far.bytes === 1, 'a byte of the other, and of a third');
+      for (const one of [other.near, again.near]) one.connection.kill();
+      await setup.until(() => other.near.isOver && again.near.isOver, 'the ends of both');
     });
 
     reaching('dead', async (setup) => {

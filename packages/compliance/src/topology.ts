@@ -41,7 +41,7 @@ const FULL_SIZES = [63, 64, 65, 127, 128, 129];
 /** Those that are sampled, with a few samples each. */
 const BIT_SIZES = [256, 512, 1024, 2048, 4096].flatMap((size) => [size - 1, size, size + 1]);
 /** Of those the longest route, up to this size, and spanning trees are looked at as a whole; and of some others. */
-const ALL_ROUTES_SIZE_MAX = 257;
+const ALL_ROUTES_SIZE_MAX = 1025;
 const WHOLE_TREE_SIZE_MAX = 1025;
 const OTHER_SIZES = [48, 81, 96, 100, 192, 210, 255, 384];
 /** Of so many positions all sets of dead ones. */

@@ -54,17 +54,24 @@ const MISTAKES: readonly (readonly [string, LauncherProcComponent, readonly Prom
   ['no sentence', { ...right, help: 'no sentence' }, ['record']],
   ['a status of its own', starting(({ onExit }) => ({
     onExit: (end) => onExit({ ...end, status: 7 }),
-  })), ['up', 'several', 'exits', 'speaks']],
+  })), ['method', 'up', 'several', 'exits', 'speaks']],
   ['tells it twice when killed', starting(({ onExit }) => ({
     onExit: (end) => {
       onExit(end);
       if (end.signal !== undefined) onExit(end);
     },
   })), ['several', 'kill', 'silent']],
-  ['no word of a failure', starting(() => ({ onError: silent })), ['missing']],
+  ['no word of a failure', starting(() => ({ onError: silent })), ['method', 'missing']],
   ['another signal', starting(({ onExit }) => ({
     onExit: (end) => onExit(end.signal === undefined ? end : { ...end, signal: 'SIGTERM' }),
   })), ['silent']],
+  ['another name', changed(() => ({ name: 'another' })), ['name']],
+  ['a sudden end', starting(({ onExit }) => ({
+    onExit: (end) => onExit({ ...end, evidence: 'connection' }),
+  })), ['method', 'exits']],
+  ['reach: for as long as it likes', changed(({ reach }) => ({
+    reach: ({ host, path }, events) => reach({ host, path }, events),
+  })), ['asks']],
   ['reach: no end', reaching(() => ({ onExit: silent })), ['carries', 'ends', 'leaves']],
   ['reach: another reason', reaching(({ onError }) => ({
     onError: (error) => onError({ ...error, data: { ...error.data, reach: 'unreachable' } }),

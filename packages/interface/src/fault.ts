@@ -90,7 +90,7 @@ export interface FaultPart {
  * - `pure`: The same order has the same plan, and its machine the same actions, whatever others do meanwhile, and when.
  * - `site`: Each action is one that the agent of its part can carry out; of ranks, one to the rank that is the victim.
  * - `inject`: Once all its actions are done, it has said `injected`, once, or `failed`.
- * - `refused`: Where its actions cannot be carried out, it says `failed`.
+ * - `refused`: Where its actions cannot be carried out, it says `failed`; of those that undo, `failed` or `undone`.
  * - `undo`: A kind that undoes says `undone` after `undo`, also if it was not in force yet.
  * - `clean`: After it was undone, nothing of it is left: links, processes and stopped ranks are as before.
  * - `end`: After `tear-down`, also without `undo`, no link is impaired, and nothing is due.

@@ -191,16 +191,20 @@ export interface LauncherProcRequest {
  * Promises, by which the compliance suite names what is broken:
  *
  * - `record`: The registry takes it; version, help and parameters can be shown; `query` depends on its input only.
+ * - `name`: Its name is that of its component.
+ * - `params`: Each parameter changes what it asks of its platform, or tells, and that of no other instance.
+ * - `method`: An agent is started by the method that is asked for; `inline` is passed all, and its agent returned.
  * - `up`: `start` returns at once, and its channel carries the boot record; closing it ends the agent, one exit.
  * - `kill`: `kill` ends an agent that is up, also if called twice: one exit.
  * - `several`: Agents of several hosts come up at the same time; the end of one is told once, and leaves the others.
  * - `speaks`: A line that an agent writes to its standard error is told once, as it is.
- * - `missing`: Where there is no such command, one failure is reported, and the channel closed.
- * - `exits`: An agent that exits at once is one exit, with its status.
+ * - `missing`: Where there is no such command, one failure is reported, with its code, and the channel closed.
+ * - `exits`: An agent that exits at once is one exit, of the agent itself, with its status.
  * - `silent`: An agent that says nothing is ended by `kill`: one exit.
+ * - `asks`: `reach` asks for the path, for as long as it is told, and returns what says that it is a connection.
  * - `carries`: `reach` carries bytes both ways, in order, also those sent before it is closed.
  * - `ends`: If the far end closes, what it has sent before arrives, and one exit is reported.
- * - `leaves`: `kill` ends a connection of `reach`, one exit, and not the agent.
+ * - `leaves`: `kill` ends a connection of `reach`, one exit, and neither the agent nor another connection.
  * - `dead`: Where nobody listens any more, `reach` reports `dead`, once.
  * - `unreachable`: A host that does not answer is reported as `unreachable`, once.
  * - `places`: `startAll` tells where each agent waits, once; who has the key connects, once, and it comes up.

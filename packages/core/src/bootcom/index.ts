@@ -10,4 +10,5 @@ export { selectEviction } from './eviction.js';
 export { LINK_FRAME, linkFrame } from './handshake.js';
 export { ImpairedChannel } from './impairment.js';
 export { Link } from './link.js';
+export { memoryChannel } from './memory-channel.js';
 export { fetchPlugins, servePlugins } from './plugin-transfer.js';
