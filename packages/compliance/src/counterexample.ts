@@ -65,7 +65,7 @@ function againText(again: string, more: string | undefined, example: unknown): s
 
 let isShrinking = true;
 
-/** What `body` finds is told as it is, not made smaller first: for who wants to know only whether something is found. */
+/** What `body` finds is told as it is, not made smaller first: for who asks only whether something is found. */
 export async function asFound<Result>(body: () => Promise<Result>): Promise<Result> {
   isShrinking = false;
   try {

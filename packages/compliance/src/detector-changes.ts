@@ -5,16 +5,17 @@ import * as assert from './assert.js';
 import {
   checkCost, checkCostLater, checkDeath, checkNobody, checkReports, checkSuspicions, type Started,
 } from './detector-judge.js';
+import type { DetectorRun } from './detector-run.js';
 
 /** Of the time that an agent may take for its first sign of life. */
 export const LATE_SHARE = 0.75;
 
-/** Two join, the first also while others start; and at once, or one after the other. */
+/** Two join, the first also while others start; at once, or the second soon, or when the first is under way. */
 export function checkJoined({ run, size, example: { seed = 1 } }: Started): void {
   const { model, settleMs, graceMs } = run;
   if (seed % 3 !== 0) model.run(run.steadyMs);
   model.grow(LATE_SHARE * graceMs);
-  if (seed % 2 === 0) model.run(model.nowMs + settleMs / 3);
+  if (seed % 2 === 0) model.run(model.nowMs + settleMs / (seed % 4 === 0 ? 3 : 1));
   model.grow();
   model.run(Math.max(run.steadyMs, model.nowMs) + 2 * settleMs);
   checkNobody(model);
@@ -103,25 +104,32 @@ export function checkLinks({ run, size, example: { seed = 1 } }: Started): void 
   checkDeath(run, size - 1);
 }
 
-export function checkRestart({ run, example: { deaths: [death] = [], downMs = 0 } }: Started): void {
-  const { model, steadyMs, detection } = run;
+/** Once; with every fourth seed twice: news of its last incarnation may come late. */
+export function checkRestart({ run, example: { seed = 1, deaths: [death] = [], downMs = 0 } }: Started): void {
   if (death === undefined) return;
   const { position } = death;
-  const diesMs = steadyMs + death.atMs;
-  model.at(diesMs, () => model.crash(position));
-  model.at(diesMs + downMs, () => model.restart(position));
-  // News of its last incarnation may come late.
-  const old = { type: 'gone', member: { position, incarnation: 1 } } as const;
-  model.at(diesMs + downMs + run.settleMs, () => model.living.forEach((told) => model.give(told, old)));
-  const againMs = diesMs + downMs + 2 * run.settleMs;
-  model.run(againMs);
-  const wrong = model.reports.find(({ failed }) => failed.incarnation > 1 || failed.position !== position);
+  run.model.at(run.steadyMs + death.atMs, () => run.model.crash(position));
+  run.model.run(run.steadyMs + death.atMs);
+  for (let incarnation = 2; incarnation < (seed % 4 === 1 ? 4 : 3); incarnation++) {
+    checkComeback(run, { position, incarnation }, downMs);
+  }
+  checkReports(run.model);
+}
+
+/** It has just died. */
+function checkComeback(run: DetectorRun, { position, incarnation }: MemberId, downMs: number): void {
+  const { model, detection } = run;
+  const backMs = model.nowMs + downMs;
+  model.at(backMs, () => model.restart(position));
+  const old = { type: 'gone', member: { position, incarnation: incarnation - 1 } } as const;
+  model.at(backMs + run.settleMs, () => model.living.forEach((told) => model.give(told, old)));
+  model.run(backMs + 2 * run.settleMs);
+  const wrong = model.reports.find(({ failed }) => failed.incarnation >= incarnation || failed.position !== position);
   assert.ok(wrong === undefined, `agent ${wrong?.by} reports agent ${wrong?.failed.position}, which lives again`);
   checkCostLater(run);
   if (run.promise.detection === undefined) run.waitForAll();
   model.crash(position);
   model.run(model.nowMs + detection.maxMs + run.settleMs + run.latencyBoundMs + 1);
-  const isReported = model.reports.some(({ failed }) => failed.incarnation === 2);
-  assert.ok(isReported, `the death of incarnation 2 of agent ${position} is not reported`);
-  checkReports(model);
+  const isReported = model.reports.some(({ failed }) => failed.incarnation === incarnation);
+  assert.ok(isReported, `the death of incarnation ${incarnation} of agent ${position} is not reported`);
 }
