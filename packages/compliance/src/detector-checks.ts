@@ -22,6 +22,8 @@ export const LONG_PAUSE = 1.5;
 const LONG_RUN_MESSAGES = 1500;
 /** Of `standstill`: where another joins. */
 const GROWING_SIZE_MAX = 4;
+/** Of `same`, of those that run meanwhile: with short periods they would send many. */
+const BESIDE_MESSAGES_MAX = 3000;
 /** Floating-point times. */
 const ROUNDING_MS = 1e-4;
 
@@ -267,7 +269,7 @@ function traceOf(
   }
   for (const endMs = steadyMs + 3 * maxMs; model.nowMs < endMs;) {
     model.run(model.nowMs + maxMs / 7);
-    for (const other of beside) other.run(other.nowMs + maxMs / 7);
+    for (const other of beside) if (other.messages < BESIDE_MESSAGES_MAX) other.run(other.nowMs + maxMs / 7);
   }
   state.isOver = true;
   return seen;

@@ -86,7 +86,7 @@ export class DetectorModel {
     this.nowMs = init.startMs ?? 0;
     const all = Array.from({ length: init.size }, (_, position): MemberId => first(position));
     const isAbsent = ({ position }: MemberId): boolean => init.absent?.includes(position) === true;
-    const members = all.filter((member) => !isAbsent(member));
+    const members = frozen(all.filter((member) => !isAbsent(member)));
     for (const self of all) {
       const agent = new ModelAgent(self, isAbsent(self) ? NOBODY : this.#open(self, members));
       agent.isAlive = !isAbsent(self);
@@ -195,8 +195,7 @@ export class DetectorModel {
       const isAbsent = this.#init.absent?.includes(each.position) === true;
       return each.position !== position && !isAbsent && !this.reports.some(({ failed }) => sameMember(failed, each));
     });
-    const members = [...known, member];
-    const agent = new ModelAgent(member, this.#open(member, members));
+    const agent = new ModelAgent(member, this.#open(member, frozen([...known, member])));
     const before = this.#agents[position];
     if (before !== undefined) before.isAlive = false;
     this.#agents[position] = agent;
@@ -217,10 +216,11 @@ export class DetectorModel {
     else this.#on(agent, event);
   }
 
+  /** `members`: frozen. */
   #open(self: MemberId, members: readonly MemberId[]): Detector {
     const { module, topologyOf } = this.#init;
     const { random } = this;
-    return module.open(Object.freeze({ self: frozen(self), members: frozen(members), topologyOf, random }));
+    return module.open(Object.freeze({ self: frozen(self), members, topologyOf, random }));
   }
 
   #start(agent: ModelAgent): void {

@@ -23,8 +23,9 @@ export interface Suspicion {
 export class Told {
   readonly #latest = new Map<Position, { readonly incarnation: number; readonly isGone: boolean }>();
 
-  hear({ type, ...event }: DetectorEvent): void {
-    if ((type !== 'gone' && type !== 'joined' && type !== 'refuted') || !('member' in event)) return;
+  hear(event: DetectorEvent): void {
+    const { type } = event;
+    if (type !== 'gone' && type !== 'joined' && type !== 'refuted') return;
     const { position, incarnation } = event.member;
     if ((this.#latest.get(position)?.incarnation ?? 0) > incarnation) return;
     this.#latest.set(position, { incarnation, isGone: type === 'gone' });

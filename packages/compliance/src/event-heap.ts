@@ -16,38 +16,39 @@ export class EventHeap {
 
   add(atMs: number, run: () => void): void {
     const heap = this.#heap;
-    heap.push({ atMs, order: this.#order++, run });
-    for (let i = heap.length - 1; i > 0;) {
-      const parent = (i - 1) >> 1;
-      if (!this.#isBefore(i, parent)) return;
-      this.#swap(i, parent);
-      i = parent;
+    const entry = { atMs, order: this.#order++, run };
+    let at = heap.length;
+    // Those that come later move down, until its place is free.
+    while (at > 0) {
+      const parent = heap[(at - 1) >> 1] as Entry;
+      if (parent.atMs <= atMs) break;
+      heap[at] = parent;
+      at = (at - 1) >> 1;
     }
+    heap[at] = entry;
   }
 
   /** Removes the first event; there is one. */
   take(): () => void {
     const heap = this.#heap;
-    const first = heap[0] as Entry;
+    const { run } = heap[0] as Entry;
     const last = heap.pop() as Entry;
-    if (heap.length > 0) heap[0] = last;
-    for (let i = 0; ;) {
-      let least = i;
-      for (const child of [2 * i + 1, 2 * i + 2]) {
-        if (child < heap.length && this.#isBefore(child, least)) least = child;
-      }
-      if (least === i) return first.run;
-      this.#swap(i, least);
-      i = least;
+    const { length } = heap;
+    if (length === 0) return run;
+    let at = 0;
+    for (let child = 1; child < length; child = 2 * at + 1) {
+      let least = heap[child] as Entry;
+      const other = heap[child + 1];
+      if (other !== undefined && isBefore(other, least)) [least, child] = [other, child + 1];
+      if (isBefore(last, least)) break;
+      heap[at] = least;
+      at = child;
     }
+    heap[at] = last;
+    return run;
   }
+}
 
-  #isBefore(i: number, j: number): boolean {
-    const [a, b] = [this.#heap[i] as Entry, this.#heap[j] as Entry];
-    return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
-  }
-
-  #swap(i: number, j: number): void {
-    [this.#heap[i], this.#heap[j]] = [this.#heap[j] as Entry, this.#heap[i] as Entry];
-  }
+function isBefore(a: Entry, b: Entry): boolean {
+  return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
 }

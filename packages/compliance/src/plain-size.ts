@@ -10,12 +10,20 @@ export function plainSize(value: unknown): number {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? headBytes(Math.abs(value)) : 9;
   if (typeof value === 'string') return sized(Buffer.byteLength(value));
   if (value instanceof Uint8Array) return sized(value.length);
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + plainSize(item), headBytes(value.length));
+  if (Array.isArray(value)) return itemsSize(value);
   if (typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) {
     throw new TypeError(`a body has plain values only, got ${typeof value}`);
   }
-  const entries = Object.entries(value);
-  return entries.reduce((sum, [key, item]) => sum + plainSize(key) + plainSize(item), headBytes(entries.length));
+  const keys = Object.keys(value);
+  let bytes = headBytes(keys.length);
+  for (const key of keys) bytes += plainSize(key) + plainSize((value as Record<string, unknown>)[key]);
+  return bytes;
+}
+
+function itemsSize(items: readonly unknown[]): number {
+  let bytes = headBytes(items.length);
+  for (const item of items) bytes += plainSize(item);
+  return bytes;
 }
 
 function sized(length: number): number {

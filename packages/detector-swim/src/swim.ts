@@ -323,7 +323,7 @@ export class Swim implements Detector {
     if (suspicion !== undefined && member !== undefined && !rumours.some((rumour) => rumour.member.position === to)) {
       rumours.splice(0, 1, { member, isSuspect: true, lives: suspicion.lives, by: suspicion.by });
     }
-    actions.push({ type: 'send', to, body: encodeMessage({ ...message, rumours }) });
+    actions.push({ type: 'send', to, body: encodeMessage(message, rumours) });
   }
 }
 

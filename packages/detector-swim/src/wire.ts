@@ -15,11 +15,11 @@ export interface SwimMessage {
   readonly rumours: readonly Rumour[];
 }
 
-export function encodeMessage({ rumours, ...rest }: SwimMessage): unknown {
-  const bodies = rumours.map(({ member, isSuspect, lives, by }): RumourBody => {
+export function encodeMessage({ type, n, position }: Omit<SwimMessage, 'rumours'>, said: readonly Rumour[]): unknown {
+  const rumours = said.map(({ member, isSuspect, lives, by }): RumourBody => {
     return [member.position, member.incarnation, isSuspect ? 1 : 0, lives, by];
   });
-  return { ...rest, rumours: bodies };
+  return position === undefined ? { type, n, rumours } : { type, n, position, rumours };
 }
 
 /** Numbers of lives, too: beyond, there is nothing to refute with, and the controller decides. */
@@ -45,5 +45,5 @@ export function readMessage(body: unknown): SwimMessage | undefined {
   if (!Array.isArray(rumours) || rumours.length > RUMOURS_MAX) return undefined;
   const read = rumours.map(readRumour);
   if (!read.every((rumour) => rumour !== undefined)) return undefined;
-  return { type, n, ...(isNatural(position) && { position }), rumours: read };
+  return isNatural(position) ? { type, n, position, rumours: read } : { type, n, rumours: read };
 }
