@@ -18,13 +18,13 @@ suite('a host that stands still', (test) => {
       const node = nodes.get(at(STALLED)) as AgentNode;
       const heard: number[] = [];
       node.messages.on('agent.echo', (body) => void heard.push((body as Uint8Array)[0] as number));
-      let closed = 0;
+      const closed: string[] = [];
       const controller = nodes.get(at(0)) as AgentNode;
       const observer = controller.linkObserver;
       controller.linkObserver = {
         onUp: (link) => observer?.onUp(link),
         onClosed: (link, reason, text) => {
-          if (link.peer === at(STALLED)) closed += 1;
+          if (link.peer === at(STALLED)) closed.push(text);
           observer?.onClosed(link, reason, text);
         },
       };
@@ -38,7 +38,9 @@ suite('a host that stands still', (test) => {
       session.until(() => heard.length === MESSAGES, 'all messages', 60_000);
       assert.equal(heard, Array.from({ length: MESSAGES }, (_, i) => i), 'in order');
       assert.is(nodes.get(at(STALLED)), node, 'the same agent');
-      assert.ok(closed <= 2, `its link was closed ${closed} times`);
+      // Once by its queue; besides, the ends may connect to each other at once, and each close what it began itself.
+      assert.is(closed.filter((text) => text.includes('does not read')).length, 1, closed.join('; '));
+      assert.ok(closed.length <= 4, closed.join('; '));
       session.end();
       assert.equal(records.filter(({ subject }) => subject.kind === 'host'), []);
     });
