@@ -3,6 +3,7 @@
  * fault right after one of them.
  */
 
+import { assert } from '@stci/interface';
 import type { EventOwner, World } from '@stci/platform-sim';
 import type { FailurePlan } from '../failure-plan.js';
 import { isAgent } from '../faults.js';
@@ -65,8 +66,11 @@ export function configurations(hosts: number): readonly Configuration[] {
   ]);
   const again = { ...OVERLAY, ...DETECTOR, detector: 'ring,witness', 'errmgr.loss': 'start-again' };
   const mended = sessionPlan(hosts, { ...again, 'errmgr.loss.pause': '0ms' });
+  const job = jobPlan(hosts, { ...OVERLAY, ...DETECTOR, detector: 'ring' });
   return [
     ...single,
+    jobs('job, a mend', hurt(job, 0.5)),
+    jobs('job, an end', hurt(job, 0.9)),
     sessions('session, a mend', { ...mended, faults: [{ kind: 'kill', host: 0, atMs: 300 }] }),
     sessions('session, an end', { ...mended, edges: [{ when: 'end', kind: 'kill', host: 0, atMs: 0.5 }] }, ['end']),
   ];
@@ -91,11 +95,28 @@ function sessionPlan(hosts: number, settings: FailurePlan['settings']): FailureP
   return FAILURES.fit(plan) as FailurePlan;
 }
 
+/** The good job, but that a root agent with others below it is killed after this part of its moments. */
+function hurt(plan: SwarmOptions, part: number): SwarmOptions {
+  const moments = momentsOf('job', plan);
+  const { event, atMs, agents } = moments[Math.floor(part * moments.length)] as Moment;
+  const at = agents.findIndex(({ host, isRoot }) => isRoot && host === 'n0');
+  assert(at >= 0, `n0 has an agent ${atMs} ms after the beginning`);
+  const pick = (at + 0.5) / agents.length;
+  return { ...plan, faults: [{ kind: 'kill-agent', signal: 'SIGKILL', event, atMs, pick }] };
+}
+
+function momentsOf(name: string, plan: SwarmOptions): readonly Moment[] {
+  const recorder = new Recorder();
+  refuse(name, runJob(plan, { onWorld: (world) => recorder.begin('launch', world) }).problems);
+  return recorder.moments;
+}
+
+/** Where it has a fault, the moments after that. */
 function jobs(name: string, plan: SwarmOptions): Configuration {
   const record = (): Recorded => {
-    const recorder = new Recorder();
-    refuse(name, runJob(plan, { onWorld: (world) => recorder.begin('launch', world) }).problems);
-    return recorded(recorder.moments, (moment, kind) => jobCases(plan, moment, kind));
+    const [{ event: first = -1 } = {}] = plan.faults;
+    const moments = momentsOf(name, plan).filter(({ event }) => event > first);
+    return recorded(moments, (moment, kind) => jobCases(plan, moment, kind));
   };
   return { name, kind: JOBS as unknown as Kind, plan, record };
 }
