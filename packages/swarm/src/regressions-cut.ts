@@ -144,6 +144,22 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
     }),
   },
   {
+    found: 'the simulation took a detector that asks while somebody waits for one that finds the second of two failed '
+      + 'agents, one below the other, before the first is given up (seed 280000241)',
+    plan: plainFailures({
+      hosts: 3, isPatient: false, link: LINK,
+      faults: [
+        { atMs: 947.7716990746558, kind: 'part', hosts: [0], lastsMs: 1343 },
+        { atMs: 947.7716990746558, kind: 'kill', host: 1 },
+      ],
+      settings: {
+        ...CHAIN, detector: 'sporadic,witness', 'detector.sporadic.period': '100ms', 'detector.latency': '20ms',
+        'overlay.topology': 'mesh:wrap=true', 'bootcom.ws.interface': 'eth0',
+      },
+      brief: { lastsMs: 465.565030137077, policy: 'continue' },
+    }),
+  },
+  {
     found: 'the simulation judged a run whose agents had been started again, while their detectors still waited for '
       + 'overlay links to hosts that are cut off: the witnesses there had sent nothing yet',
     plan: plainFailures({
