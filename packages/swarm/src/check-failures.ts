@@ -50,7 +50,8 @@ function toleranceMs({ settings }: FailurePlan): number {
   const names = (settings['detector'] as string).split(',').filter((name) => name !== 'witness');
   const msOf = (name: string, param: string): number =>
     Number.parseInt(settings[`detector.${name}.${param}`] as string, 10);
-  const each = names.map((name) => (name === 'swim' ? 0 : (msOf(name, 'timeout') - msOf(name, 'period')) / 2));
+  // Where a plan that was made smaller states none: any.
+  const each = names.map((name) => (name === 'swim' ? 0 : (msOf(name, 'timeout') - msOf(name, 'period')) / 2 || 0));
   return Math.min(Number.parseInt(settings['bootcom.lease'] as string, 10) / 2, ...each);
 }
 
@@ -143,12 +144,15 @@ function checkAccuracy(run: FailureRun, { hosts }: QuietState): string[] {
 }
 
 /** Who was given up does not go on, neither it nor its tools; who was not, does. */
-function checkDecision(_run: FailureRun, { hosts, agents, tools }: QuietState): string[] {
+function checkDecision({ plan, witness }: FailureRun, { hosts, agents, tools }: QuietState): string[] {
+  const watched = [...witness.views.keys()].map((member) => member.split('#')[0]);
   return hosts.flatMap(({ host, state }) => {
     const name = hostName(host);
     const count = agents.filter((each) => each === name).length;
     const tooled = tools.includes(name) && state !== 'up' ? [`host ${host} is ${state}, and has tools`] : [];
-    const isRight = count === (state === 'up' ? 1 : 0);
+    // Of agents that are started together one that nobody reached waits for its parent until the session's end.
+    const waits = plan.settings['launcherproc'] === 'together' && state !== 'up' && !watched.includes(`${host + 1}`);
+    const isRight = count === (state === 'up' ? 1 : 0) || (waits && count === 1);
     return isRight ? tooled : [...tooled, `host ${host} is ${state}, and has ${count} agents`];
   });
 }

@@ -25,6 +25,18 @@ export const TOGETHER_REGRESSIONS: readonly FailureRegression[] = [
     }),
   },
   {
+    found: 'the simulation took an agent that nobody had reached, so that its host was left out, for one of the '
+      + 'session: it waits for its parent, and ends with the session (seed 260000182)',
+    plan: plainFailures({
+      hosts: 4, faults: [], isPatient: false,
+      edges: [{ when: 'launch', atMs: 0, kind: 'cut', between: [0, 2], lastsMs: 250 }],
+      settings: {
+        ...TOGETHER, 'launcherproc.together.late': '50ms', 'errmgr.launch': 'shrink', launcher: 'random',
+        'launcher.tree.arity': '2',
+      },
+    }),
+  },
+  {
     found: 'the start of an agent was given up while the agent that started it was cut off, which went on with it: '
       + 'two agents of one host (seed 243003262)',
     plan: plainFailures({
