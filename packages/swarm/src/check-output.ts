@@ -52,8 +52,8 @@ function wasCut(run: Run, report: JobReport): boolean {
   const isEnded = run.record.events.some(({ type }) => type === 'ending');
   const isSilent = run.faults.some(({ plan }) => !/^kill-|^slow/.test(plan.kind));
   const { reportMs = 0 } = run.record;
-  const isOverdue = report.failures.some(({ code }) => code === 'STCI_JOB_TIMEOUT')
-    && reportMs >= (run.options.timeoutMs ?? 0) + AFTER_TIMEOUT_MS;
+  // Also where the job was ending already, for another reason.
+  const isOverdue = reportMs >= (run.options.timeoutMs ?? Infinity) + AFTER_TIMEOUT_MS;
   return isKilled || isOverdue || (isLost && (isEnded || isSilent));
 }
 

@@ -100,4 +100,23 @@ export const OVER_REGRESSIONS: readonly Regression[] = [
       link: { ...PLAIN.link, latencyMs: 1, jitterMs: 5 },
     },
   },
+  {
+    found:
+      'The simulation awaited the output of a silent host though the time of the job (--timeout) was over long ago: it '
+      + 'was ending for another reason by then (seed 280200803).',
+    options: {
+      ...PLAIN, hosts: 2, slots: 2, remote: true, timeoutMs: 1181, settings: { launcherproc: 'remote' },
+      apps: [
+        { program: 'fork', args: ['--session', 'sleep'], count: 2 },
+        { program: 'lines', args: ['2', '0', '0.005'], count: 1 },
+      ],
+      faults: [
+        { atMs: 10.234256844218066, kind: 'pause-tool', pick: 0.889109545154497, lastsMs: 1144.0078564702999 },
+        { atMs: 33.212265833938694, kind: 'kill-tool', pick: 0.605693778488785, signal: 'SIGTERM' },
+        { atMs: 98.96103664082726, kind: 'crash-host', pick: 0.09294648352079093 },
+        { atMs: 177.55368723523273, kind: 'kill-tool', pick: 0.02531181089580059, signal: 'SIGTERM' },
+      ],
+      link: { ...PLAIN.link, latencyMs: 0.1, cutChance: 0.05 },
+    },
+  },
 ];
