@@ -1,13 +1,13 @@
 /** Calls of a front-end to its session: each gets its own answer, and a refusal concerns one. */
 
-import { StciError, type FrontEndEvents, type JobEvent, type JobReport } from '@stci/interface';
+import { StciError, type FrontEnd, type FrontEndEvents, type JobEvent, type JobReport } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { HostsChanged } from '../dist/agent/host-changes.js';
 import type { GatheredMetrics } from '../dist/agent/gather-metrics.js';
 import { memoryChannel } from '../dist/bootcom/memory-channel.js';
 import { INPUT_BYTES, SessionClient } from '../dist/session/client.js';
 import { SessionConnection } from '../dist/session/connection.js';
-import type { SessionService } from '../dist/session/contracts.js';
+import type { RecordBatch, SessionService } from '../dist/session/contracts.js';
 import { makeSessionKey } from '../dist/session/session-link.js';
 import { resolved } from './assembly.js';
 import { testPlace } from './world.js';
@@ -23,9 +23,23 @@ function play() {
   const ends = new Map<number, (report: JobReport) => void>();
   const changes: HostsChanged[] = [];
   const gathered: GatheredMetrics[] = [];
+  const given: number[] = [];
+  let sequence = 0;
+  const read = (_bytes: number, done: (batch: RecordBatch) => void): void => {
+    sequence += 1;
+    const record = { sequence, rank: 0, stream: 'stdout' as const, wallMs: 0, chunk: new Uint8Array(1024) };
+    place.platform.clock.soon(() => done({ records: [record], missed: new Map() }));
+  };
   const service = {
     job: (job: number) => ({
-      onEnd: (done: (report: JobReport) => void) => (ends.set(job, done), () => undefined),
+      job, stdin: { to: 'all' }, map: { size: 0, hosts: [], apps: [] },
+      onEnd: (done: (report: JobReport) => void) => (ends.set(job, done), () => void ends.delete(job)),
+      isWriter: () => true,
+      follow: () => ({ isAtEnd: false, read, acknowledge: () => undefined, close: () => undefined }),
+      writeStdin: (_by: unknown, { length }: Uint8Array) => {
+        given.push(length);
+        return false;
+      },
     }),
     addHosts: (hosts: readonly unknown[], done: HostsChanged) => {
       if (hosts.length === 0) throw new StciError('STCI_SESSION_REFUSED', 'no hosts');
@@ -43,7 +57,7 @@ function play() {
   const tell = (what: string) => (error: StciError | undefined, answer?: unknown): void =>
     void told.push(`${what}: ${error?.code ?? JSON.stringify(answer)}`);
   place.run();
-  return { ...place, client, connection, told, tell, ends, changes, gathered };
+  return { ...place, client, connection, told, tell, ends, changes, gathered, given, reads: () => sequence };
 }
 
 const HOST = { name: 'h', slots: 1, slotsBound: false, origin: 't' };
@@ -124,5 +138,54 @@ suite('calls of a front-end', (test) => {
     client.close();
     run();
     assert.equal(events, ['failure', 'ended', 'stopped']);
+  });
+
+  test('so many calls of a kind as wait for answers are refused, however numbered, until one has come', () => {
+    const { client, told, ends, changes, gathered, run } = play();
+    const codes: (string | undefined)[] = [];
+    const done = (error: StciError | undefined): void => void codes.push(error?.code);
+    for (let i = 0; i < 500; i += 1) client.metrics(() => undefined, done);
+    for (let i = 0; i < 500; i += 1) client.change('client.add', { hosts: [HOST] }, done);
+    run();
+    assert.equal([gathered.length, changes.length], [16, 64]);
+    assert.equal([codes.length, new Set(codes)], [1000 - 16 - 64, new Set(['STCI_SESSION_REFUSED'])]);
+    for (let i = 0; i < 2000; i += 1) client.wait(i, done);
+    run(1000);
+    assert.is(ends.size, 1024);
+    for (const { onDone } of gathered.splice(0)) onDone([]);
+    client.metrics(() => undefined, done);
+    run();
+    assert.equal([gathered.length, codes.at(-1), told], [1, undefined, []]);
+    client.close();
+    run();
+    assert.is(ends.size, 0, 'nobody waits any more');
+  });
+
+  test('a front-end that sends input without room loses its connection; what is kept of it is bounded', () => {
+    const { client, given, run } = play();
+    client.attach(1, { all: false, input: true }, () => undefined);
+    const events: string[] = [];
+    const frontEnd = client.follow({
+      onJobEvent: ({ type }: JobEvent) => events.push(type), onStopped: () => events.push('stopped'),
+    } as unknown as FrontEndEvents, () => undefined);
+    for (let i = 0; i < 1000; i += 1) {
+      frontEnd.writeStdin(new Uint8Array(32 * 1024));
+      if (i % 10 === 0) run();
+    }
+    run();
+    assert.equal(given.reduce((sum, bytes) => sum + bytes, 0), 16 * INPUT_BYTES);
+    assert.equal(events, ['failure', 'ended', 'stopped']);
+  });
+
+  test('one that grants more credit than a front-end has gets so much at most before it shows something', () => {
+    const { client, reads, run } = play();
+    const records: unknown[] = [];
+    client.attach(1, { all: false, input: false }, () => undefined);
+    const frontEnd = client.follow({
+      onOutput: (...output: unknown[]) => records.push(output), // Never released.
+    } as unknown as FrontEndEvents, () => undefined) as FrontEnd & { submit(): void };
+    for (let i = 0; i < 100; i += 1) frontEnd.submit();
+    for (let i = 0; i < 100; i += 1) run();
+    assert.equal([records.length, reads()], [965, 965], 'one MiB of records of 1024 + 64 bytes, and the first');
   });
 });

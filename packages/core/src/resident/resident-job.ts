@@ -137,7 +137,7 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     const own = this.#followers.get(follower);
     if (own?.isOwner !== true || this.#isInputClosed || this.isOver || this.#frontEnd === undefined) return true;
     if (follower !== this.#writer) {
-      own.input.push(chunk);
+      if (own.input.at(-1)?.length !== 0) own.input.push(chunk); // Else it is closed.
       return false;
     }
     if (chunk.length > 0) return this.#frontEnd.writeStdin(chunk);

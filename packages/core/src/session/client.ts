@@ -20,7 +20,7 @@ import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
 import { UnshownRecords } from './unshown-records.js';
 
 /** Credit of this front-end: records that it has not yet dealt with. */
-const CREDIT_BYTES = 1 << 20;
+export const CREDIT_BYTES = 1 << 20;
 /** Credit is returned in portions. */
 const PORTION_BYTES = CREDIT_BYTES / 8;
 /** Input that may be under way. */

@@ -9,6 +9,7 @@ import {
 import type { MessageBody, MessageName } from '../am/messages.js';
 import type { HostsChanged } from '../agent/host-changes.js';
 import { AgentNode } from '../agent/node.js';
+import { CREDIT_BYTES, INPUT_BYTES } from './client.js';
 import type { JobFollower, RecordReader, SessionJob, SessionService } from './contracts.js';
 import { ExperimentDesk } from './experiment-desk.js';
 import { ALL_CALLS, costOf, toWire } from './records.js';
@@ -17,6 +18,18 @@ import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
 /** Records of one message, which is longer than they count for where they are no ASCII. */
 const BATCH_BYTES = 256 * 1024;
 const BATCH_FRACTION = 1 / 4;
+
+/** Calls of one front-end, by kind, whose answers are still to come; each of `metrics` is a request to every agent. */
+const CALLS_MAX = { submit: 1, wait: 1024, change: 64, metrics: 16 };
+
+/** Input that waits: more than a front-end has under way, which reads once more each time it is continued (fg). */
+const INPUT_WAITING_MAX = 16 * INPUT_BYTES;
+
+interface OpenCall {
+  /** The connection has ended. */
+  cancel: () => void;
+  isAnswered: boolean;
+}
 
 export interface ConnectionInit {
   readonly platform: Platform;
@@ -38,8 +51,10 @@ export class SessionConnection implements JobFollower {
   #jobCall = ALL_CALLS;
   #job: SessionJob | undefined;
   #reader: RecordReader | undefined;
-  /** What its end cancels: a submission that waits, calls at the ends of jobs. */
-  readonly #onEnd: (() => void)[] = [];
+  readonly #calls = {
+    submit: new Set<OpenCall>(), wait: new Set<OpenCall>(), change: new Set<OpenCall>(), metrics: new Set<OpenCall>(),
+  };
+  readonly #desk: ExperimentDesk;
   #credit = 0;
   #isReading = false;
   #isPumpDue = false;
@@ -58,6 +73,8 @@ export class SessionConnection implements JobFollower {
     });
     this.#close = () => link.close();
     this.#listen();
+    const { service } = init;
+    this.#desk = new ExperimentDesk({ node: this.#node, service, send: (name, body) => this.#send(name, body) });
   }
 
   /** It has been sent all that there is. */
@@ -97,16 +114,20 @@ export class SessionConnection implements JobFollower {
   #listen(): void {
     const { messages } = this.#node;
     const { service } = this.#init;
-    messages.on('client.submit', ({ call, spec, wait, label, detach }) => this.#try(call, () => {
+    messages.on('client.submit', ({ call, spec, wait, label, detach }) => this.#begin(call, 'submit', (onAnswered) => {
       this.#ask(call);
-      this.#onEnd.push(service.submit(spec, { wait, label }, {
-        onAccepted: (job) => this.#accept(call, job, detach ? undefined : { all: false, input: true }),
+      return service.submit(spec, { wait, label }, {
+        onAccepted: (job) => {
+          onAnswered();
+          this.#accept(call, job, detach ? undefined : { all: false, input: true });
+        },
         onRefused: (error) => {
+          onAnswered();
           this.#hasAsked = false;
           this.#refuse(call, error);
         },
         onWaiting: (reason) => this.#send('client.waiting', { call, reason }),
-      }));
+      });
     }));
     messages.on('client.attach', ({ call, job, all, input }) => this.#try(call, () => {
       const found = service.job(job);
@@ -114,7 +135,7 @@ export class SessionConnection implements JobFollower {
       this.#accept(call, found, { all, input });
     }));
     messages.on('client.credit', ({ bytes, shown }) => {
-      this.#credit += bytes;
+      this.#credit = Math.min(CREDIT_BYTES, this.#credit + bytes);
       this.#reader?.acknowledge(shown);
       this.#pump();
     });
@@ -124,21 +145,44 @@ export class SessionConnection implements JobFollower {
     messages.on('client.topology', ({ survey }) => service.topology(survey));
     messages.on('client.ranks', ({ job, from }) => service.ranks(job, from));
     messages.on('client.signal', ({ job, signal }) => service.signal(job, signal));
-    messages.on('client.wait', ({ call, job }) => this.#try(call, () => {
-      this.#onEnd.push(service.job(job).onEnd((report) => this.#send('client.ended', { call, report })));
-    }));
-    messages.on('client.metrics', ({ call }) => service.gatherMetrics({
+    messages.on('client.wait', ({ call, job }) => this.#begin(call, 'wait', (onAnswered) =>
+      service.job(job).onEnd((report) => {
+        onAnswered();
+        this.#send('client.ended', { call, report });
+      })));
+    messages.on('client.metrics', ({ call }) => this.#begin(call, 'metrics', (onAnswered) => service.gatherMetrics({
       onAgent: (agent, rows) => this.#send('client.measured', { call, agent, rows }),
-      onDone: (silent) => this.#send('client.gathered', { call, silent }),
-    }));
-    const onChanged = (call: number): HostsChanged => (outcomes) =>
+      onDone: (silent) => {
+        onAnswered();
+        this.#send('client.gathered', { call, silent });
+      },
+    })));
+    const onChanged = (call: number, onAnswered: () => void): HostsChanged => (outcomes) => {
+      onAnswered();
       this.#send('client.changed', { call, outcomes: [...outcomes] });
-    messages.on('client.add', ({ call, hosts }) => this.#try(call, () => service.addHosts(hosts, onChanged(call))));
-    messages.on('client.remove', ({ call, names, ...how }) =>
-      this.#try(call, () => service.removeHosts(names, how, onChanged(call))));
+    };
+    messages.on('client.add', ({ call, hosts }) => this.#begin(call, 'change', (onAnswered) =>
+      service.addHosts(hosts, onChanged(call, onAnswered))));
+    messages.on('client.remove', ({ call, names, ...how }) => this.#begin(call, 'change', (onAnswered) =>
+      service.removeHosts(names, how, onChanged(call, onAnswered))));
     messages.on('client.stop', () => service.stop());
-    const desk = new ExperimentDesk({ node: this.#node, service, send: (name, body) => this.#send(name, body) });
-    this.#onEnd.push(() => desk.close());
+  }
+
+  /** A call whose answer may take its time: `start` returns what the connection's end cancels. */
+  #begin(call: number, kind: keyof typeof CALLS_MAX, start: (onAnswered: () => void) => (() => void) | void): void {
+    this.#try(call, () => {
+      const open = this.#calls[kind];
+      if (open.size >= CALLS_MAX[kind]) {
+        const text = `${open.size} calls of this connection (${kind}) wait for their answers: no more are taken.`;
+        throw new StciError('STCI_SESSION_REFUSED', `${text} Ask again when one has come.`);
+      }
+      const own: OpenCall = { cancel: () => undefined, isAnswered: false };
+      own.cancel = start(() => {
+        own.isAnswered = true;
+        open.delete(own);
+      }) ?? own.cancel;
+      if (!own.isAnswered) open.add(own);
+    });
   }
 
   #ask(call: number): void {
@@ -184,6 +228,10 @@ export class SessionConnection implements JobFollower {
   }
 
   #write(chunk: Uint8Array): void {
+    if (this.#waitingInput >= INPUT_WAITING_MAX) {
+      const text = `Expected no more input while ${this.#waitingInput} bytes wait, got ${chunk.length}`;
+      throw new StciError('STCI_MESSAGE_INVALID', text);
+    }
     if (this.#job?.writeStdin(this, chunk) === false) this.#waitingInput += chunk.length;
     else this.#send('client.room', { bytes: chunk.length });
   }
@@ -198,7 +246,8 @@ export class SessionConnection implements JobFollower {
   #onClosed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const cancel of this.#onEnd) cancel();
+    for (const open of Object.values(this.#calls)) for (const { cancel } of open) cancel();
+    this.#desk.close();
     this.#reader?.close();
     this.#node.close();
     this.#init.onClosed();
