@@ -26,6 +26,13 @@ const PAUSE_MS_MAX = 5000;
 /** An attempt that takes longer, which began while they were cut off, does not keep the other end from connecting. */
 const LATE_MS = 1000;
 
+/**
+ * So often in so long what is kept for a neighbour is sent again at once as its link is lost or replaced. Each time may
+ * cost as much as its window: where it closes its links more often, a probe finds what has not arrived.
+ */
+const RESENDS_MAX = 2;
+const RESENDS_MS = 1000;
+
 interface Peer {
   readonly neighbour: Neighbour;
   link: Link | undefined;
@@ -43,6 +50,8 @@ interface Peer {
   isSettled: boolean;
   /** When the first of its addresses was tried. */
   attemptAtMs: number;
+  /** When what is kept for it was sent again, the last times. */
+  resentAtMs: readonly number[];
   waiting: Waiting[];
 }
 
@@ -118,7 +127,7 @@ export class OverlayLinks {
       if (known !== undefined) this.#drop(known, 'it was started again');
       const peer = {
         neighbour, link: undefined, attempt: undefined, isGone: false, tried: 0, pauseMs: PAUSE_MS, timer: undefined,
-        isYielding: false, isSettled: false, attemptAtMs: -Infinity, waiting: [],
+        isYielding: false, isSettled: false, attemptAtMs: -Infinity, resentAtMs: [], waiting: [],
       };
       this.#peers.set(neighbour.position, peer);
       this.#connectEagerly(peer);
@@ -292,7 +301,7 @@ export class OverlayLinks {
       peer.attempt = undefined;
       attempt.destroy('the other end has connected');
       // It may have taken messages that the other end does not read.
-      this.#resendTo(link.peer);
+      this.#resendTo(peer, link.peer);
     }
     stopTimer(peer);
     peer.tried = 0;
@@ -309,7 +318,7 @@ export class OverlayLinks {
     if (this.#isClosed || !isWanted || peer.link !== undefined) return;
     if (reason === 'goodbye') return;
     // What it took last has not arrived; news of a failure can't wait for a probe.
-    if (wasUp) this.#resendTo(link.peer);
+    if (wasUp) this.#resendTo(peer, link.peer);
     if (peer.tried > 0 && peer.tried < peer.neighbour.addresses.length) return this.#connect(peer);
     peer.tried = 0;
     const waitMs = peer.pauseMs * (0.5 + this.#init.node.platform.random.uniform());
@@ -323,8 +332,13 @@ export class OverlayLinks {
     this.#onSettled(peer);
   }
 
-  #resendTo(peer: Address): void {
-    this.#init.node.messages.resend((agent) => agent === peer);
+  #resendTo(peer: Peer, address: Address): void {
+    const { messages, platform } = this.#init.node;
+    const nowMs = platform.clock.nowMs();
+    const recent = peer.resentAtMs.filter((atMs) => nowMs < atMs + RESENDS_MS);
+    if (recent.length >= RESENDS_MAX) return;
+    peer.resentAtMs = [...recent, nowMs];
+    messages.resend((agent) => agent === address);
   }
 
   #onSettled(peer: Peer): void {

@@ -316,4 +316,49 @@ suite('adversaries over an overlay', (test) => {
     here.canTalk(6, VICTIM);
     here.end();
   });
+
+  test('a neighbour that opens and closes its link as fast as it can has little sent again', () => {
+    const here = place(LAZY);
+    const { identity, platform } = here.node(BAD);
+    const [one, victim] = [BAD, VICTIM].map((position) => ({ position, incarnation: 1 })) as [MemberId, MemberId];
+    const secret = pairKey(platform.secrets, here.node(0).identity.secret, one, victim);
+    here.node(BAD).messages.onFrame = () => undefined; // It acknowledges nothing.
+    for (let i = 0; i < 64; i++) here.node(VICTIM).messages.send(at(BAD), 'agent.echo', 'x'.repeat(60_000));
+    const { router } = here.node(VICTIM);
+    let [sentBytes, links, told] = [0, 0, 0];
+    const forward = router.forward.bind(router);
+    router.forward = (destination, job, pieces, from) => {
+      if (destination === CONTROLLER) told += 1;
+      if (destination === at(BAD)) sentBytes += pieces.reduce((sum, { length }) => sum + length, 0);
+      return forward(destination, job, pieces, from);
+    };
+    const again = (): void => {
+      const end = new Handshake({
+        role: 'connect', self: at(BAD), session: identity.session, secret, secrets: platform.secrets, start: 1,
+        admit: () => undefined,
+      });
+      const stranger = new Stranger(here);
+      stranger.onFrame = (each) => {
+        if (LINK_FRAME.hello === frameType(each)) void end.receive(each);
+        if (LINK_FRAME.proof !== frameType(each)) return;
+        stranger.channel.send(end.receive(each).send.slice());
+        platform.clock.after(1, () => {
+          links += 1;
+          stranger.channel.destroy('again');
+          again();
+        });
+      };
+      stranger.channel.send(end.begin().slice());
+    };
+    here.node(VICTIM).router.links().find(({ peer }) => peer === at(BAD))?.destroy('begin');
+    again();
+    const kept = here.node(VICTIM).memory.unacknowledged;
+    here.run(1000);
+    assert.ok(links > 100, `${links} links in a second`);
+    assert.ok(sentBytes < 4 * kept, `of ${kept} bytes ${sentBytes} were sent again`);
+    assert.ok(told < 100, `the controller was told ${told} times`);
+    here.canTalk(VICTIM, 6);
+    here.canTalk(0, VICTIM);
+    here.end();
+  });
 });
