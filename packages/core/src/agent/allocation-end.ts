@@ -7,7 +7,7 @@
 
 import { StciError, assert, type Clock, type ErrorRecord, type HostIndex, type Timer } from '@stci/interface';
 import { foldSorted } from '../job/hostset.js';
-import type { ParentHost } from '../membership/table.js';
+import type { MembershipTable, ParentHost } from '../membership/table.js';
 import type { Bootstrap } from './bootstrap.js';
 import type { ControllerJob } from './controller-job.js';
 import { ALLOCATION_GRACE_MS, END_REPORT_MS } from './job-end.js';
@@ -83,7 +83,7 @@ export class AllocationEnd {
     const hosts = [...this.#told];
     this.#told.clear();
     if (hosts.length === 0) for (const job of this.#init.jobs()) job.checkOver();
-    else if (table.hosts('up').every((host) => hosts.includes(host))) {
+    else if (this.#areAll(hosts, table)) {
       const names = foldSorted(hosts.map((host) => bootstrap.hostName(host)));
       const message = `The agents were told to end (SIGTERM), as a batch system does when it takes its hosts: ${names}`;
       this.begin({ code: 'STCI_ALLOCATION_ENDED', message }, false);
@@ -92,5 +92,12 @@ export class AllocationEnd {
       for (const host of hosts) this.#init.expel(host, table.get(host).parent, reason);
       this.#await(() => this.#settle());
     }
+  }
+
+  /** All that are up, and more than those that may come back: one host alone does not speak for suspects. */
+  #areAll(told: readonly HostIndex[], table: MembershipTable): boolean {
+    const present = table.hosts('up', 'suspect', 'orphaned');
+    const isTold = (host: HostIndex): boolean => told.includes(host);
+    return table.hosts('up').every(isTold) && 2 * present.filter(isTold).length > present.length;
   }
 }

@@ -160,11 +160,13 @@ suite('end of an allocation', (test) => {
 });
 
 suite('end of an allocation, at the controller', (test) => {
-  /** Hosts 0 and 1 are up; what was done, in order. */
-  function deciding() {
+  /** Hosts 0 and 1 are up, and others suspect; what was done, in order. */
+  function deciding(up: readonly number[] = [0, 1], suspects: readonly number[] = []) {
     const place = testPlace();
     const log: string[] = [];
-    const table = { hosts: () => [0, 1], get: () => ({ parent: undefined }) };
+    const hosts = (...states: readonly string[]): number[] =>
+      [...(states.includes('up') ? up : []), ...(states.includes('suspect') ? suspects : [])];
+    const table = { hosts, get: () => ({ parent: undefined }) };
     const recovery = { close: () => log.push('no restarts') };
     const bootstrap = { table, recovery, hostName: (host: number) => `h${host}` };
     const job = {
@@ -209,5 +211,18 @@ suite('end of an allocation, at the controller', (test) => {
     one.run(500);
     assert.equal([one.log, one.end.isPending], [['expel 1', 'checked'], false]);
     one.end.check();
+  });
+
+  test('a host that says so while the others are suspect is lost alone; most of those that may be there are all', () => {
+    for (const [up, suspects, told] of [[[1], [0, 2, 3], [1]], [[1], [0], [1]], [[0, 1], [2, 3], [0, 1]]] as const) {
+      const { end, log, run } = deciding(up, suspects);
+      for (const host of told) end.onHost(host);
+      run(501);
+      assert.equal(log, told.map((host) => `expel ${host}`));
+    }
+    const most = deciding([0, 1], [2]);
+    for (const host of [0, 1]) most.end.onHost(host);
+    most.run(501);
+    assert.equal(most.log.slice(0, 2), ['no restarts', 'job ends false']);
   });
 });
