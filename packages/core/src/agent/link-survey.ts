@@ -16,6 +16,9 @@ import type { AgentNode } from './node.js';
 const ECHO_MS = 1000;
 const SURVEY_MS = 2 * ECHO_MS;
 
+/** Links that an agent may report besides one to each host: those to agents of jobs, and to front-ends. */
+const LINKS_BESIDE_MAX = 1024;
+
 /** Reports the links of this agent: to front-ends and session agents without a measurement, as they share its host. */
 export function reportLinks(node: AgentNode, metrics: Metrics, done: (links: readonly LinkReport[]) => void): void {
   const { clock } = node.platform;
@@ -64,7 +67,8 @@ export class LinkSurveys {
     this.#metrics = metrics;
     this.#hosts = hosts;
     node.messages.on('links.report', ({ host, survey, links }) => {
-      if (survey === this.#survey) this.#found.set(host, links);
+      if (survey !== this.#survey || !this.#asked.includes(host)) return;
+      this.#found.set(host, links.slice(0, this.#hosts().length + LINKS_BESIDE_MAX));
     });
   }
 

@@ -111,4 +111,18 @@ suite('survey of links', (test) => {
     surveys.close();
     assert.is(surveys.report(2).isDone, true);
   });
+
+  test('of an agent no more links are kept than there may be, and none of one that was not asked', () => {
+    const { node, receive, run } = play([]);
+    const surveys = new LinkSurveys(node, metrics, () => [host(0, 'up'), host(1, 'up'), host(2, 'failed')]);
+    surveys.report(0);
+    run(10);
+    const link = { peer: 'root:1', kind: 'ws', role: 'overlay', state: 'up', inStateMs: 1 };
+    receive('links.report', { host: 2, survey: 1, links: [link] });
+    receive('links.report', { host: 0, survey: 1, links: [link] });
+    assert.is(surveys.report(1).isDone, false, 'one is missing');
+    receive('links.report', { host: 1, survey: 1, links: Array.from({ length: 100_000 }, () => link) });
+    const { isDone, agents } = surveys.report(1);
+    assert.equal([isDone, agents.map(({ links }) => links?.length)], [true, [0, 1, 3 + 1024]]);
+  });
 });
