@@ -75,6 +75,8 @@ export class SessionJobs implements SessionService {
   /** Something has changed since the job that is being retried was submitted. */
   #isRetryDue = false;
   #spools = 0;
+  /** Those that the controller has not answered yet. */
+  #starting = 0;
   #isStopping = false;
   #isStopped = false;
 
@@ -189,13 +191,17 @@ export class SessionJobs implements SessionService {
       files: spoolFiles(String(this.#spools)),
       spoolBytesMax,
       onAccepted: (error) => {
+        this.#starting -= 1;
         if (error === undefined) {
           this.#jobs.set(job.job, job);
-          return events.onAccepted(job);
+          events.onAccepted(job);
+          if (this.#isStopping) job.end('the end of its session');
+          return;
         }
         frontEnd.stop();
         job.close();
         onRefused(error);
+        this.#checkStopped();
         if (this.#lingers && this.#jobs.size === 0) clock.after(0, () => this.stop());
       },
       onEvent: (event) => this.#init.onJobEvent?.(job.job, event),
@@ -207,6 +213,7 @@ export class SessionJobs implements SessionService {
     });
     const frontEnd = backend.openFrontEnd(job);
     job.frontEnd = frontEnd;
+    this.#starting += 1;
     frontEnd.submit(spec);
   }
 
@@ -304,7 +311,7 @@ export class SessionJobs implements SessionService {
   }
 
   #checkStopped(): void {
-    if (!this.#isStopping || this.#isStopped || this.#running.length > 0) return;
+    if (!this.#isStopping || this.#isStopped || this.#starting > 0 || this.#running.length > 0) return;
     this.#isStopped = true;
     this.#init.backend.stop(() => this.#init.onStopped());
   }

@@ -1,6 +1,6 @@
 /** The jobs of a session that stays: those that wait for slots, and its end. */
 
-import { StciError, type FrontEndEvents, type JobReport, type JobSpec } from '@stci/interface';
+import { StciError, type FrontEndEvents, type JobEvent, type JobReport, type JobSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { JobFrontEnd } from '../../dist/agent/front-end.js';
 import { SessionJobs, type SessionBackend } from '../../dist/resident/service.js';
@@ -15,8 +15,8 @@ interface Agent {
   readonly verbs: string[];
 }
 
-/** A session with one slot, which its controller gives to the job that asks first. */
-function play() {
+/** A session with one slot, which its controller gives to the job that asks first; `isSlow`: it answers later. */
+function play(isSlow = false) {
   const place = testPlace();
   const agents: Agent[] = [];
   const told: string[] = [];
@@ -30,6 +30,7 @@ function play() {
       return {
         job,
         submit: () => {
+          if (isSlow) return;
           if (taken > 0) return events.onJobEvent({ type: 'ended', report: report(job, BUSY) });
           taken += 1;
           events.onJobEvent({ type: 'mapped', map: { size: 1, hosts: [] } as never });
@@ -111,6 +112,25 @@ suite('jobs of a session, at the session', (test) => {
     }
     assert.equal([states().length, states()[0]], [64, 'j7 ended']);
     assert.throws(() => jobs.job(6), /has forgotten job 6; the last 64 that ended are kept/);
+  });
+
+  test('stopped while a job is on its way: the session ends when that is answered, and has ended', () => {
+    const MAPPED = { type: 'mapped', map: { size: 1, hosts: [] } } as unknown as JobEvent;
+    const ENDED = (job: number, cause?: typeof BUSY): JobEvent => ({ type: 'ended', report: report(job, cause) });
+    const taken = play(true);
+    taken.submit('a');
+    taken.jobs.stop();
+    taken.jobs.stop();
+    assert.equal([taken.told, taken.stops()], [[], 0]);
+    taken.agents[0]?.events.onJobEvent(MAPPED);
+    assert.equal([taken.told, taken.agents[0]?.verbs, taken.stops()], [['a is job 1'], ['end'], 0]);
+    taken.agents[0]?.events.onJobEvent(ENDED(1));
+    assert.equal([taken.told, taken.stops()], [['a is job 1', 'stopped'], 1]);
+    const refused = play(true);
+    refused.submit('a');
+    refused.jobs.stop();
+    refused.agents[0]?.events.onJobEvent(ENDED(1, BUSY));
+    assert.equal([refused.told, refused.stops()], [['a: STCI_SLOTS_EXCEEDED', 'stopped'], 1]);
   });
 
   test('stopped after its jobs: those that wait are refused, those that run end by themselves', () => {
