@@ -73,6 +73,7 @@ export class SessionConnection implements JobFollower {
     });
     this.#close = () => link.close();
     this.#listen();
+    this.#listenForCalls();
     const { service } = init;
     this.#desk = new ExperimentDesk({ node: this.#node, service, send: (name, body) => this.#send(name, body) });
   }
@@ -145,6 +146,13 @@ export class SessionConnection implements JobFollower {
     messages.on('client.topology', ({ survey }) => service.topology(survey));
     messages.on('client.ranks', ({ job, from }) => service.ranks(job, from));
     messages.on('client.signal', ({ job, signal }) => service.signal(job, signal));
+    messages.on('client.stop', () => service.stop());
+  }
+
+  /** Calls that are answered once a job has ended, all agents have answered, or hosts have come or gone. */
+  #listenForCalls(): void {
+    const { messages } = this.#node;
+    const { service } = this.#init;
     messages.on('client.wait', ({ call, job }) => this.#begin(call, 'wait', (onAnswered) =>
       service.job(job).onEnd((report) => {
         onAnswered();
@@ -165,7 +173,6 @@ export class SessionConnection implements JobFollower {
       service.addHosts(hosts, onChanged(call, onAnswered))));
     messages.on('client.remove', ({ call, names, ...how }) => this.#begin(call, 'change', (onAnswered) =>
       service.removeHosts(names, how, onChanged(call, onAnswered))));
-    messages.on('client.stop', () => service.stop());
   }
 
   /** A call whose answer may take its time: `start` returns what the connection's end cancels. */

@@ -213,7 +213,7 @@ suite('end of an allocation, at the controller', (test) => {
     one.end.check();
   });
 
-  test('a host that says so while the others are suspect is lost alone; most of those that may be there are all', () => {
+  test('a host that says so while the others are suspect is lost alone; most that may be there are all', () => {
     for (const [up, suspects, told] of [[[1], [0, 2, 3], [1]], [[1], [0], [1]], [[0, 1], [2, 3], [0, 1]]] as const) {
       const { end, log, run } = deciding(up, suspects);
       for (const host of told) end.onHost(host);
