@@ -78,7 +78,8 @@ export class Inbox {
     const key = this.#queueOf(received);
     this.#pushed += 1;
     const source = sourceOf(received);
-    const frames = this.#framesOf.get(source) ?? { count: 0, last: 0, served: 0 };
+    // Where none waits, all that came before are served.
+    const frames = this.#framesOf.get(source) ?? { count: 0, last: 0, served: this.#pushed - 1 };
     const entry: Entry = { received, order: this.#pushed, behind: frames.last, next: undefined };
     if ('frame' in received) {
       frames.count += 1;

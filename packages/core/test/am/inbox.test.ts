@@ -5,6 +5,7 @@ import { assert, suite } from '@stci/testkit';
 import { Inbox, type Received, type ReceivedFrame } from '../../dist/am/inbox.js';
 import { LAYER, decodeHeader, encodeHeader, type Frame } from '../../dist/codec/frame.js';
 import type { Link } from '../../dist/bootcom/link.js';
+import { seeded } from '../config/seeded.js';
 
 const linkTo = (host: number): Link => ({ peer: rootAddress(host), role: 'child', job: 0 }) as Link;
 
@@ -108,5 +109,37 @@ suite('inbox', (test) => {
     assert.equal(types.filter((type) => type !== '3'), ['1', '3.1', '4.1', '3.2', '4.2', '2']);
     assert.is(types.indexOf('3') < types.indexOf('4.2'), true, 'a message of another agent waits for no output');
     assert.is(inbox.take(), undefined);
+  });
+
+  test('whatever waits, something is served; nothing of a source overtakes what it must not', () => {
+    for (let seed = 1; seed <= 300; seed++) {
+      const { below, pick } = seeded(seed);
+      const links = [linkTo(0), linkTo(1), { ...linkTo(2), role: 'parent' } as Link];
+      const inbox = new Inbox();
+      const waiting = new Map<Received | ReceivedFrame, readonly [source: number, at: number]>();
+      for (let step = 0; step < 60 || waiting.size > 0; step++) {
+        if (step < 60 && below(5) < 3) {
+          const [host, from] = [below(3), pick(links)];
+          const isOwn = below(8) === 0;
+          const source = isOwn ? FRONT_END : pick([sessionAddress(host), sessionAddress(host), CONTROLLER]);
+          const one: Received | ReceivedFrame = !isOwn && below(2) === 0
+            ? { frame: frameOf(host, step), from }
+            : { header: { type: step, source, job: 1 } as never, body: new Uint8Array(), from: isOwn ? undefined : from };
+          waiting.set(one, ['frame' in one ? sessionAddress(host) : source, step]);
+          inbox.push(one);
+          continue;
+        }
+        const one = inbox.take();
+        if (one === undefined) {
+          assert.is(waiting.size, 0, `seed ${seed}: something waits, and nothing is served`);
+          continue;
+        }
+        const [source, at] = waiting.get(one) as readonly [number, number];
+        waiting.delete(one);
+        const before = [...waiting].filter(([other, [of, step1]]) => of === source && step1 < at
+          && (!('frame' in one) || !('frame' in other) || other.from === one.from));
+        assert.equal(before.map(([, [, step1]]) => step1), [], `seed ${seed}: before ${at} of ${source}`);
+      }
+    }
   });
 });
