@@ -57,6 +57,11 @@ suite('swarm', (test) => {
     assert.throws(() => parseArguments(['--plan', '{']), /--plan takes the JSON object .* prints, got '\{'/);
     assert.throws(() => parseArguments(['--small']), /No kind of runs is chosen by --small/);
     assert.throws(() => parseArguments(['--shrink', '-1']), /--shrink takes a number above 0, got '-1'/);
+    assert.throws(() => parseArguments(['--hosts', '1', '--systematic']), /at least 2 here, got 1/);
+    assert.throws(() => parseArguments(['--every', '3']), /--every needs --systematic/);
+    assert.throws(() => parseArguments(['--runs', '3', '--seed', '1']), /--runs needs --blame/);
+    assert.throws(() => parseArguments(['--seed', '3', '--blame', '4']), /--seed and --blame do not go together/);
+    assert.throws(() => parseArguments(['--systematic', '--failures']), /--systematic and --failures do not go/);
     assert.equal(parseArguments(['--minutes', '0.5']).seeds, Infinity);
     const kinds = (...args: string[]): string[] => parseArguments(args).kinds.map(({ name }) => name);
     assert.equal([kinds(), kinds('--sessions'), kinds('--small', '--failures')],

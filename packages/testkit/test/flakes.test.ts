@@ -3,7 +3,9 @@
 // @timeoutMs 300000
 // @sameFor user, node: what it starts, the runner, is run by each of them.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
@@ -90,6 +92,7 @@ suite('npm run flakes', (test) => {
 
   test('a Node that does not start is red, and the other conditions go on', () => {
     write('node', '#!/bin/sh\nexit 7\n');
+    chmodSync(join(root, 'node'), 0o755);
     const { code, out } = flakes('good', '--runs', '1', '--under', 'node,idle', '--node', join(root, 'node'));
     assert.equal([code, runs('good')], [1, 1]);
     assert.match(out, /\nnode +idle +file\n1\/1 +0\/1 +packages/);
@@ -137,7 +140,10 @@ suite('npm run flakes', (test) => {
       [['--runs'], '--runs lacks its value'],
       [['--minutes', 'x'], '--minutes: expected a number above 0'],
       [['--under', 'idle,loud'], '--under: expected some of idle, busy, shuffled, node, blank, root, user, not loud'],
-      [['--node', '/no/node', '--under', 'node'], '--node: there is no file /no/node'],
+      [['--node', '/no/node', '--under', 'node'], "--node: expected the path of a Node's executable, not /no/node"],
+      [['--node', root, '--under', 'node'], "--node: expected the path of a Node's executable"],
+      [['--out', '--under', 'idle'], '--out lacks its value'],
+      [['--out', join(root, 'scripts/test.mjs')], '--out: expected a directory in which results can be kept'],
       [['--node', process.execPath, '--under', 'idle'], '--node needs condition node'],
       [['--jobs', '2', '--jobs', '3'], '--jobs is given twice'],
       [['--colour', 'x'], 'unknown option --colour'],
@@ -148,6 +154,8 @@ suite('npm run flakes', (test) => {
       assert.is(code, 2);
       assert.match(errors, `error: ${says}`);
     }
+    const { code, out } = flakes('--help');
+    assert.equal([code, out.split('\n')[0]?.startsWith('Usage: npm run flakes')], [0, true]);
   }, LONG);
 });
 

@@ -182,6 +182,8 @@ suite('npm run mutants', (test) => {
       [['--retry'], '--retry needs --out'],
       [['--colour', 'x'], "Unknown option '--colour'"],
       [['--in', 'nowhere'], 'there is no packages/core/dist/nowhere: is it built?'],
+      [['--in', 'agent', 'nowhere'], "no test file's path contains nowhere"],
+      [['--in', 'agent', '--out', join(root, CODE)], '--out: expected a directory in which results can be kept'],
       [['--in', 'agent', '--only', 'x'], '--only: x is not among the'],
     ];
     for (const [args, says] of wrong) {

@@ -47,7 +47,8 @@ export const USAGE = `Usage: npm run swarm -- [options]
                  with --moments K (default 10) and --runs N of each (default 20), or --plan for another than it draws
   --systematic   one run for each single fault at each moment of good runs, of 8 hosts (--hosts), until --minutes M are
                  over; --every K: one in K of them (--from 1 to K are all); --part I/N: the Ith of N shares
-  --trace        print every event`;
+  --trace        print every event
+  --help         print this`;
 
 const FLAGS = ['--trace', '--agree', '--sessions', '--failures', '--small', '--all', '--systematic'];
 const NUMBERS = [
@@ -55,6 +56,16 @@ const NUMBERS = [
 ];
 /** These take fractions. */
 const AMOUNTS = ['--minutes', '--shrink'];
+/** Options that say nothing without another. */
+const NEEDS = { '--every': '--systematic', '--part': '--systematic', '--moments': '--blame', '--runs': '--blame' };
+/** Options that say nothing beside another. */
+const EXCLUDES = {
+  '--seed': ['--from', '--seeds', '--blame', '--systematic'], '--blame': ['--from', '--seeds', '--all', '--systematic'],
+  '--plan': ['--from', '--seeds', '--all', '--systematic'], '--all': ['--systematic'],
+  '--systematic': ['--seeds', '--sessions', '--failures', '--agree', '--trace'],
+};
+/** What it explores besides jobs are sessions that lose a host and have another. */
+const SYSTEMATIC_HOSTS_MIN = 2;
 const HOSTS_MAX = 1000;
 const SEEDS_DEFAULT = 1000;
 const SHRINK_SECONDS = 120;
@@ -73,8 +84,8 @@ interface Given {
 /** Throws STCI_USAGE. */
 export function parseArguments(args: readonly string[]): ExplorePlan {
   const { flags, numbers, plan, part } = read(args);
-  const hosts = numbers.get('--hosts');
-  if (hosts !== undefined && hosts > HOSTS_MAX) throw usageError(`--hosts is at most ${HOSTS_MAX}, got ${hosts}`);
+  refuseTogether(args);
+  const hosts = readHosts(numbers.get('--hosts'), flags.has('--systematic') ? SYSTEMATIC_HOSTS_MIN : 1);
   const blamed = numbers.get('--blame');
   const seed = numbers.get('--seed') ?? blamed ?? (plan === undefined ? undefined : 1);
   const minutes = numbers.get('--minutes') ?? Infinity;
@@ -105,6 +116,22 @@ function read(args: readonly string[]): Given {
     else throw usageError(`Unknown option ${name}`);
   }
   return { flags, numbers, plan, part };
+}
+
+function refuseTogether(args: readonly string[]): void {
+  for (const [name, other] of Object.entries(NEEDS)) {
+    if (args.includes(name) && !args.includes(other)) throw usageError(`${name} needs ${other}`);
+  }
+  for (const [name, others] of Object.entries(EXCLUDES)) {
+    const other = args.includes(name) ? others.find((each) => args.includes(each)) : undefined;
+    if (other !== undefined) throw usageError(`${name} and ${other} do not go together`);
+  }
+}
+
+function readHosts(hosts: number | undefined, least: number): number | undefined {
+  if (hosts === undefined || (hosts >= least && hosts <= HOSTS_MAX)) return hosts;
+  throw usageError(hosts < least ? `--hosts is at least ${least} here, got ${hosts}`
+    : `--hosts is at most ${HOSTS_MAX}, got ${hosts}`);
 }
 
 function readNumber(name: string, text: string): number {

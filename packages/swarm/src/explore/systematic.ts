@@ -46,6 +46,8 @@ export function systematic(all: readonly Configuration[], plan: SystematicPlan, 
   const { print, nowMs } = io;
   const untilMs = nowMs() + plan.minutes * 60_000;
   const rows = all.flatMap((configuration) => rowsOf(configuration, plan));
+  const cases = rows.reduce((sum, { order }) => sum + order.length, 0);
+  print(`${cases} cases${plan.minutes === Infinity ? '' : `, as many as ${plan.minutes} minutes allow`}`);
   const longest = Math.max(0, ...rows.map(({ order }) => order.length));
   const classes = new Set<string>();
   for (let turn = 0; turn < longest; turn++) {

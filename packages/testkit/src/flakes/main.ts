@@ -3,15 +3,13 @@
  * condition; what a file came to is kept as it ends. Nothing that fails ends it before its time.
  */
 
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
-import { findTestFiles, isChosen } from '../runner/find.js';
-import { DEFAULTS } from '../runner/options.js';
+import { accessSync, constants, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { FileReport } from '../runner/run-file.js';
+import { chosenFiles, outDirectory } from './chosen.js';
 import { Commands } from './commands.js';
 import { startLoad } from './load.js';
-import { CONDITIONS, parseFlakes } from './options.js';
+import { CONDITIONS, USAGE, parseFlakes } from './options.js';
 import type { Condition, FlakesOptions } from './options.js';
 import { Places } from './places.js';
 import { Results } from './results.js';
@@ -20,6 +18,7 @@ const MINUTE_MS = 60_000;
 
 /** Resolves to the exit code: 0 if no run was red, 1 if one was, 2 for bad input, 130 if it was interrupted. */
 export async function runFlakes(root: string, args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) return print(USAGE), 0;
   let flakes: Flakes;
   try {
     flakes = new Flakes(root, parseFlakes(args, process.getuid?.() === 0));
@@ -40,12 +39,10 @@ class Flakes {
 
   constructor(root: string, options: FlakesOptions) {
     const { words, node, out } = options;
-    if (node !== undefined && !existsSync(node)) throw new Error(`--node: there is no file ${node}`);
-    const found = findTestFiles(root, DEFAULTS.timeoutMs).filter((file) => isChosen(file, words, undefined));
-    if (found.length === 0) throw new Error(`no test file's path contains ${words.join(' or ')}; is it built?`);
-    this.#labels = found.map(({ label }) => label);
+    if (node !== undefined) requireProgram(node);
+    this.#labels = chosenFiles(root, words).map(({ label }) => label);
     this.#options = options;
-    this.#results = new Results(out === undefined ? mkdtempSync(join(tmpdir(), 'stci-flakes-')) : resolve(out));
+    this.#results = new Results(outDirectory(out, 'stci-flakes-'));
     this.#places = new Places(root, this.#commands, node);
   }
 
@@ -136,6 +133,16 @@ class Flakes {
   #elapsed(): string {
     return `${((performance.now() - this.#startMs) / MINUTE_MS).toFixed(1)} min`;
   }
+}
+
+function requireProgram(node: string): void {
+  try {
+    accessSync(node, constants.X_OK);
+    if (statSync(node).isFile()) return;
+  } catch {
+    // Told below.
+  }
+  throw new Error(`--node: expected the path of a Node's executable, not ${node}`);
 }
 
 function print(...lines: readonly string[]): void {

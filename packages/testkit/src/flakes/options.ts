@@ -54,7 +54,7 @@ export function parseFlakes(args: readonly string[], isRoot: boolean): FlakesOpt
     const value = args[index];
     const known = ['--runs', '--minutes', '--under', '--node', '--jobs', '--out'];
     if (!known.includes(word)) throw new Error(`unknown option ${word}\n${USAGE}`);
-    if (value === undefined) throw new Error(`${word} lacks its value\n${USAGE}`);
+    if (value === undefined || value.startsWith('--')) throw new Error(`${word} lacks its value\n${USAGE}`);
     if (given.has(word)) throw new Error(`${word} is given twice`);
     given.set(word, value);
   }

@@ -3,9 +3,10 @@
  * It works in a copy of the workspace, so that nothing changed is left in it, however this ends.
  */
 
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, relative, resolve } from 'node:path';
+import { basename, join, relative } from 'node:path';
+import { chosenFiles, outDirectory } from '../flakes/chosen.js';
 import { Commands } from '../flakes/commands.js';
 import { describe, draw, findMutations, mutated } from './draw.js';
 import { parseMutants, USAGE } from './options.js';
@@ -46,8 +47,8 @@ class Mutants {
     this.#drawn = drawn.filter(({ id }) => options.only?.includes(id) !== false);
     const { out, only = [] } = options;
     if (this.#drawn.length === 0) throw new Error(`--only: ${only.join()} is not among the ${drawn.length} drawn`);
-    this.#out = out === undefined ? mkdtempSync(join(tmpdir(), 'stci-mutants-')) : resolve(out);
-    mkdirSync(this.#out, { recursive: true });
+    chosenFiles(root, options.words);
+    this.#out = outDirectory(out, 'stci-mutants-');
     this.#results = new Results(this.#out);
   }
 

@@ -7,9 +7,9 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { chosenFiles } from '../flakes/chosen.js';
 import { Commands } from '../flakes/commands.js';
-import { findTestFiles, isChosen, type TestFile } from '../runner/find.js';
-import { DEFAULTS } from '../runner/options.js';
+import type { TestFile } from '../runner/find.js';
 import type { MutantsOptions } from './options.js';
 import type { Mutation } from './points.js';
 import type { JudgeOrder, Measured, MeasuredTest, MeasureOrder } from './run-tests.js';
@@ -67,7 +67,7 @@ export class Probes {
   /** Runs everything once. */
   async measure({ words, seeds, isReal, limitMs }: MutantsOptions): Promise<void> {
     this.#limitMs = limitMs;
-    const files = findTestFiles(this.#root, DEFAULTS.timeoutMs).filter((file) => isChosen(file, words, undefined));
+    const files = chosenFiles(this.#root, words);
     const code = this.#mutations.map(({ id, start }) => `${id} ${start}`).join();
     const keyOf = ({ compiled }: TestFile): string =>
       createHash('sha256').update(code).update(readFileSync(compiled)).digest('hex');
