@@ -48,10 +48,16 @@ function isPrivate(directory: string): boolean {
 /** Directories for private sockets, best first; those of login sessions end with the session's processes. */
 const CANDIDATES: readonly (() => string | undefined)[] = [
   () => runtimeDirectory(),
-  () => `${builtin('node:os').tmpdir()}/${nameOfUser()}`,
+  () => temporaryDirectory(),
   usualDirectory,
   () => spareDirectories(true)[0],
 ];
+
+/** In TMPDIR, which is not made: one that is missing is a slip, or went with its login. */
+function temporaryDirectory(): string | undefined {
+  const directory = builtin('node:os').tmpdir();
+  return builtin('node:fs').existsSync(directory) ? `${directory}/${nameOfUser()}` : undefined;
+}
 
 /** The first usable path for a socket of that name; its directory is made where it is missing. */
 export function privatePath(name: string): string {

@@ -74,6 +74,12 @@ suite('private sockets', (test) => {
     assert.is(modeOf(join(place, `stci-${UID}`)), 0o700);
   }, 'open'));
 
+  test('a TMPDIR that is not there is not made', () => within((place) => {
+    process.env['TMPDIR'] = join(place, 'gone');
+    assert.is(privatePath('a.sock').startsWith(place), false);
+    assert.is(existsSync(join(place, 'gone')), false);
+  }));
+
   test('a path that is too long for the system: the other directory, else it says so', () => within((place) => {
     mkdirSync(join(place, long), { mode: 0o700 });
     assert.is(privatePath('a.sock'), join(place, `stci-${UID}`, 'a.sock'));
