@@ -132,6 +132,22 @@ suite('delivery', (test) => {
     assert.equal(told.slice(3), ['five after 5', 'six after 5'], 'nor for one that is gone');
   });
 
+  test('what was sent so far is taken with its last frame, not with the one before', () => {
+    const sender = new Sender({ incarnation: 1, windowBytes: WINDOW, ttl: 9 });
+    const frames = [1, 2, 3].map(() => {
+      const encoded = encodeHeader(header, 0);
+      sender.keep(FAR, 3, [encoded], 0);
+      return encoded;
+    });
+    let taken = 0;
+    sender.whenTaken(FAR, 3, () => (taken += 1));
+    const seen = frames.map((frame) => {
+      sender.acknowledge(FAR, 3, readDelivery(frame), 0);
+      return taken;
+    });
+    assert.equal(seen, [0, 0, 1]);
+  });
+
   test('a pair that is given up begins again, and frames of before are not taken', () => {
     const [sender, receiver] = [new Sender({ incarnation: 1, windowBytes: WINDOW, ttl: 9 }), new Receiver()];
     const frame = (): Frame => {
