@@ -14,7 +14,7 @@ const PROBE_MS = 200;
 type Handler = (body: unknown, context: { readonly source: Address }) => unknown;
 
 /** An agent that hears only those that `answers` names; what it posts is in `posted`. */
-function agent(answers: (agent: Address) => boolean) {
+function agent(answers: (agent: Address) => boolean, roundTripMs = ROUND_TRIP_MS) {
   const place = testPlace();
   const { clock } = place.platform;
   const handlers = new Map<string, Handler>();
@@ -29,7 +29,7 @@ function agent(answers: (agent: Address) => boolean) {
       request: (to: Address, _name: string, _body: unknown, done: (error?: Error) => void, options: {
         readonly timeoutMs: number;
       }) => {
-        if (answers(to)) clock.after(ROUND_TRIP_MS, () => done());
+        if (answers(to)) clock.after(roundTripMs, () => done());
         else clock.after(options.timeoutMs, () => done(new Error('no reply')));
       },
     },
@@ -39,16 +39,20 @@ function agent(answers: (agent: Address) => boolean) {
 }
 
 /** The controller asks after host 3 of a chain 0, 1, 2, 3, of which these answer it. */
-function probe(answering: readonly HostIndex[], hasOverlay = true, answersOnce?: HostIndex) {
+function probe(
+  answering: readonly HostIndex[], hasOverlay = true, answersOnce?: HostIndex, roundTripMs = ROUND_TRIP_MS,
+) {
   const asked: Address[] = [];
   const one = agent((to) => {
     asked.push(to);
     const isFirst = asked.filter((at) => at === to).length === 1;
     if (answersOnce !== undefined && to === rootAddress(answersOnce)) return isFirst;
     return answering.some((host) => to === rootAddress(host));
-  });
+  }, roundTripMs);
+  /** Those that are not up. */
+  const states = new Map<HostIndex, string>();
   const table = {
-    get: (host: HostIndex) => ({ state: 'up', incarnation: 1, parent: host === 0 ? undefined : host - 1 }),
+    get: (host: HostIndex) => ({ state: states.get(host) ?? 'up', incarnation: 1, parent: host === 0 ? undefined : host - 1 }),
     isGone: () => false,
   } as unknown as MembershipTable;
   const probes = new HostProbes({ node: one.node, table: () => table, hasOverlay: () => hasOverlay });
@@ -56,7 +60,7 @@ function probe(answering: readonly HostIndex[], hasOverlay = true, answersOnce?:
   probes.probe({ position: bootPosition(3), incarnation: 1 }, (silent, isSilent) => {
     told.push(silent === undefined ? 'all answer' : silent.position - 1, ...(isSilent ? ['so is the host'] : []));
   });
-  return { ...one, told, probes };
+  return { ...one, told, probes, asked, states };
 }
 
 suite('probes of hosts', (test) => {
@@ -78,6 +82,30 @@ suite('probes of hosts', (test) => {
       place.run(2 * PROBE_MS + ROUND_TRIP_MS);
       assert.equal(told, [silent, 'so is the host'], `host ${silent}`);
     }
+  });
+
+  test('where answers are late, what is silent is asked once more, and not again', () => {
+    const { place, asked, told } = probe([0, 1, 2], false, undefined, 0.75 * PROBE_MS);
+    place.run(1.5 * PROBE_MS);
+    assert.equal([told, asked.filter((to) => to === rootAddress(3)).length], [[], 2]);
+    place.run(PROBE_MS);
+    assert.equal(told, [3, 'so is the host']);
+  });
+
+  test('below one that is being linked again nobody is told of until it is, for no longer than the lease', () => {
+    const { place, told, states } = probe([0, 1, 2], false);
+    states.set(2, 'orphan');
+    place.run(5 * PROBE_MS);
+    assert.equal(told, []);
+    states.delete(2);
+    place.run(2 * PROBE_MS);
+    assert.equal(told, [3, 'so is the host']);
+    const other = probe([0, 1, 2], false);
+    other.states.set(2, 'orphan');
+    other.place.run(9000);
+    assert.equal(other.told, []);
+    other.place.run(1000 + 2 * PROBE_MS);
+    assert.equal(other.told, [3, 'so is the host']);
   });
 
   test('others cannot answer for them', () => {

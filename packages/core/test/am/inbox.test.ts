@@ -50,6 +50,7 @@ suite('inbox', (test) => {
     assert.is(inbox.waitingOf(rootAddress(7), 0, b), 1, 'in the queue of its source again');
     inbox.drop(rootAddress(7), 0);
     assert.equal([inbox.waiting(b), inbox.take()], [0, undefined]);
+    assert.is(inbox.isBusy(a, rootAddress(7), 0), false, 'nothing waits of one whose messages were dropped');
   });
 
   test('what an agent says does not overtake its output that came over another link', () => {

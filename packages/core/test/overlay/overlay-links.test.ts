@@ -1,6 +1,6 @@
 /** Links of the overlay at one agent: when it connects, and what it lets go. */
 
-import type { Channel } from '@stci/interface';
+import { addressName, type Channel } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { AgentNode } from '../../dist/agent/node.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
@@ -15,6 +15,8 @@ function play(connect: (from: number, to: number) => Channel | undefined = () =>
   const net = makeNet(star(7), { 'bootcom.handshake': '30s', 'bootcom.pending.max': '2' });
   const { clock } = net.platform;
   const accepts = new Map<number, (channel: Channel) => void>();
+  /** Whose messages each agent has had sent again. */
+  const resent: string[] = [];
   /** A connection to one that listens; this end of it. */
   const reach = (to: number): Channel => {
     const [near, far] = memoryChannel(clock, 'near', 'far');
@@ -31,6 +33,10 @@ function play(connect: (from: number, to: number) => Channel | undefined = () =>
       connectPrivate: (path: string) => connect(position, Number(path)) ?? reach(Number(path)),
     };
     const { params, identity, linkFaults, messages, platform } = node;
+    messages.resend = (isFor) => {
+      const to = net.nodes.map((each) => each.identity.self).filter((self) => isFor(self, 0));
+      resent.push(`${addressName(identity.self)} to ${to.map(addressName).join()}`);
+    };
     const own = {
       params, identity, linkFaults, messages, platform: { ...platform, network },
       linkLimits: (...given: Parameters<AgentNode['linkLimits']>) => node.linkLimits(...given),
@@ -44,7 +50,7 @@ function play(connect: (from: number, to: number) => Channel | undefined = () =>
     return links;
   };
   const neighbour = (position: number) => ({ position, incarnation: 1, addresses: [String(position)], key: KEY });
-  return { net, open, reach, neighbour };
+  return { net, open, reach, neighbour, resent };
 }
 
 /** Why it was closed. */
@@ -62,7 +68,7 @@ suite('links of an overlay', (test) => {
   test('its own attempt that hangs is let go as soon as the other end has connected', () => {
     const hung = nobody(makeNet([0]).platform);
     const seen = closing(hung);
-    const { net, open, neighbour } = play((from) => (from === 1 ? hung : undefined));
+    const { net, open, neighbour, resent } = play((from) => (from === 1 ? hung : undefined));
     const [lower, higher] = [open(1), open(2)];
     lower.setNeighbours([neighbour(2)]);
     net.run(10);
@@ -71,6 +77,19 @@ suite('links of an overlay', (test) => {
     assert.equal([lower.linkTo(2), seen.why], [undefined, undefined], 'the higher one leaves it to the lower');
     net.until(() => lower.linkTo(2)?.state === 'up' && higher.linkTo(1)?.state === 'up', 'the link');
     assert.is(seen.why, 'the other end has connected');
+    assert.equal(resent, ['root:0 to root:1'], 'what that attempt may have taken');
+  });
+
+  test('as a link ends, what it took last is sent again to its other end, and to nobody else', () => {
+    const { net, open, neighbour, resent } = play();
+    const [lower, higher] = [open(1), open(2)];
+    lower.setNeighbours([neighbour(2)]);
+    higher.setNeighbours([neighbour(1)]);
+    net.until(() => lower.linkTo(2)?.state === 'up' && higher.linkTo(1)?.state === 'up', 'the link');
+    assert.equal(resent, []);
+    lower.linkTo(2)?.destroy('cut');
+    net.run(5);
+    assert.equal(resent.toSorted(), ['root:0 to root:1', 'root:1 to root:0']);
   });
 
   test('pauses between attempts double, to a bound; a link that was up begins anew', () => {
