@@ -1,5 +1,6 @@
 /** Turns of the programs of a host: how much is taken before all else of the agent, and of whom. */
 
+import type { Clock } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { ProgramTurns, REQUEST_COST_US, TURN_COST_US, type TurnTaker } from '../../dist/agent/program-turns.js';
 import { testPlace } from '../world.js';
@@ -9,7 +10,11 @@ const IN_TURN = TURN_COST_US / REQUEST_COST_US;
 function play() {
   const place = testPlace();
   const { clock } = place.platform;
-  const turns = new ProgramTurns(clock);
+  /** What requests have taken by the clock: time stands still while a simulated process computes. */
+  let computedMs = 0;
+  const turns = new ProgramTurns({
+    nowMs: () => clock.nowMs() + computedMs, after: (ms, call) => clock.after(ms, call), soon: (call) => clock.soon(call),
+  } as Clock);
   /** Who was served, in order. */
   const served: string[] = [];
   /** How many were served when the loop came to other work. */
@@ -18,12 +23,13 @@ function play() {
     seen.push(served.length);
     if (seen.length < 100) clock.soon(look);
   };
-  const enter = (name: string, costs: readonly number[]): void => {
+  const enter = (name: string, costs: readonly number[], takesMs = 0): void => {
     const left = [...costs];
     const taker: TurnTaker = {
       nextCostUs: () => left[0],
       takeNext: () => {
         left.shift();
+        computedMs += takesMs;
         served.push(name);
       },
     };
@@ -71,6 +77,16 @@ suite('turns of programs', (test) => {
     assert.is(served.length, 3);
     run(100);
     assert.is(served.length, 4);
+  });
+
+  test('one that takes longer than its cost says is followed by a rest as long as it took', () => {
+    const { served, enter, run } = play();
+    enter('a', small(1), 50);
+    enter('b', [1000]);
+    run(48);
+    assert.equal(served, ['a']);
+    run(4);
+    assert.equal(served, ['a', 'b']);
   });
 
   test('one whose next request cannot be taken is passed over', () => {
