@@ -102,6 +102,42 @@ suite('platform-node: a process that has stopped itself', (test) => {
     }
   });
 
+  test('goes on no sooner for signals that ask those to end that are to continue it', async () => {
+    const startMs = performance.now();
+    const action = 'processes.stopSelf(2000, (_error, go) => go(true))';
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program(action)], { stdio: 'ignore' });
+    const pid = child.pid as number;
+    try {
+      await eventually(() => statOf(pid)?.[0] === 'T', { what: 'the stop' });
+      const those = childrenOf(pid).flatMap((first) => [first, ...childrenOf(first)]);
+      assert.is(those.length, 2);
+      for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const) {
+        for (const one of those) process.kill(one, signal);
+      }
+      await eventually(() => statOf(pid)?.[0] !== 'T', { what: 'that it goes on' });
+      assert.ok(performance.now() - startMs >= 2000, 'it was stopped for as long as it was to be');
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  test('goes on when its parent has ended, to notice that', async () => {
+    const args = ['--input-type=module', '-e', program('processes.stopSelf(3_600_000, (_error, go) => go(true))')];
+    const parent = spawn('sh', ['-c', '"$@" > /dev/null & echo $!; wait', 'sh', process.execPath, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let text = '';
+    parent.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    try {
+      await eventually(() => statOf(Number(text))?.[0] === 'T', { what: 'the stop' });
+      parent.kill('SIGKILL');
+      await eventually(() => statOf(Number(text))?.[0] !== 'T', { what: 'that it goes on' });
+    } finally {
+      parent.kill('SIGKILL');
+      if (Number(text) > 0) process.kill(Number(text), 'SIGKILL');
+    }
+  });
+
   test('is ended with those that were to continue it', async () => {
     const args = ['--input-type=module', '-e', program('processes.stopSelf(3_600_000, (_error, go) => go(true))')];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });

@@ -132,6 +132,25 @@ suite('delivery', (test) => {
     assert.equal(told.slice(3), ['five after 5', 'six after 5'], 'nor for one that is gone');
   });
 
+  test('one that acknowledges nothing is asked after 1, 2, 4 and then each 8 seconds, and after 1 again', () => {
+    const sender = new Sender({ incarnation: 1, windowBytes: WINDOW, ttl: 9 });
+    const frame = (nowMs: number): Frame => {
+      const encoded = encodeHeader(header, 0);
+      sender.keep(FAR, 3, [encoded], nowMs);
+      return encoded;
+    };
+    const asked = (fromMs: number, untilMs: number): number[] => {
+      const at: number[] = [];
+      for (let ms = fromMs; ms < untilMs; ms += 500) if (sender.overdue(ms).length > 0) at.push(ms);
+      return at;
+    };
+    const first = frame(0);
+    frame(0);
+    assert.equal(asked(0, 32_000), [1000, 3000, 7000, 15_000, 23_000, 31_000]);
+    sender.acknowledge(FAR, 3, readDelivery(first), 32_000);
+    assert.equal(asked(32_000, 36_000), [33_000, 35_000]);
+  });
+
   test('what was sent so far is taken with its last frame, not with the one before', () => {
     const sender = new Sender({ incarnation: 1, windowBytes: WINDOW, ttl: 9 });
     const frames = [1, 2, 3].map(() => {
