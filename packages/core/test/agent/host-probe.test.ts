@@ -52,7 +52,9 @@ function probe(
   /** Those that are not up. */
   const states = new Map<HostIndex, string>();
   const table = {
-    get: (host: HostIndex) => ({ state: states.get(host) ?? 'up', incarnation: 1, parent: host === 0 ? undefined : host - 1 }),
+    get: (host: HostIndex) => ({
+      state: states.get(host) ?? 'up', incarnation: 1, parent: host === 0 ? undefined : host - 1,
+    }),
     isGone: () => false,
   } as unknown as MembershipTable;
   const probes = new HostProbes({ node: one.node, table: () => table, hasOverlay: () => hasOverlay });

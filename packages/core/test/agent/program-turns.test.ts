@@ -13,7 +13,9 @@ function play() {
   /** What requests have taken by the clock: time stands still while a simulated process computes. */
   let computedMs = 0;
   const turns = new ProgramTurns({
-    nowMs: () => clock.nowMs() + computedMs, after: (ms, call) => clock.after(ms, call), soon: (call) => clock.soon(call),
+    nowMs: () => clock.nowMs() + computedMs,
+    after: (ms, call) => clock.after(ms, call),
+    soon: (call) => clock.soon(call),
   } as Clock);
   /** Who was served, in order. */
   const served: string[] = [];

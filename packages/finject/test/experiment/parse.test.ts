@@ -234,7 +234,7 @@ colour: red
     const ranks = Array.from({ length: 90 }, (_, at) => `${at}000000-${at}999998`).join();
     // As a list, as one text, and a text that says the same numbers again and again.
     const again = Array(200).fill('0-999998').join();
-    for (const given of [`[${ranks}]`, `"${ranks}"`, `"${again}"`, `[${again}]`]) {
+    for (const given of [`[${ranks}]`, `"${ranks}"`, `"${again}"`, `[${again}]`, '"0-1000000"']) {
       const [problem = ''] = wrong(`checks: [{ failed-ranks: ${given} }]`);
       assert.match(problem, 'it has more than 1000000 numbers');
     }
