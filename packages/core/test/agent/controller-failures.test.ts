@@ -73,11 +73,11 @@ function play(answering: readonly HostIndex[], latencyMs = 20) {
   handlers.get('failure.interest')?.({}, { source: CONTROLLER });
   let number = 0;
   /** The agent of host `by` says that this host is silent. */
-  const report = (by: HostIndex, host: HostIndex): void => {
+  const report = (by: HostIndex, host: HostIndex, incarnation = 1): void => {
     const reporter = { position: bootPosition(by), incarnation: 1 };
     number += 1;
     const notice: FailureNotice = {
-      reporter, number, subject: { kind: 'host', host, incarnation: 1 }, cause: 'silent', evidence: 'no heartbeat',
+      reporter, number, subject: { kind: 'host', host, incarnation }, cause: 'silent', evidence: 'no heartbeat',
       detector: 'scripted', suspectedWallMs: 1, confirmedWallMs: 1,
     };
     const body = { notifier: 'direct', incarnation: 1, body: encode(notice) };
@@ -152,6 +152,28 @@ suite('failures at the controller', (test) => {
       ['h1', 'root:0', 'not-started', 'no route', ['the launch is ended: no host is left']],
       ['h2', 'root:0', 'not-started', 'no route', ['the launch is ended']],
     ]);
+  });
+
+  test('a host that is given up for its link while it is asked has its record at once', () => {
+    const { failures, report, records, table } = play([0, 1, 2]);
+    report(0, 3);
+    for (const event of ['suspect', 'fence'] as const) table.apply(3, event, { evidence: 'its link closed' });
+    failures.onHostLost(3, new StciError('STCI_AGENT_LOST', 'its link closed'), undefined, undefined);
+    assert.equal(records, []);
+    failures.stop();
+    assert.equal(records.map(({ hostName }) => hostName), ['h3']);
+  });
+
+  test('what is said of an agent that was given up, or is not there yet, says nothing of the one there', () => {
+    const { failures, report, run, events, declared, table } = play([0, 1, 2]);
+    report(0, 3);
+    run(1000);
+    for (const event of ['plan', 'start', 'up'] as const) table.apply(3, event);
+    failures.onUp(3);
+    for (const incarnation of [1, 3]) report(1, 3, incarnation);
+    run(60_000);
+    assert.equal([declared.length, events.filter((event) => event === 'suspected h3').length], [1, 1]);
+    assert.is(table.get(3).state, 'up');
   });
 
   test('after the end of the session nothing is given up', () => {

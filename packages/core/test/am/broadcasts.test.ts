@@ -99,4 +99,20 @@ suite('broadcasts that are kept', (test) => {
     for (const job of broadcasts.jobs) broadcasts.closeJob(job);
     assert.is(broadcasts.keptBytes, 0);
   });
+
+  test('that a job loses some again is not told again', () => {
+    const broadcasts = new Broadcasts();
+    const keep = (job: number): number | undefined => {
+      const frame = new Uint8Array(HEADER_BYTES + FRAGMENT_BYTES_MAX);
+      frame.set(encodeHeader({
+        layer: LAYER.message, type: 4, flags: 0, ttl: 9, stream: 0, source: 0, destination: 0, job, sequence: 1,
+      }, FRAGMENT_BYTES_MAX));
+      return broadcasts.keep(frame);
+    };
+    for (let i = 0; i < 20; i++) keep(1);
+    let job = 2;
+    let told = keep(job);
+    while (told === undefined) told = keep(job += 1);
+    assert.equal([told, ...[1, 2, 3].map((more) => keep(job + more))], [1, undefined, undefined, undefined]);
+  });
 });
