@@ -71,6 +71,28 @@ suite('a name in /tmp that is taken', (test) => {
     ]);
   }, LONG);
 
+  check('nor does one with a name as those have that end at random', () => {
+    const lines = inOwnTmp(`foreign /tmp/stci-0; foreign /tmp/stci-0-AAAAAA
+      start
+      stci stop night; echo "stop $?"`);
+    assert.equal(lines, ['night', 'stop 0']);
+  }, LONG);
+
+  check('where nobody has taken it, it is the first choice: sessions outlive the login', () => {
+    const lines = inOwnTmp(`export XDG_RUNTIME_DIR=/tmp/run
+      start
+      ls /tmp/stci-0/sessions
+      stci stop night`);
+    assert.equal(lines, ['night', 'night']);
+  }, LONG);
+
+  check("the user's own that is open to others is told, not passed over", () => {
+    const lines = inOwnTmp(`mkdir /tmp/stci-0; mkdir -m 755 /tmp/stci-0/sessions
+      start; echo "start $?"`);
+    assert.equal([lines[0], lines.length], ['start 195', 2]);
+    assert.match(lines[1] ?? '', 'chmod 700 /tmp/stci-0/sessions. Mend that, or choose another directory');
+  }, LONG);
+
   check('a session that was there before the environment changed is found', () => {
     const lines = inOwnTmp(`start
       ls /tmp/stci-0/sessions
