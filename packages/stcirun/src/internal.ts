@@ -12,7 +12,7 @@ export { exportedVariables, SECRET_VARIABLES, SESSION_VARIABLES, toolEnvironment
 export { neededLibraries } from './run/mpi-program.js';
 export { openDriver, type DriverParams } from './run/driver.js';
 export { Progress, progressText, type LaunchState } from './run/progress.js';
-export { FORWARDED, parseForwardList, watchSignals } from './run/signals.js';
+export { FORWARDED, parseForwardList, STOP_DELAY_MS, watchSignals } from './run/signals.js';
 export { slurmRemark } from './run/slurm-remark.js';
 export { makeJobSpec, type Place } from './run/spec.js';
 export { JobFacts } from './output/facts.js';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { watchSignals } from '@stci/stcirun/internal';
+import { STOP_DELAY_MS, watchSignals } from '@stci/stcirun/internal';
 import { assert, eventually, suite } from '@stci/testkit';
 import { PROGRAM, sh, start, type Run } from './e2e.js';
 
@@ -97,33 +97,40 @@ suite('stcirun, signals', (test) => {
     assert.is(result.exitCode, 0, result.err);
   }, { timeoutMs: 20_000 });
 
-  test('CONT before a stop that is late, as on a busy machine: stcirun does not stop after it', async () => {
-    const { kill } = process;
-    const seen: string[] = [];
-    process.kill = (pid, signal) => {
-      if (signal !== 'SIGSTOP') return kill.call(process, pid, signal);
-      seen.push('stop');
-      return true;
-    };
-    const pause = (on: boolean): void => {
-      seen.push(on ? 'pause' : 'go on');
-      if (!on) return;
-      setTimeout(() => {
-        process.kill(process.pid, 'SIGCONT');
-        for (const endMs = performance.now() + 100; performance.now() < endMs;);
-      }, 10);
-    };
-    const nothing = (): void => undefined;
-    const unwatch = watchSignals([], { end: nothing, forward: nothing, detach: nothing, pause });
-    try {
-      process.kill(process.pid, 'SIGTSTP');
-      await eventually(() => seen.includes('go on'), { what: 'CONT' });
-      assert.equal(seen, ['pause', 'go on']);
-    } finally {
-      unwatch();
-      process.kill = kill;
-    }
-  });
+  // The signal itself comes before the time is over or between both, as it happens; the second is always between both.
+  for (const come of ['while this process is busy', 'when the time is over'] as const) {
+    test(`CONT before a stop that is late, as on a busy machine, ${come}: stcirun does not stop after it`, async () => {
+      const { kill } = process;
+      const seen: string[] = [];
+      process.kill = (pid, signal) => {
+        if (signal !== 'SIGSTOP') return kill.call(process, pid, signal);
+        seen.push('stop');
+        return true;
+      };
+      const pause = (on: boolean): void => {
+        seen.push(on ? 'pause' : 'go on');
+        if (!on) return;
+        const isBusy = come === 'while this process is busy';
+        // One of the same time as the stop's, begun after it, ends right after it.
+        if (!isBusy) process.nextTick(() => setTimeout(() => process.emit('SIGCONT'), STOP_DELAY_MS));
+        setTimeout(() => {
+          if (isBusy) process.kill(process.pid, 'SIGCONT');
+          for (const endMs = performance.now() + 100; performance.now() < endMs;);
+        }, 10);
+      };
+      const nothing = (): void => undefined;
+      const unwatch = watchSignals([], { end: nothing, forward: nothing, detach: nothing, pause });
+      try {
+        process.kill(process.pid, 'SIGTSTP');
+        await eventually(() => seen.includes('go on'), { what: 'CONT' });
+        await new Promise((resolve) => void setImmediate(resolve));
+        assert.equal(seen, ['pause', 'go on']);
+      } finally {
+        unwatch();
+        process.kill = kill;
+      }
+    });
+  }
 
   test('USR1 is sent on', async () => {
     const job = await up(EACH, 'trap "echo usr1; exit 4" USR1');

@@ -21,7 +21,7 @@ const KNOWN: readonly SignalName[] = [
 ];
 
 /** Time for the announcement to be sent before stcirun stops too. */
-const STOP_DELAY_MS = 50;
+export const STOP_DELAY_MS = 50;
 
 /** Reads `USR1,SIGUSR2` or `none`. */
 export function parseForwardList(text: string | undefined): readonly SignalName[] {
