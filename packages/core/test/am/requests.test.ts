@@ -15,11 +15,13 @@ suite('replies to requests', (test) => {
     const [told, malformed] = [[] as string[], [] as string[]];
     const requests = new PendingRequests(platform.clock, { begin: () => undefined, end: () => undefined } as never);
     requests.add(7, {
-      name: 'job.submit', destination: ASKED, job: 0, done: (error?: StciError) => void told.push(error?.code ?? 'answered'),
+      name: 'job.submit', destination: ASKED, job: 0,
+      done: (error?: StciError) => void told.push(error?.code ?? 'answered'),
     } as never, 1000);
     const reply = (source: Address, body: unknown, flags = 0): void => {
       const header: FrameHeader = {
-        layer: LAYER.message, type: 0, flags, ttl: 9, stream: 0, source, destination: rootAddress(0), job: 0, sequence: 7,
+        layer: LAYER.message, type: 0, flags, ttl: 9, stream: 0, source, destination: rootAddress(0), job: 0,
+        sequence: 7,
       };
       requests.onReply(header, encode(body), ({ message }) => void malformed.push(message));
     };
