@@ -87,6 +87,8 @@ suite('links of an overlay', (test) => {
     higher.setNeighbours([neighbour(1)]);
     net.until(() => lower.linkTo(2)?.state === 'up' && higher.linkTo(1)?.state === 'up', 'the link');
     assert.equal(resent, []);
+    lower.gone({ position: 2, incarnation: 0 });
+    assert.is(lower.linkTo(2)?.state, 'up', 'it is a former one that is gone');
     lower.linkTo(2)?.destroy('cut');
     net.run(5);
     assert.equal(resent.toSorted(), ['root:0 to root:1', 'root:1 to root:0']);
