@@ -121,8 +121,8 @@ export const OVER_REGRESSIONS: readonly Regression[] = [
   },
   {
     found:
-      'A message waited for frames of its source that had been served, as another came before it was looked at, and that '
-      + 'frame for the message: nothing more was served, and the job never ended (seed 280500019).',
+      'A message waited for frames of its source that had been served, as another came before it was looked at, and '
+      + 'that frame for the message: nothing more was served, and the job never ended (seed 280500019).',
     options: {
       ...PLAIN, seed: 280_500_019, hosts: 4, slots: 3, stdin: { to: 'all' },
       apps: [{ program: 'no-such-program', args: [], count: 12 }],

@@ -125,7 +125,10 @@ suite('inbox', (test) => {
           const source = isOwn ? FRONT_END : pick([sessionAddress(host), sessionAddress(host), CONTROLLER]);
           const one: Received | ReceivedFrame = !isOwn && below(2) === 0
             ? { frame: frameOf(host, step), from }
-            : { header: { type: step, source, job: 1 } as never, body: new Uint8Array(), from: isOwn ? undefined : from };
+            : {
+                header: { type: step, source, job: 1 } as never, body: new Uint8Array(),
+                from: isOwn ? undefined : from,
+              };
           waiting.set(one, ['frame' in one ? sessionAddress(host) : source, step]);
           inbox.push(one);
           continue;
