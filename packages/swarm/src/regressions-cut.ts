@@ -95,6 +95,29 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
     }),
   },
   {
+    found: 'a host was asked after while it waited for another parent, was linked 11 ms before the time of the answer, '
+      + 'which came 4 ms after it, and was given up (seed 260400233)',
+    plan: plainFailures({
+      hosts: 4, isPatient: false, link: { ...LINK, jitterMs: 0.5, bytesPerMs: 20_000, timeoutMs: 5000 },
+      seed: 260_400_233,
+      faults: [
+        { atMs: 1188.0219411104918, kind: 'freeze', host: 0, lastsMs: 5604.875602759421 },
+        { atMs: 592.4403231590986, kind: 'freeze', host: 1, lastsMs: 1817.033511179965 },
+        { atMs: 1569.3717302754521, kind: 'freeze', host: 2, lastsMs: 4332.907717674971 },
+      ],
+      settings: {
+        'launcher.tree.arity': '2', 'bootcom.lease': '2000ms', 'errmgr.launch': 'shrink', 'detector.latency': '20ms',
+        'bootcom.ws.interface': 'eth0', detector: 'ring,mesh,witness', 'detector.link.notifier': 'direct',
+        'detector.ring.notifier': 'bmg', 'detector.ring.period': '50ms', 'detector.ring.timeout': '500ms',
+        'detector.ring.grace': '0', 'detector.ring.order': 'rank', 'detector.ring.reconnect': '1',
+        'detector.mesh.notifier': 'hypercube', 'detector.mesh.period': '50ms', 'detector.mesh.timeout': '500ms',
+        'detector.mesh.grace': '0', 'errmgr.loss': 'start-again', 'errmgr.loss.pause': '20ms',
+        'errmgr.loss.retries': '3', launcherproc: 'together', 'launcherproc.together.late': '0ms',
+        'launcherproc.together.ends': 'true',
+      },
+    }),
+  },
+  {
     found: 'an agent below a cut link did not answer, but the one above it did, over a link of the overlay: it was '
       + 'given up while that one was still being asked after, and could have been linked elsewhere',
     plan: plainFailures({

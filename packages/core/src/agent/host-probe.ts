@@ -37,6 +37,8 @@ interface Probe {
 interface Round {
   readonly way: readonly MemberId[];
   readonly silent: Set<MemberId>;
+  /** As `#isSteady`, when they were asked. */
+  readonly wasSteady: boolean;
   /** One answered in the second half of the time. */
   isLate: boolean;
   /** One that had answered was silent when it was asked again. */
@@ -94,11 +96,13 @@ export class HostProbes {
 
   #ask(probe: Probe): void {
     const { params, platform: { clock } } = this.#init.node;
-    const way = this.#wayTo(bootHost(probe.member.position));
+    const host = bootHost(probe.member.position);
+    const way = this.#wayTo(host);
     const id = ++this.#probes;
     const timeoutMs = probeMs(params);
     const endMs = clock.nowMs() + timeoutMs;
-    const round: Round = { way, silent: new Set(way), isLate: false, hasGone: false };
+    const wasSteady = this.#isSteady(way, host);
+    const round: Round = { way, silent: new Set(way), wasSteady, isLate: false, hasGone: false };
     const awaited = new Set(way);
     const onSettled = (one: MemberId, hasAnswered: boolean): void => {
       if (!awaited.delete(one)) return;
@@ -146,13 +150,15 @@ export class HostProbes {
     for (const agent of below.keys()) this.#init.node.messages.post(asked, 'probe.ask', { probe, agent });
   }
 
-  #onSettled(probe: Probe, { way, silent, isLate, hasGone }: Round): void {
+  #onSettled(probe: Probe, { way, silent, wasSteady, isLate, hasGone }: Round): void {
     const { member, done, untilMs, endMs, wasLate } = probe;
     const { clock } = this.#init.node.platform;
     const host = bootHost(member.position);
     const first = way.find((each) => silent.has(each));
+    // One that was linked meanwhile may have got the question too late to answer it in time.
+    const isSteady = wasSteady && this.#isSteady(way, host);
     const isAgain = first !== undefined && this.#isThere(member)
-      && ((isLate && !wasLate) || ((hasGone || !this.#isSteady(way, host)) && clock.nowMs() < untilMs));
+      && ((isLate && !wasLate) || ((hasGone || !isSteady) && clock.nowMs() < untilMs));
     if (isAgain) {
       // Not at once: that nothing leads to an agent is answered without delay.
       const next = { ...probe, wasLate: wasLate || isLate };

@@ -41,6 +41,8 @@ function agent(answers: (agent: Address) => boolean, roundTripMs = ROUND_TRIP_MS
 /** The controller asks after host 3 of a chain 0, 1, 2, 3, of which these answer it. */
 function probe(
   answering: readonly HostIndex[], hasOverlay = true, answersOnce?: HostIndex, roundTripMs = ROUND_TRIP_MS,
+  /** Those that are not up. */
+  states = new Map<HostIndex, string>(),
 ) {
   const asked: Address[] = [];
   const one = agent((to) => {
@@ -49,8 +51,6 @@ function probe(
     if (answersOnce !== undefined && to === rootAddress(answersOnce)) return isFirst;
     return answering.some((host) => to === rootAddress(host));
   }, roundTripMs);
-  /** Those that are not up. */
-  const states = new Map<HostIndex, string>();
   const table = {
     get: (host: HostIndex) => ({
       state: states.get(host) ?? 'up', incarnation: 1, parent: host === 0 ? undefined : host - 1,
@@ -108,6 +108,17 @@ suite('probes of hosts', (test) => {
     assert.equal(other.told, []);
     other.place.run(1000 + 2 * PROBE_MS);
     assert.equal(other.told, [3, 'so is the host']);
+  });
+
+  test('one that is linked while it is asked is asked again', () => {
+    const { place, told, asked, states } = probe([0, 1, 2], true, undefined, ROUND_TRIP_MS, new Map([[3, 'orphaned']]));
+    place.run(PROBE_MS - 1);
+    states.delete(3);
+    place.run(2);
+    assert.equal(told, [], 'the question may have come too late');
+    place.run(PROBE_MS);
+    assert.equal(told, [3, 'so is the host']);
+    assert.is(asked.filter((to) => to === rootAddress(3)).length, 2);
   });
 
   test('others cannot answer for them', () => {
