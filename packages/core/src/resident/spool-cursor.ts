@@ -41,6 +41,12 @@ export class SpoolCursor {
   #sent: SpoolRecord[] = [];
   /** Of the oldest of them what is acknowledged. */
   #acknowledged = 0;
+  /** How many records were read, and of these acknowledged. */
+  #readCount = 0;
+  #shownCount = 0;
+  /** What was read as missed, until so many records are acknowledged: the reader may leave before it has shown it. */
+  readonly #told: Tally = new Map();
+  #toldUntil = 0;
   #isClosed = false;
   readonly #onClosed: () => void;
 
@@ -86,6 +92,9 @@ export class SpoolCursor {
       }
       const missed = this.#missed;
       this.#missed = new Map();
+      this.#readCount += records.length;
+      if (missed.size > 0) this.#toldUntil = this.#readCount + (records.length > 0 ? 0 : 1);
+      addTally(this.#told, missed);
       done({ records, missed });
     };
     go();
@@ -102,12 +111,15 @@ export class SpoolCursor {
       count += 1;
     }
     this.#sent.splice(0, count);
+    this.#shownCount += count;
+    if (this.#shownCount >= this.#toldUntil) this.#told.clear();
   }
 
   /** Where the next reader goes on: with what was not acknowledged, as far as it is kept. */
   get place(): CursorPlace {
     const outputs = this.#sent.filter((record): record is SpoolOutput => 'chunk' in record);
     const missed = new Map(this.#missed);
+    addTally(missed, this.#told);
     const oldest = this.#spool.segments.find(({ bytes }) => bytes > 0)?.first ?? this.#spool.recent[0]?.sequence;
     addTally(missed, tallyOf(outputs.filter(({ sequence }) => sequence < (oldest ?? Infinity))));
     return { position: outputs[0]?.sequence ?? this.#next, missed };

@@ -44,6 +44,33 @@ function read(cursor: SpoolCursor, bytesMax: number): { numbers: number[]; misse
 }
 
 suite('files of a spool', (test) => {
+  test('what is missed is told again, until what came with it, or the next record, is acknowledged', () => {
+    const { spool, write } = play();
+    const next = (cursor: SpoolCursor): SpoolCursor => {
+      const { place } = cursor;
+      cursor.close();
+      return spool.openAt(place);
+    };
+    const killed = spool.open();
+    write(100);
+    const first = read(killed, 1);
+    assert.ok(first.missed > 0 && first.numbers.length === 1);
+    const again = next(killed);
+    assert.equal(read(again, 1), first, 'nothing of it was acknowledged');
+    again.acknowledge(8 * KIB);
+    assert.is(read(next(again), 1).missed, 0);
+    const behind = spool.open();
+    read(behind, 1024 * KIB);
+    behind.acknowledge(1024 * KIB);
+    write(100);
+    assert.ok(read(behind, 0).missed > 0, 'alone');
+    behind.acknowledge(0);
+    const last = next(behind);
+    assert.ok(read(last, 1).missed > 0, 'no record is acknowledged since');
+    last.acknowledge(8 * KIB);
+    assert.is(read(next(last), 1).missed, 0);
+  });
+
   test('one that is dropped while somebody is in the middle of it is read to its end, and then closed', () => {
     const { spool, write, opened } = play();
     const [reader, still] = [spool.open(), spool.open()];
