@@ -32,21 +32,27 @@ function watch(worker: Worker, events: AgentProcessEvents, killed: () => boolean
     failed = true;
     events.onError({ code: 'STCI_PROGRAM_SPAWN', message: `An agent thread could not be started: ${error.message}` });
   });
-  // From what watches over it, where there is such: on it comes why it is to be ended from outside. It is there before
-  // any code of a plugin, which may post whatever it likes.
-  let isWatched = false;
+  // The port to what watches over it, where there is such: on it comes why it is to be ended from outside. It is there
+  // before any code of a plugin, which may post whatever it likes.
+  const { MessagePort, receiveMessageOnPort } = builtin('node:worker_threads');
+  let watchdog: MessagePort | undefined;
+  let isTold = false;
+  const tell = (text: unknown): void => {
+    if (isTold || typeof text !== 'string') return;
+    isTold = true;
+    lines.push(Buffer.from(`${text.slice(0, REASON_CHARS_MAX)}\n`));
+    watchdog?.close();
+    void worker.terminate();
+  };
   worker.on('message', (port: unknown) => {
-    if (isWatched || !(port instanceof builtin('node:worker_threads').MessagePort)) return;
-    isWatched = true;
-    port.on('message', (text: unknown) => {
-      if (typeof text !== 'string') return;
-      lines.push(Buffer.from(`${text.slice(0, REASON_CHARS_MAX)}\n`));
-      port.close();
-      void worker.terminate();
-    });
+    if (watchdog !== undefined || !(port instanceof MessagePort)) return;
+    watchdog = port.on('message', tell);
     port.unref();
   });
   worker.on('exit', (status) => {
+    // What the port has kept: the thread's end may be told of before it is read.
+    const next = (): { message: unknown } | undefined => watchdog && receiveMessageOnPort(watchdog);
+    for (let kept = next(); kept !== undefined && !isTold; kept = next()) tell(kept.message);
     lines.end();
     if (!failed) events.onExit(killed() ? { signal: 'SIGKILL' } : { status });
   });
