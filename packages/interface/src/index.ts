@@ -1,6 +1,7 @@
 /** Contracts of STCI, for authors of components. Imports nothing. */
 
 export * from './allocation.js';
+export * from './bytes.js';
 export * from './channel.js';
 export * from './component.js';
 export * from './deferred-channel.js';

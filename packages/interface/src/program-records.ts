@@ -3,6 +3,8 @@
  * it as its member `bytes` says. Pure; the same at the agent, in the client library and in simulated programs.
  */
 
+import { joinBytes } from './bytes.js';
+
 const NEWLINE = 0x0a;
 const NO_BYTES = new Uint8Array(0);
 
@@ -35,7 +37,7 @@ export class RecordReader {
   readonly #limits: RecordLimits;
   readonly #onRecord: (head: RecordHead, bytes: Uint8Array) => void;
   /** The begin of a line. */
-  #rest = NO_BYTES;
+  #rest: Uint8Array = NO_BYTES;
   /** A record whose raw bytes are still to come. */
   #head: RecordHead | undefined;
   #body = NO_BYTES;
@@ -61,10 +63,11 @@ export class RecordReader {
           return `a line is longer than ${this.#limits.lineBytesMax} bytes`;
         }
         if (end < 0) {
-          this.#rest = joined(this.#rest, chunk.subarray(at));
+          this.#rest = joinBytes([this.#rest, chunk.subarray(at)]);
           return undefined;
         }
-        const line = this.#rest.length === 0 ? chunk.subarray(at, end) : joined(this.#rest, chunk.subarray(at, end));
+        const part = chunk.subarray(at, end);
+        const line = this.#rest.length === 0 ? part : joinBytes([this.#rest, part]);
         this.#rest = NO_BYTES;
         at = end + 1;
         const problem = this.#begin(line);
@@ -122,13 +125,6 @@ function parsed(line: string): RecordHead | undefined {
   } catch {
     return undefined;
   }
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(first.length + second.length);
-  both.set(first);
-  both.set(second, first.length);
-  return both;
 }
 
 /** Bytes beyond ASCII become characters of the same number: the reader's checks decide on them. */

@@ -5,6 +5,7 @@
  * wait. When the last writer is closed, the end follows the last byte.
  */
 
+import { joinBytes } from '@stci/interface';
 import { SimEvent, type EventOwner } from './event-queue.js';
 import type { Link } from './link.js';
 import type { SimRandom } from './random.js';
@@ -325,7 +326,7 @@ export class FlowWriter {
       end++;
     }
     if (end - this.#head < 2) return first;
-    const all = joined(this.#queue.slice(this.#head, end) as Uint8Array[], bytes);
+    const all = joinBytes(this.#queue.slice(this.#head, end) as Uint8Array[]);
     this.#head = end - 1;
     this.#queue[this.#head] = all;
     return all;
@@ -382,15 +383,4 @@ export class FlowWriter {
     const broken = new CallEvent(this.owner, () => this.#source?.onBroken(), CODE.close);
     this.#flow.scheduler.after(broken, this.#flow.link.params.latencyMs);
   }
-}
-
-/** Chunks of `bytes` in all as one. */
-export function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
-  const all = new Uint8Array(bytes);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
 }

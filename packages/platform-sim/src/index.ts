@@ -10,6 +10,5 @@ export { SimRandom } from './random.js';
 export { Link, type LinkParams } from './link.js';
 export { Flow, type FlowUse } from './flow.js';
 export { SimChannel } from './channel.js';
-export { joined } from './flow.js';
 export { Tool, textBytes, type ForkOptions, type OutputName, type ToolProgram } from './tool.js';
 export { PROGRAMS, lineBytes } from './programs.js';

@@ -3,8 +3,8 @@
  * by no code of the runtime.
  */
 
-import type { ErrorCode, ProcessEnd } from '@stci/interface';
-import { SimRandom, joined, lineBytes, textBytes } from '@stci/platform-sim';
+import { joinBytes, type ErrorCode, type ProcessEnd } from '@stci/interface';
+import { SimRandom, lineBytes, textBytes } from '@stci/platform-sim';
 
 export interface AppPlan {
   readonly program: string;
@@ -91,9 +91,6 @@ export function drawApp(random: SimRandom, count: number, isSmooth: boolean): Ap
 type Output = Pick<Expected, 'stdout' | 'stderr'>;
 type Ending = Pick<Expected, 'end' | 'error'>;
 
-const whole = (chunks: readonly Uint8Array[]): Uint8Array =>
-  joined(chunks, chunks.reduce((sum, { length }) => sum + length, 0));
-
 function lines(rank: number, args: readonly string[], streams: readonly (keyof Output)[]): Output {
   const [count = 10, bytes = 80, seconds = 0] = args.map(Number);
   const burst = seconds > 0 ? 1 : Math.max(1, Math.floor(16_384 / bytes));
@@ -102,7 +99,7 @@ function lines(rank: number, args: readonly string[], streams: readonly (keyof O
     const stream = streams[(first / burst) % streams.length] as keyof Output;
     written[stream].push(lineBytes(String(rank), stream, first, Math.min(burst, count - first), bytes));
   }
-  return { stdout: whole(written.stdout), stderr: whole(written.stderr) };
+  return { stdout: joinBytes(written.stdout), stderr: joinBytes(written.stderr) };
 }
 
 function outputOf(app: AppPlan, { rank, hostname, stdin }: RankContext): Output {

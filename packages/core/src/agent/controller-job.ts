@@ -18,7 +18,7 @@ import type { BootstrapFailure } from './bootstrap-contracts.js';
 import { JobDeadlines } from './job-deadlines.js';
 import { ALLOCATION_GRACE_MS, JobEnd } from './job-end.js';
 import {
-  failureOf, jobTimeoutError, launchFailure, launchTimeoutError, survivorsFailure, unansweredHostError,
+  failureOf, jobTimeoutError, launchFailure, launchTimeoutError, survivorsFailure, unansweredHostError, undrainedText,
 } from './job-failures.js';
 import { JobHosts } from './job-hosts.js';
 import { checkBytes, jobLaunch, ledgerOn, type Launch } from './job-launch.js';
@@ -381,13 +381,15 @@ export class ControllerJob {
 
   checkOver(): void {
     if (this.#phase === 'over' || !this.#ledger.complete || this.#session.allocationEnd.isPending) return;
-    if (this.#hosts.areDrained) return this.#over();
+    if (this.#hosts.undrained.size === 0) return this.#over();
     // A forced end waits for the last processes to be killed, not for the reader of output.
     if (this.#forced) this.#deadlines.awaitDrained(() => this.#over());
   }
 
   #over(): void {
     if (this.#phase === 'over') return;
+    const { undrained } = this.#hosts;
+    if (undrained.size > 0) this.emit({ type: 'warning', text: undrainedText(this.#ledger.spec.hosts, undrained) });
     this.close();
     const report = this.#ledger.report(this.#now());
     this.#session.failures.onEnding(this.job, () => {

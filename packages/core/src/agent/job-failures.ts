@@ -59,6 +59,13 @@ export function unansweredHostError(hosts: readonly HostSpec[], index: HostIndex
   return new StciError('STCI_AGENT_LOST', text, { host });
 }
 
+/** For hosts that have not said that their output was taken. */
+export function undrainedText(hosts: readonly HostSpec[], undrained: ReadonlySet<HostIndex>): string {
+  const names = foldSorted([...undrained].map((index) => hosts[index]?.name ?? String(index)));
+  const host = undrained.size === 1 ? 'host' : 'hosts';
+  return `Output of ${host} ${names} may be missing: the job ended before all of it was taken`;
+}
+
 export function launchTimeoutError(timeoutMs: number, missing: readonly string[], ranksOpen: number): StciError {
   const hosts = `hosts not up: ${foldSorted(missing)}`;
   const what = missing.length > 0 ? hosts : `${ranksOpen} ranks not running`;

@@ -60,7 +60,7 @@ export class JobHosts {
     return [...this.#heard].filter((host) => this.#undrained.has(host));
   }
 
-  get areDrained(): boolean {
-    return this.#undrained.size === 0;
+  get undrained(): ReadonlySet<HostIndex> {
+    return this.#undrained;
   }
 }

@@ -4,12 +4,12 @@
  */
 
 import {
-  COLLECTIVES, CONTROLLER, FORMS, isInRanges, programRecord, ranksInRanges, type Agreed,
+  COLLECTIVES, CONTROLLER, FORMS, isInRanges, joinBytes, programRecord, ranksInRanges, type Agreed,
   type CollectiveKind, type Form, type HostIndex, type PartHead, type ProgramErrorCode, type ProgramEvent,
   type ProgramRequest, type Rank, type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
-import { NO_BYTES, joinBytes } from '../iof/bytes.js';
+import { NO_BYTES } from '../iof/bytes.js';
 import { callText } from '../job/agreement-text.js';
 import type { AgentNode } from './node.js';
 import { collectiveLimits } from './program-credit.js';

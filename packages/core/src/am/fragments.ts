@@ -4,7 +4,7 @@
  * bytes, in number and in time.
  */
 
-import { StciError, addressName, closeRoom, extendFront, type Address, type Clock } from '@stci/interface';
+import { StciError, addressName, closeRoom, extendFront, joinBytes, type Address, type Clock } from '@stci/interface';
 import {
   FLAG,
   FRAGMENT_BYTES_MAX,
@@ -46,24 +46,13 @@ export function cut(header: FrameHeader, body: readonly Uint8Array[], emit: (pie
     closeRoom(frame);
     return emit([frame]);
   }
-  const whole = join(body, bytes);
+  const whole = joinBytes(body);
   for (let at = 0; at < bytes; at += FRAGMENT_BYTES_MAX) {
     const part = whole.subarray(at, at + FRAGMENT_BYTES_MAX);
     const more = at + part.length < bytes ? FLAG.more : 0;
     const rest = at > 0 ? FLAG.rest : 0;
     emit([encodeHeader({ ...header, flags: header.flags | more | rest }, part.length), part]);
   }
-}
-
-export function join(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
-  if (pieces.length === 1) return pieces[0] as Uint8Array;
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
 }
 
 interface Partial {
@@ -155,7 +144,7 @@ export class Reassembly {
     }
     if ((header.flags & FLAG.more) === 0) {
       this.#drop(key, partial);
-      return { header, body: join(partial.parts, partial.bytes) };
+      return { header, body: joinBytes(partial.parts) };
     }
     if (this.#charge > Math.max(PARTIAL_BYTES_MAX, this.#messageBytesMax)) this.#makeRoom();
     return undefined;

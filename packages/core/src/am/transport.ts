@@ -5,7 +5,7 @@
  */
 
 import {
-  CONTROLLER, NEIGHBOUR, StciError, addressName, agentKey, fromErrorRecord, toErrorRecord,
+  CONTROLLER, NEIGHBOUR, StciError, addressName, agentKey, fromErrorRecord, joinBytes, toErrorRecord,
   type Address, type Clock, type JobId,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
@@ -17,7 +17,7 @@ import {
 import { Broadcasts, KEPT_ALL_BYTES_MAX, withOwnHeader, type MissedBroadcasts } from './broadcasts.js';
 import type { AgentTest } from './delivery.js';
 import { DeliveryLayer } from './delivery-layer.js';
-import { Reassembly, cut, join } from './fragments.js';
+import { Reassembly, cut } from './fragments.js';
 import { errorRecord } from './job-shapes.js';
 import type { Router } from './router.js';
 import type { Waits } from './waits.js';
@@ -95,7 +95,7 @@ export class Transport {
     const { router } = this.#init;
     if (destination === SUBTREE) {
       return cut(header, body, (pieces) => {
-        const frame = join(pieces, pieces.reduce((sum, { length }) => sum + length, 0));
+        const frame = joinBytes(pieces);
         this.#broadcasts.number(frame, this.#init.incarnation);
         this.#spread(frame, undefined);
       });

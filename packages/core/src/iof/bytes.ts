@@ -1,6 +1,6 @@
 /**
- * Helpers on bytes of output: finding line ends, joining pieces, ASCII text to bytes. Output is never decoded on its
- * way: a character split over two chunks stays intact because its bytes stay in order.
+ * Helpers on bytes of output: finding line ends, prefixes of lines, copies. Output is never decoded on its way: a
+ * character split over two chunks stays intact because its bytes stay in order.
  */
 
 export const NEWLINE = 0x0a;
@@ -14,20 +14,6 @@ export interface TextCodec {
   /** undefined if the bytes are not UTF-8. */
   decode(bytes: Uint8Array): string | undefined;
   base64(bytes: Uint8Array): string;
-}
-
-/** The pieces as one array; a single piece is returned as it is. */
-export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
-  if (pieces.length === 1) return pieces[0] as Uint8Array;
-  let length = 0;
-  for (const piece of pieces) length += piece.length;
-  const joined = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    joined.set(piece, at);
-    at += piece.length;
-  }
-  return joined;
 }
 
 /** To be kept: a copy, unless they are at least so much of their buffer, all of which they would retain. */

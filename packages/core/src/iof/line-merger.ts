@@ -10,7 +10,8 @@
  * Pure: time comes in as `nowMs`, bytes go out through `emit`.
  */
 
-import { joinBytes, NEWLINE, NEWLINE_BYTES, prefixLines } from './bytes.js';
+import { joinBytes } from '@stci/interface';
+import { NEWLINE, NEWLINE_BYTES, prefixLines } from './bytes.js';
 import type { SourceId } from './source.js';
 
 export interface LineMergerParams {

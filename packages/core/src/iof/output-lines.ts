@@ -3,7 +3,8 @@
  * and source time; only here bytes are decoded, line by line, and a line that is not UTF-8 is given as base64.
  */
 
-import { joinBytes, NEWLINE, type TextCodec } from './bytes.js';
+import { joinBytes } from '@stci/interface';
+import { NEWLINE, type TextCodec } from './bytes.js';
 import { isoTime } from './label.js';
 import { sourceRank, sourceStream, type SourceId, type StreamName } from './source.js';
 

@@ -140,6 +140,28 @@ class Stranger {
   }
 }
 
+/** Links that the bad neighbour opens, by the key of its pair with the victim; `onProved` once its proof is sent. */
+function neighbour(here: Place): (onProved?: (stranger: Stranger) => void) => Stranger {
+  const { identity, platform } = here.node(BAD);
+  const [one, victim] = [BAD, VICTIM].map((position) => ({ position, incarnation: 1 })) as [MemberId, MemberId];
+  const secret = pairKey(platform.secrets, here.node(0).identity.secret, one, victim);
+  return (onProved) => {
+    const end = new Handshake({
+      role: 'connect', self: at(BAD), session: identity.session, secret, secrets: platform.secrets, start: 1,
+      admit: () => undefined,
+    });
+    const stranger = new Stranger(here);
+    stranger.onFrame = (each) => {
+      if (LINK_FRAME.hello === frameType(each)) void end.receive(each);
+      if (LINK_FRAME.proof !== frameType(each)) return;
+      stranger.channel.send(end.receive(each).send.slice());
+      onProved?.(stranger);
+    };
+    stranger.channel.send(end.begin().slice());
+    return stranger;
+  };
+}
+
 suite('adversaries over an overlay', (test) => {
   test('commands, in its own name or others\', for one or for all below: not followed', () => {
     const here = place(EAGER);
@@ -264,22 +286,8 @@ suite('adversaries over an overlay', (test) => {
 
   test('a neighbour that connects several times at once has one link', () => {
     const here = place(LAZY);
-    const { identity, platform } = here.node(BAD);
-    const [one, victim] = [BAD, VICTIM].map((position) => ({ position, incarnation: 1 })) as [MemberId, MemberId];
-    const secret = pairKey(platform.secrets, here.node(0).identity.secret, one, victim);
-    const all = Array.from({ length: 3 }, () => {
-      const end = new Handshake({
-        role: 'connect', self: at(BAD), session: identity.session, secret, secrets: platform.secrets, start: 1,
-        admit: () => undefined,
-      });
-      const stranger = new Stranger(here);
-      stranger.onFrame = (each) => {
-        if (LINK_FRAME.hello === frameType(each)) void end.receive(each);
-        if (LINK_FRAME.proof === frameType(each)) stranger.channel.send(end.receive(each).send.slice());
-      };
-      stranger.channel.send(end.begin().slice());
-      return stranger;
-    });
+    const open = neighbour(here);
+    const all = Array.from({ length: 3 }, () => open());
     here.session.until(() => all.filter(({ closed }) => closed !== undefined).length === 2, 'two are refused');
     const links = here.node(VICTIM).router.links().filter(({ peer }) => peer === at(BAD));
     assert.is(links.length, 1);
@@ -319,9 +327,7 @@ suite('adversaries over an overlay', (test) => {
 
   test('a neighbour that opens and closes its link as fast as it can has little sent again', () => {
     const here = place(LAZY);
-    const { identity, platform } = here.node(BAD);
-    const [one, victim] = [BAD, VICTIM].map((position) => ({ position, incarnation: 1 })) as [MemberId, MemberId];
-    const secret = pairKey(platform.secrets, here.node(0).identity.secret, one, victim);
+    const { platform } = here.node(BAD);
     here.node(BAD).messages.onFrame = () => undefined; // It acknowledges nothing.
     for (let i = 0; i < 64; i++) here.node(VICTIM).messages.send(at(BAD), 'agent.echo', 'x'.repeat(60_000));
     const { router } = here.node(VICTIM);
@@ -332,24 +338,12 @@ suite('adversaries over an overlay', (test) => {
       if (destination === at(BAD)) sentBytes += pieces.reduce((sum, { length }) => sum + length, 0);
       return forward(destination, job, pieces, from);
     };
-    const again = (): void => {
-      const end = new Handshake({
-        role: 'connect', self: at(BAD), session: identity.session, secret, secrets: platform.secrets, start: 1,
-        admit: () => undefined,
-      });
-      const stranger = new Stranger(here);
-      stranger.onFrame = (each) => {
-        if (LINK_FRAME.hello === frameType(each)) void end.receive(each);
-        if (LINK_FRAME.proof !== frameType(each)) return;
-        stranger.channel.send(end.receive(each).send.slice());
-        platform.clock.after(1, () => {
-          links += 1;
-          stranger.channel.destroy('again');
-          again();
-        });
-      };
-      stranger.channel.send(end.begin().slice());
-    };
+    const open = neighbour(here);
+    const again = (): void => void open((stranger) => platform.clock.after(1, () => {
+      links += 1;
+      stranger.channel.destroy('again');
+      again();
+    }));
     here.node(VICTIM).router.links().find(({ peer }) => peer === at(BAD))?.destroy('begin');
     again();
     const kept = here.node(VICTIM).memory.unacknowledged;

@@ -18,6 +18,8 @@ interface Asked {
   readonly timeoutMs?: number;
   /** Prefixes of the private sockets that were listened at. */
   readonly sockets?: string[];
+  /** What it writes is not taken. */
+  readonly takesNothing?: boolean;
   /** Called with the running job. */
   onRunning?(frontEnd: FrontEnd, world: World): void;
 }
@@ -26,6 +28,7 @@ interface Done {
   readonly report: JobReport | undefined;
   /** Standard output by rank. */
   readonly out: Map<number, string>;
+  readonly warnings: readonly string[];
   readonly stopped: number;
   readonly world: World;
 }
@@ -71,6 +74,7 @@ function play(asked: Asked, seed = 1): Done {
     agentMain({ ...context, platform: watched(context.platform, sockets) }));
   const { params, snapshot } = resolved({ launcherproc: 'local', ...asked.settings });
   const out = new Map<number, string>();
+  const warnings: string[] = [];
   let report: JobReport | undefined;
   let stopped = 0;
   world.start('login', ['stcirun'], ({ platform: own, exit }) => {
@@ -78,13 +82,14 @@ function play(asked: Asked, seed = 1): Done {
     const frontEnd = createFrontEnd({ platform, composition, params, snapshot, allocation: allocationOf(asked) }, {
       onJobEvent: (event) => {
         if (event.type === 'running') asked.onRunning?.(frontEnd, world);
+        if (event.type === 'warning') warnings.push(event.text);
         if (event.type !== 'ended') return;
         report = event.report;
         frontEnd.stop();
       },
       onOutput: (rank, stream, chunk, _wallMs, release) => {
         if (stream === 'stdout') out.set(rank, (out.get(rank) ?? '') + String.fromCharCode(...chunk));
-        release();
+        if (asked.takesNothing !== true) release();
       },
       onStdinDrain: () => undefined,
       onStdinClosed: () => undefined,
@@ -102,7 +107,7 @@ function play(asked: Asked, seed = 1): Done {
   world.run({ untilMs: 120_000, maxEvents: 5_000_000 });
   assert.equal(world.faults.map(({ error }) => String(error)), []);
   assert.equal([stopped, world.livingProcesses().map(({ command }) => command.join(' '))], [1, []], 'nothing is left');
-  return { report, out, stopped, world };
+  return { report, out, warnings, stopped, world };
 }
 
 suite('small jobs', (test) => {
@@ -218,6 +223,15 @@ suite('small jobs', (test) => {
         assert.ok(wallMs < 6000, `${wallMs} ms`);
       }
     }
+  });
+
+  test('a forced end does not wait for who takes no output, and says whose may be missing', () => {
+    const command = ['lines', '200000', '80', '0'];
+    const kill = (frontEnd: FrontEnd, world: World): void =>
+      world.at(world.nowMs + 500, () => frontEnd.control({ verb: 'end', kill: true, reason: 'interrupted' }));
+    const said = [true, false].map((takesNothing) => play({ hosts: 3, count: 3, command, takesNothing,
+      onRunning: kill }).warnings);
+    assert.equal(said, [['Output of hosts h[0-2] may be missing: the job ended before all of it was taken'], []]);
   });
 
   test('a grace longer than launcher.stop is kept when the front-end stops while ranks run', () => {
