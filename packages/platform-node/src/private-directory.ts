@@ -29,10 +29,13 @@ export function runtimeDirectory(runtime = process.env['XDG_RUNTIME_DIR']): stri
  * there is one at least.
  */
 export function spareDirectories(makes: boolean): readonly string[] {
-  const { mkdtempSync, readdirSync } = builtin('node:fs');
+  const { lstatSync, mkdtempSync, readdirSync } = builtin('node:fs');
   const prefix = `${nameOfUser()}-`;
   const names = readdirSync(SHARED).filter((name) => name.startsWith(prefix) && name.length === prefix.length + 6);
-  const own = names.sort().map((name) => `${SHARED}/${name}`).filter(isPrivate);
+  const uid = process.geteuid?.();
+  const isOwn = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.uid === uid;
+  // Who owns them first: others may have made any number.
+  const own = names.sort().map((name) => `${SHARED}/${name}`).filter((path) => isOwn(path) && isPrivate(path));
   return own.length > 0 || !makes ? own : [mkdtempSync(`${SHARED}/${prefix}`)];
 }
 

@@ -141,6 +141,21 @@ suite('a session that stays', (test) => {
     end();
   });
 
+  test('a host that does not leave in the time that it may take is ended from above', () => {
+    const { world, session, pause, stateOf, until, end } = open({
+      'tool.grace': '1s', 'launcher.stop': '1s', 'bootcom.lease': '1m',
+    });
+    pause('root:1');
+    const startMs = world.nowMs;
+    let outcomes: readonly HostOutcome[] = [];
+    session.removeHosts(['h1'], { force: false }, (told) => (outcomes = told));
+    until(() => outcomes.length > 0, 'an answer');
+    const tookMs = world.nowMs - startMs;
+    assert.ok(tookMs >= 3000 && tookMs < 4000, `${tookMs} ms`);
+    assert.equal([outcomes, stateOf(1), stateOf(2)], [[{ name: 'h1', error: undefined }], 'left', 'up']);
+    end();
+  });
+
   test('an agent that leaves, and waits for its tools, is suspected by nobody, and suspects nobody', () => {
     for (const more of [{}, { 'overlay.topology': 'bmg' }] as Settings[]) {
       const { session, told, submit, until, stateOf, end } = open({
