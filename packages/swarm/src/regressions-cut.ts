@@ -221,4 +221,19 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
       ],
     }),
   },
+  {
+    found: 'an agent took hosts to be below the one that it had linked to, while they had no way; their links were then '
+      + 'found kept, and the agent was not told that they are below another: nothing reached them any more',
+    plan: plainFailures({
+      hosts: 7, settings: CHAIN, link: { ...LINK, latencyMs: 0.1, jitterMs: 9 },
+      faults: [
+        { atMs: 974, kind: 'part', hosts: [5, 6], lastsMs: 167 }, { atMs: 957.8636234393343, kind: 'kill', host: 2 },
+        { atMs: 464.4277464831248, kind: 'kill', host: 0 },
+        { kind: 'slow', between: [0, 'login'], atMs: 71, latencyMs: 35.4, lastsMs: 653 },
+        ...[1, 2].map((host) => ({
+          kind: 'slow', between: [host, 'login'], atMs: 300, latencyMs: 35.439987713471055, lastsMs: 3309.412706059298,
+        } as const)),
+      ],
+    }),
+  },
 ];

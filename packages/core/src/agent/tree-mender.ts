@@ -51,6 +51,8 @@ export class TreeMender {
   readonly #ordered = new Map<HostIndex, number>();
   /** Agents that were started while the session runs: they know no other hops. */
   readonly #late = new Set<HostIndex>();
+  /** Hosts without a way now, and the agents that have them at a wrong one: they are told when there is a way again. */
+  readonly #misled = new Map<HostIndex, Set<ParentHost>>();
   #timer: Timer | undefined;
   #onSettled: (() => void) | undefined;
   /** The session has ended: answers that still come change nothing. */
@@ -85,6 +87,7 @@ export class TreeMender {
   /** `host` is started below its parent: the agents above that learn the way. */
   onStarting(host: HostIndex): void {
     this.#routes.delete(host);
+    this.#misled.delete(host);
     this.#late.add(host);
     this.#updateRoutes(host, [host]);
   }
@@ -126,6 +129,7 @@ export class TreeMender {
       if (action.type === 'attempt') this.#attempt(action);
       else if (action.type === 'adopted') this.#onAdopted(action);
       else if (action.type === 'mended') this.#onMended(action.host, action.isNew);
+      else if (action.type === 'kept') this.#correctAll(this.#init.table.hostsBelow(action.host));
       else if (action.type === 'expel') this.expel(action.host, action.by, GIVEN_UP);
       else {
         // Its former parent, or one that linked to it too late, ends what is left of it.
@@ -154,6 +158,7 @@ export class TreeMender {
   #onMended(host: HostIndex, isNew: boolean): void {
     const hosts = this.#init.table.hostsBelow(host);
     this.#updateRoutes(host, hosts);
+    this.#correctAll(hosts);
     this.#events.onMended(hosts, isNew);
   }
 
@@ -173,7 +178,10 @@ export class TreeMender {
    */
   #correct(at: ParentHost, host: HostIndex): void {
     const { table, below } = this.#init;
-    if (!table.isConnected(host) && table.get(host).state !== 'starting') return;
+    if (!table.isConnected(host) && table.get(host).state !== 'starting') {
+      this.#misled.set(host, (this.#misled.get(host) ?? new Set()).add(at));
+      return;
+    }
     let child = host;
     for (let above = table.get(host).parent; above !== at && above !== undefined; above = table.get(above).parent) {
       child = above;
@@ -182,6 +190,15 @@ export class TreeMender {
     const hop = table.get(child).parent === at ? child : at;
     this.#routesOf(at).set(host, hop);
     this.#route(at, hop, [host]);
+  }
+
+  #correctAll(hosts: readonly HostIndex[]): void {
+    if (this.#misled.size === 0) return;
+    for (const host of hosts) {
+      const agents = this.#misled.get(host) ?? [];
+      this.#misled.delete(host);
+      for (const at of agents) if (at === undefined || !this.#init.table.isGone(at)) this.#correct(at, host);
+    }
   }
 
   /** Agents above in the planned tree that have them no longer below: they are reached by the parent. */

@@ -61,6 +61,8 @@ export type MendAction =
     }
   /** `isNew`: it was linked now, and not found linked. */
   | { readonly type: 'mended'; readonly host: HostIndex; readonly by: ParentHost; readonly isNew: boolean }
+  /** Its link is the one that it had. */
+  | { readonly type: 'kept'; readonly host: HostIndex }
   /** `cause`: the host whose loss cut it off; its own index if its own link was lost. */
   | {
       readonly type: 'lost';
@@ -177,9 +179,10 @@ export class Mender {
         if (answer.result === 'adopted') this.#actions.push({ type: 'expel', by, host, incarnation });
       } else if (found?.incarnation === incarnation) {
         const awaited = found.pending === id;
+        const deadText = found.lostBy === undefined ? 'its agent has ended' : found.evidence;
         if (awaited) found.pending = undefined;
         if (answer.result === 'adopted') this.#link(host, by, true);
-        else if (answer.result === 'dead') this.#giveUp(found, 'failed', deadText(found));
+        else if (answer.result === 'dead') this.#giveUp(found, 'failed', deadText);
         else if (answer.result === 'busy') this.#onBusy(found, answer.parent);
         else if (awaited) this.#onUnreachable(found);
       }
@@ -364,10 +367,10 @@ export class Mender {
     return !isCut && lostBy === undefined && parent !== undefined && !this.#table.isGone(parent);
   }
 
-  /** Its link is the one that it had. */
   #keepLink({ host }: Case): void {
     this.#cases.delete(host);
     this.#table.apply(host, 'link');
+    this.#actions.push({ type: 'kept', host });
   }
 
   #link(host: HostIndex, by: ParentHost, isNew: boolean): void {
@@ -393,8 +396,4 @@ export class Mender {
     // Nothing more is taken from it.
     for (const [id, { by }] of this.#attempts) if (by === host) this.#attempts.delete(id);
   }
-}
-
-function deadText({ lostBy, evidence }: Case): string {
-  return lostBy === undefined ? 'its agent has ended' : evidence;
 }

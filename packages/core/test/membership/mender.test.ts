@@ -10,8 +10,8 @@ import { MembershipTable, type ParentHost } from '../../dist/membership/table.js
 import { ATTEMPT_MS, LEASE_MS, TreeModel } from './tree-model.js';
 
 /** That an attempt succeeded is news of what the agent that made it knows. */
-function isDecision({ type }: MendAction): boolean {
-  return type !== 'adopted';
+function isDecision(action: MendAction): action is Exclude<MendAction, { type: 'adopted' | 'kept' }> {
+  return action.type !== 'adopted' && action.type !== 'kept';
 }
 
 const declared = (text: string): Declared => ({
