@@ -222,7 +222,7 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
     }),
   },
   {
-    found: 'an agent took hosts to be below the one that it had linked to, while they had no way; their links were then '
+    found: 'an agent took hosts to be below one that it had linked to, while they had no way; their links were then '
       + 'found kept, and the agent was not told that they are below another: nothing reached them any more',
     plan: plainFailures({
       hosts: 7, settings: CHAIN, link: { ...LINK, latencyMs: 0.1, jitterMs: 9 },
