@@ -54,7 +54,8 @@ export function adopt(
     onDiagnostic: (line) => keepLine(child, line),
     onExit: () => node.linkFaults.whenHeard(address, () => {
       child.exited = true;
-      answer({ result: 'unreachable' });
+      // What came before is still to be read: why the agent refused.
+      if (child.linkClosed) answer({ result: 'unreachable' });
       hooks.onExit();
     }),
   });

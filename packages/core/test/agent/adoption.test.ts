@@ -71,6 +71,22 @@ suite('adoption', (test) => {
     assert.equal(gone.answers, [{ result: 'unreachable' }]);
   });
 
+  test('the end of the connection may be told before what came over it is read: why it was refused', () => {
+    for (const [reason, text, answer] of [
+      ['refused', 'it is linked to root:4', { result: 'busy', parent: 4 }],
+      ['lost', 'closed', { result: 'unreachable' }],
+    ] as const) {
+      for (const isExitFirst of [true, false]) {
+        const { answers, close, events } = play();
+        if (isExitFirst) events.onExit({ status: 0 });
+        assert.equal(answers, []);
+        close(reason, text);
+        if (!isExitFirst) events.onExit({ status: 0 });
+        assert.equal(answers, [answer], `${text}, exit first: ${isExitFirst}`);
+      }
+    }
+  });
+
   test('adopted, it is not killed, and the end of its link is told', () => {
     const { answers, up, close, log } = play();
     up();
