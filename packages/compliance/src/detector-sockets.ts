@@ -122,7 +122,7 @@ export class DetectorSockets {
       self: first(position), topology: undefined, members: Array.from({ length: this.#init.size }, (_, i) => first(i)),
       set events(events: OverlayEvents) { linkEvents.set(position, events); },
       start: () => undefined, whenOpen: (call) => call(), isLinked: () => true, send, sendReliably: send,
-      reported: () => undefined, gone: () => undefined, joined: () => undefined,
+      reported: () => undefined, checkLink: () => undefined, gone: () => undefined, joined: () => undefined,
     };
   }
 

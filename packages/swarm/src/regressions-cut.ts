@@ -236,4 +236,17 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
       ],
     }),
   },
+  {
+    found: 'a link of the overlay to the controller was cut, and its agent told over it in vain that the one below had '
+      + 'left: detectors took the controller for dead, and stopped watching for each other (seed 410200228)',
+    plan: plainFailures({
+      hosts: 3, isPatient: false, faults: [{ atMs: 52, kind: 'cut', between: [1, 'login'], lastsMs: 2986 }],
+      settings: {
+        detector: 'ring,mesh,witness', 'launcher.tree.arity': '1', 'bootcom.lease': '2000ms',
+        'bootcom.ws.interface': 'eth0', 'detector.ring.period': '50ms', 'detector.ring.timeout': '250ms',
+        'detector.mesh.period': '50ms', 'detector.mesh.timeout': '250ms', 'detector.mesh.grace': '300ms',
+        'detector.ring.reconnect': '1', 'overlay.topology': 'tree:arity=3', 'detector.latency': '20ms',
+      },
+    }),
+  },
 ];

@@ -69,4 +69,15 @@ export const SESSION_REGRESSIONS: readonly SessionRegression[] = [
       kills: [{ atMs: 500, what: 'agent', pick: 0.01 }, { atMs: 501, what: 'agent', pick: 0.95 }],
     }),
   },
+  {
+    found: 'One that attached while another had attached to all, and had not been told yet what was missed of it, went '
+      + 'on there and was never told (seed 420100351).',
+    options: plainSession({ program: 'lines', args: ['984'], count: 50 }, {
+      diskBytes: 200_000,
+      frontEnds: [
+        { ...SUBMIT, kind: 'detached' }, { ...ATTACH, atMs: 3000, all: true, releaseMs: 300 },
+        { ...ATTACH, atMs: 3002 },
+      ],
+    }),
+  },
 ];

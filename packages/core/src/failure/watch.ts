@@ -76,6 +76,8 @@ export class FailureWatch {
   /** By position, at its latest incarnation. */
   readonly #members = new Map<Position, Member>();
   readonly #faulty = new Set<Position>();
+  /** Reported by detectors of this agent, and neither refuted nor dead. */
+  readonly #suspected = new Set<Position>();
   /** Of agents whose joining is not known yet. */
   readonly #early = new EarlyMessages();
   #number = 0;
@@ -199,7 +201,9 @@ export class FailureWatch {
   /** The link to the parent is up again: the controller is heard. */
   onLinked(): void {
     const controller = { position: 0, incarnation: 0 };
-    if (this.#init.overlay.self.position !== 0) this.#detectors.on({ type: 'refuted', member: controller });
+    if (this.#init.overlay.self.position === 0) return;
+    this.#detectors.on({ type: 'refuted', member: controller });
+    this.#checkLink(0);
   }
 
   #openAll(self: MemberId, members: readonly MemberId[]): void {
@@ -250,6 +254,7 @@ export class FailureWatch {
   #onReport(name: string, { failed, cause, evidence, suspectedMs, heardMs }: Report, nowMs: number): void {
     if (!('position' in failed) || this.#isGone(failed)) return;
     const { position, incarnation } = failed;
+    this.#suspected.add(position);
     if (position === 0) return this.#events.onCutOff(evidence);
     const { clock, detectors, overlay, latencyMs } = this.#init;
     const confirmedWallMs = clock.wallMs();
@@ -341,6 +346,11 @@ export class FailureWatch {
     return true;
   }
 
+  /** It was not heard here, and lives. */
+  #checkLink(position: Position): void {
+    if (this.#suspected.delete(position)) this.#init.overlay.checkLink(position);
+  }
+
   #onRefuted(member: MemberId): void {
     const { position, incarnation } = member;
     this.board.withdraw({ kind: 'host', host: bootHost(position), incarnation });
@@ -351,9 +361,11 @@ export class FailureWatch {
     known.isGone = false;
     // Where its report did not count, too: it, and who reported it, may watch others since.
     this.#detectors.on({ type: 'refuted', member });
-    if (!wasGone) return;
-    this.#notifiers.on({ type: 'joined', member });
-    this.#init.overlay.joined(member);
+    if (wasGone) {
+      this.#notifiers.on({ type: 'joined', member });
+      this.#init.overlay.joined(member);
+    }
+    this.#checkLink(position);
   }
 
   /** Or was never known. */

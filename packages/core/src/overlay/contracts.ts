@@ -38,6 +38,8 @@ export interface Overlay {
   reported(member: MemberId): void;
   /** It is dead or has left, as the controller has decided: its links are closed, too, and nothing is kept for it. */
   gone(member: MemberId): void;
+  /** A detector of this agent did not hear one that lives: a link of the overlay to it that brings no answer is cut. */
+  checkLink(to: Position): void;
   /** Another incarnation takes part, or one that was thought gone does after all: it is linked and routed to again. */
   joined(member: MemberId): void;
 }

@@ -114,6 +114,10 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     this.#avoid(member.position, true);
   }
 
+  override checkLink(to: Position): void {
+    this.#links?.check(to);
+  }
+
   override gone(member: MemberId): void {
     super.gone(member);
     this.#avoid(member.position, true);

@@ -8,6 +8,7 @@
 import {
   type Address, type Bootcom, type Channel, type LinkCloseReason, type MemberId, type Position, type Timer,
 } from '@stci/interface';
+import { probeMs } from '../agent/failure-watch.js';
 import type { AgentNode } from '../agent/node.js';
 import { keyFor } from '../bootcom/encryption.js';
 import { selectEviction } from '../bootcom/eviction.js';
@@ -77,6 +78,8 @@ export class OverlayLinks {
   readonly #init: OverlayLinksInit;
   readonly #peers = new Map<Position, Peer>();
   readonly #pending: PendingLinks;
+  /** Links that are to bring an answer. */
+  readonly #checked = new Set<Link>();
   readonly #isEager: boolean;
   readonly #queueMax: number;
   #close: (() => void) | undefined;
@@ -168,6 +171,19 @@ export class OverlayLinks {
     if (peer === undefined || !peer.isGone || peer.neighbour.incarnation !== incarnation) return;
     peer.isGone = false;
     this.#connectEagerly(peer);
+  }
+
+  /** Its neighbour lives, and was not heard: a link that brings no answer is closed, and not kept for its lease. */
+  check(position: Position): void {
+    const link = this.linkTo(position);
+    if (link === undefined || this.#checked.has(link)) return;
+    this.#checked.add(link);
+    const { messages, params } = this.#init.node;
+    const before = link.facts.bytesIn;
+    messages.request(link.peer, 'agent.echo', 0, () => {
+      this.#checked.delete(link);
+      if (link.facts.bytesIn === before) link.destroy('it brings no answer', 'lost');
+    }, { timeoutMs: probeMs(params) });
   }
 
   /** Opens the link to a neighbour, unless it is being opened; it may be wanted for a route. */

@@ -68,6 +68,10 @@ export class TreeOverlay implements Overlay {
     this.#members.leave(member);
   }
 
+  checkLink(_to: Position): void {
+    return undefined;
+  }
+
   gone(member: MemberId): void {
     this.#members.leave(member);
     const { position } = member;

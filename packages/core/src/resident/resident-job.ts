@@ -302,9 +302,8 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
 
   /** Where somebody who comes now begins: behind what others have been sent. */
   #nextPlace(): CursorPlace {
-    const positions = [...this.#followers.values()].map(({ cursor }) => cursor.position);
-    if (positions.length === 0) return this.#place.place;
-    return { position: Math.max(...positions), missed: new Map() };
+    const places = [...this.#followers.values()].map(({ cursor }) => cursor.unread);
+    return places.sort((a, b) => b.position - a.position)[0] ?? this.#place.place;
   }
 
   #onLeft(follower: JobFollower, cursor: SpoolCursor): void {

@@ -62,6 +62,11 @@ export class SpoolCursor {
     return this.#next;
   }
 
+  /** Where one begins that is to get what this reader has not got: with what it has not been told that it missed. */
+  get unread(): CursorPlace {
+    return { position: this.#next, missed: new Map(this.#missed) };
+  }
+
   /** Everything before has been shown. */
   get shown(): number {
     return this.#sent.find((record): record is SpoolOutput => 'chunk' in record)?.sequence ?? this.#next;

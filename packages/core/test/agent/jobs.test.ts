@@ -226,11 +226,12 @@ suite('small jobs', (test) => {
   });
 
   test('a forced end does not wait for who takes no output, and says whose may be missing', () => {
-    const command = ['lines', '200000', '80', '0'];
+    const command = ['lines', '4000', '80', '0'];
+    const settings = { 'iof.window': '64KiB' };
     const kill = (frontEnd: FrontEnd, world: World): void =>
       world.at(world.nowMs + 500, () => frontEnd.control({ verb: 'end', kill: true, reason: 'interrupted' }));
     const said = [true, false].map((takesNothing) => play({ hosts: 3, count: 3, command, takesNothing,
-      onRunning: kill }).warnings);
+      settings, onRunning: kill }).warnings);
     assert.equal(said, [['Output of hosts h[0-2] may be missing: the job ended before all of it was taken'], []]);
   });
 

@@ -86,6 +86,7 @@ export function makeAgent(
     set events(_events: OverlayEvents) { /* Links are others' concern. */ },
     send, sendReliably: send,
     reported: ({ position }) => void gone.push(`gone ${position}`),
+    checkLink: (position) => void links.push(`checked ${position}`),
     gone: ({ position }) => void links.push(`closed ${position}`),
     joined: ({ position }) => void links.push(`open ${position}`),
     start: () => undefined,

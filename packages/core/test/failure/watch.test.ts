@@ -80,7 +80,9 @@ suite('failure watch', (test) => {
     place.run();
     assert.equal([agents[2]?.told, agents[3]?.told], [['new host 2', 'new tool 0'], []], 'meanwhile it is not told');
     agents[1]?.watch.onVerdict({ member: idOf(3), verdict: 'refuted', notice: undefined });
-    assert.equal(agents[1]?.links, ['open 3']);
+    assert.equal(agents[1]?.links, ['open 3', 'checked 3'], 'its detector had not heard it');
+    agents[2]?.watch.onVerdict({ member: idOf(3), verdict: 'refuted', notice: undefined });
+    assert.equal(agents[2]?.links, ['open 3']);
     cause(agents[1], reportOf(2));
     place.run();
     assert.equal(agents[3]?.told, ['new host 1']);

@@ -3,6 +3,7 @@
 import { addressName, type Channel } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { AgentNode } from '../../dist/agent/node.js';
+import type { Link } from '../../dist/bootcom/link.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
 import { OverlayLinks } from '../../dist/overlay/overlay-links.js';
 import { nobody } from '../agent/overlay-help.js';
@@ -92,6 +93,29 @@ suite('links of an overlay', (test) => {
     lower.linkTo(2)?.destroy('cut');
     net.run(5);
     assert.equal(resent.toSorted(), ['root:0 to root:1', 'root:1 to root:0']);
+  });
+
+  test('where its neighbour lives and was not heard, a link that brings no answer is closed', () => {
+    const { net, open, neighbour } = play();
+    const [lower, higher] = [open(1), open(2)];
+    const answers: (() => void)[] = [];
+    const { messages } = net.nodes[1] as AgentNode;
+    messages.request = ((_to, _name, _body, done: () => void) => void answers.push(done)) as typeof messages.request;
+    lower.setNeighbours([neighbour(2)]);
+    higher.setNeighbours([neighbour(1)]);
+    const isUp = (): boolean => lower.linkTo(2)?.state === 'up' && higher.linkTo(1)?.state === 'up';
+    net.until(isUp, 'the link');
+    const first = lower.linkTo(2);
+    for (const position of [2, 2, 3]) lower.check(position);
+    assert.is(answers.length, 1, 'it is asked once, and one without a link is not');
+    answers[0]?.();
+    net.until(() => isUp() && lower.linkTo(2) !== first, 'another link');
+    lower.check(2);
+    net.nodes[2]?.messages.sendNeighbour(higher.linkTo(1) as Link, 'overlay.detour', {});
+    net.run(5);
+    answers[1]?.();
+    net.run(5);
+    assert.ok(isUp(), 'it has brought something');
   });
 
   test('pauses between attempts double, to a bound; a link that was up begins anew', () => {

@@ -71,6 +71,16 @@ suite('files of a spool', (test) => {
     assert.is(read(next(last), 1).missed, 0);
   });
 
+  test('one that goes on where another has not begun is told what was missed, and later not', () => {
+    const { spool, write } = play();
+    write(100);
+    const other = spool.open();
+    const both = [spool.openAt(other.unread), other].map((cursor) => read(cursor, 1));
+    assert.ok((both[0]?.missed ?? 0) > 0);
+    assert.equal(both[0], both[1]);
+    assert.equal(read(spool.openAt(other.unread), 1), read(other, 1));
+  });
+
   test('one that is dropped while somebody is in the middle of it is read to its end, and then closed', () => {
     const { spool, write, opened } = play();
     const [reader, still] = [spool.open(), spool.open()];
