@@ -74,7 +74,9 @@ function checkSource(viewers: readonly FrontEndRun[], source: Source): string[] 
   const problems: string[] = [];
   const before: Shown[] = [];
   for (const run of viewers) {
-    const begin = beginOf(run, before, source);
+    const after = viewers.slice(before.length + 1);
+    const isFirst = after.every(({ process }) => attachedMs(run) + MARGIN_MS < process.startMs);
+    const begin = beginOf(run, before, isFirst, source);
     const [problem, place] = follow(run, begin, source);
     if (problem !== undefined) problems.push(`${nameOf(run)}: ${problem}`);
     before.push({ run, place });
@@ -82,13 +84,18 @@ function checkSource(viewers: readonly FrontEndRun[], source: Source): string[] 
   return problems;
 }
 
-/** Where its output may begin. */
-function beginOf({ plan, process, hasMissed }: FrontEndRun, before: readonly Shown[], source: Source): Range {
+/** At the latest. */
+const attachedMs = ({ record }: FrontEndRun): number => record.acceptedMs ?? Infinity;
+
+/** Where its output may begin. `isFirst`: those that started after it attached after it, too. */
+function beginOf(run: FrontEndRun, before: readonly Shown[], isFirst: boolean, source: Source): Range {
+  const { plan, process, hasMissed } = run;
   if (plan.kind === 'submit') return { low: 0, high: hasMissed ? source.text.length : 0 };
   const anywhere = { low: 0, high: source.text.length };
-  if (plan.all) return process.startMs + MARGIN_MS < source.keptMs && !hasMissed ? { low: 0, high: 0 } : anywhere;
+  if (plan.all) return attachedMs(run) + MARGIN_MS < source.keptMs && !hasMissed ? { low: 0, high: 0 } : anywhere;
   // Where others look at it, too, it begins behind what they were sent.
-  if (before.some(({ run }) => (run.process.endMs ?? Infinity) + MARGIN_MS > process.startMs)) return anywhere;
+  const isAlone = before.every((one) => (one.run.process.endMs ?? Infinity) + MARGIN_MS <= process.startMs);
+  if (!isFirst || !isAlone) return anywhere;
   const low = Math.max(0, ...before.map(({ place }) => place.low));
   return { low, high: hasMissed ? source.text.length : Math.max(0, ...before.map(({ place }) => place.high)) };
 }

@@ -22,6 +22,8 @@ export class JobRecord {
   report: JobReport | undefined;
   reportMs: number | undefined;
   stoppedMs: number | undefined;
+  /** When one that attached was told of its job, which the session did some time before. */
+  acceptedMs: number | undefined;
   /** Calls of the runtime after `onStopped`. */
   lateCalls = 0;
   unreleasedBytes = 0;

@@ -80,4 +80,14 @@ export const SESSION_REGRESSIONS: readonly SessionRegression[] = [
       ],
     }),
   },
+  {
+    found: 'The simulation took one that stood still as it attached for the first, though another had come and shown '
+      + 'all before it went on (seed 420300930).',
+    options: plainSession({ program: 'lines', args: [], count: 1 }, {
+      frontEnds: [
+        { ...SUBMIT, kind: 'detached' }, { ...ATTACH, atMs: 0, leave: { how: 'stop', afterMs: 0, stoppedMs: 1709 } },
+        { ...ATTACH, atMs: 1699 },
+      ],
+    }),
+  },
 ];

@@ -77,6 +77,7 @@ export function frontEndMain(
       const client = connectTo(session, context);
       if (plan.kind === 'attach') {
         return client.attach(job, { all: plan.all, input: false }, (_error, accepted) => {
+          record.acceptedMs = context.platform.clock.nowMs();
           if (accepted === undefined) failed();
           else show(client, accepted, { ...spec, stdin: { to: 'none' } });
         });
