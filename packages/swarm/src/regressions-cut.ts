@@ -249,4 +249,18 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
       },
     }),
   },
+  {
+    found: 'the simulation asked who reaches whom in the moment in which a host came up again, whose start had waited '
+      + 'for those of two crashed hosts above it (seed 330021395)',
+    plan: plainFailures({
+      hosts: 5,
+      faults: [
+        { atMs: 0, kind: 'crash', host: 0 }, { atMs: 0, kind: 'crash', host: 1 },
+        { atMs: 0, kind: 'crash', host: 2, backMs: 70 },
+      ],
+      settings: {
+        launcher: 'random', 'bootcom.lease': '1000ms', 'errmgr.loss': 'start-again', 'errmgr.loss.pause': '300ms',
+      },
+    }),
+  },
 ];

@@ -17,6 +17,8 @@ const ROUTES_MS = 1500;
 const LOOK_MS = 500;
 /** What follows a verdict: links are mended, agents start again, records are told. */
 const AFTERMATH_MS = 8000;
+/** How long the start of an agent on a host that has crashed takes to fail: `launcher.handshake`. */
+const HANDSHAKE_MS = 10_000;
 
 export interface FailureOutcome {
   readonly run: FailureRun;
@@ -143,7 +145,10 @@ function lastEndMs(faults: readonly FailureFault[]): number {
 
 /** From the last fault until nothing changes any more. */
 function settlingMs(plan: FailurePlan): number {
-  return AFTERMATH_MS + 3 * leaseMsOf(plan) * (1 + Math.min(plan.faults.length, 3));
+  const { faults, settings } = plan;
+  // Who is below them is started once each of them has not answered.
+  const crashed = settings['errmgr.loss'] === 'start-again' ? faults.filter(({ kind }) => kind === 'crash').length : 0;
+  return AFTERMATH_MS + crashed * HANDSHAKE_MS + 3 * leaseMsOf(plan) * (1 + Math.min(faults.length, 3));
 }
 
 function leaseMsOf({ settings }: FailurePlan): number {
