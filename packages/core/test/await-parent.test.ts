@@ -74,13 +74,35 @@ suite('an agent that waits for the one above it', (test) => {
     assert.equal(parent.events, ['exit connection']);
   });
 
-  test('two that connect at once: the second is closed', () => {
+  test('two that connect at once: one is its channel, the other is closed', () => {
     const one = waiting();
     const both = [0, 1].map(() => connect(one, { addresses: one.addresses, key: KEY }));
+    for (const { process } of both) send(process.channel, 'boot');
     one.until(() => both.some(({ events }) => events.length > 0), 'the end of one');
     one.run();
     assert.is(both.filter(({ events }) => events.length > 0).length, 1);
-    assert.equal(one.heard, []);
+    assert.equal(one.heard, ['boot']);
+  });
+
+  test('one that connects and sends nothing: another takes its place, and is its channel', () => {
+    const one = waiting();
+    const silent = connect(one, { addresses: one.addresses, key: KEY });
+    one.run(WAIT_MS / 2);
+    assert.equal([silent.events, one.heard], [[], []]);
+    const parent = connect(one, { addresses: one.addresses, key: KEY });
+    one.until(() => silent.events.length > 0, 'the end of the silent one');
+    send(parent.process.channel, 'boot');
+    one.until(() => one.heard.length > 0, 'the first bytes');
+    send(one.channel, 'answer');
+    one.run(2 * WAIT_MS);
+    assert.equal([one.heard, parent.heard, silent.heard.length], [['boot'], ['answer'], 1]);
+  });
+
+  test('one that connects and sends nothing until the deadline is closed, and so is the wait', () => {
+    const one = waiting();
+    const silent = connect(one, { addresses: one.addresses, key: KEY });
+    one.run(2 * WAIT_MS);
+    assert.equal([silent.events, one.heard], [['exit connection'], ['closed: no agent has connected within 5 s']]);
   });
 
   test('another key is refused, and the agent waits on', () => {

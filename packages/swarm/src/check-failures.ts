@@ -88,9 +88,11 @@ function disturbed(plan: FailurePlan): Set<number> | undefined {
  */
 function belowSeveral({ settings, hosts: count, faults }: FailurePlan): number[] {
   const parents = plannedParents(count, settings);
-  // A detector that asks while somebody waits alone finds nobody in time.
+  // A detector that asks while somebody waits alone finds nobody in time; one whose notices follow the boot tree tells
+  // nobody past an agent above that is not known to be dead.
   const names = (settings['detector'] as string).split(',');
-  const hasDetector = names.some((name) => name !== 'witness' && name !== 'sporadic');
+  const hasDetector = names.some((name) => name !== 'witness' && name !== 'sporadic'
+    && settings[`detector.${name}.notifier`] !== 'tree');
   const tolerated = settings['overlay.topology'] !== undefined && hasDetector ? 2 : 1;
   const leaseMs = Number.parseInt(settings['bootcom.lease'] as string, 10);
   const failedMs = new Map<number, number>();

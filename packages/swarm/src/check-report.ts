@@ -86,8 +86,10 @@ export function hasAgentFault(run: Run): boolean {
 }
 
 /** Starts take so long that deadlines may pass. */
-function isSlow(run: Run): boolean {
-  return run.options.spawnMs[1] > 10;
+function isSlow({ faults, options: { spawnMs, settings } }: Run): boolean {
+  const handshakeMs = Number.parseInt(settings['launcher.handshake'] ?? '10000ms', 10);
+  // To connect, encrypt, and prove takes up to six round trips.
+  return spawnMs[1] > 10 || faults.some(({ plan }) => plan.kind === 'slow' && 12 * plan.latencyMs >= handshakeMs);
 }
 
 /** True where something beyond the programs themselves may decide the exit code. */

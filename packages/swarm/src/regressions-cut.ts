@@ -263,4 +263,21 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
       },
     }),
   },
+  {
+    found: 'two neighbours died at once, and the notices of the detector followed the boot tree, in which nobody was '
+      + 'told past the dead one: the simulation held the one below for one that had lived on (seed 340020766)',
+    plan: plainFailures({
+      hosts: 5,
+      faults: [
+        { kind: 'crash', host: 0, atMs: 787.639751820825, backMs: 0 },
+        { kind: 'kill', host: 1, atMs: 787.639751820825 },
+      ],
+      settings: {
+        ...CHAIN, detector: 'ring,witness', 'detector.ring.notifier': 'tree', 'detector.ring.period': '100ms',
+        'detector.ring.timeout': '500ms', 'detector.ring.grace': '0', 'detector.latency': '20ms',
+        'bootcom.ws.interface': 'eth0', 'overlay.topology': 'bmg', 'overlay.open': 'eager',
+        'errmgr.loss': 'start-again',
+      },
+    }),
+  },
 ];

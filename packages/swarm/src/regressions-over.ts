@@ -131,4 +131,25 @@ export const OVER_REGRESSIONS: readonly Regression[] = [
       },
     },
   },
+  {
+    found:
+      'An agent that had come up over ssh and was cut off before its boot record was counted as one that never ends: '
+      + 'it waits for the record, longer than its starter, whatever started it (seed 217493681).',
+    options: {
+      ...PLAIN, seed: 217_493_681, hosts: 4, remote: true, apps: [{ program: 'hostname', args: [], count: 1 }],
+      settings: { launcherproc: 'ssh', 'launcher.tree.arity': '3', 'bootcom.lease': '4s' },
+      faults: [{ atMs: 22, kind: 'crash-host', pick: 0.2 }],
+      link: { ...PLAIN.link, latencyMs: 0.1, jitterMs: 5 },
+    },
+  },
+  {
+    found:
+      'A deadline of a handshake (launcher.handshake) that the round trips over a slow link do not fit in was taken '
+      + 'for a loss without a cause (seed 340042284).',
+    options: {
+      ...PLAIN, hosts: 2, remote: true, apps: [{ program: 'count-input', args: [], count: 1 }],
+      settings: { launcherproc: 'together', 'bootcom.boot': 'ws', 'launcher.handshake': '500ms' },
+      faults: [{ atMs: 0, kind: 'slow', pick: 0, latencyMs: 84 }],
+    },
+  },
 ];

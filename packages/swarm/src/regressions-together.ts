@@ -66,4 +66,16 @@ export const TOGETHER_REGRESSIONS: readonly FailureRegression[] = [
       },
     }),
   },
+  {
+    found: 'an agent took the connection of one that crashed before it sent anything, and waited on beside the '
+      + 'agent that was started in its place: two agents of one host (seed 340003200)',
+    plan: plainFailures({
+      hosts: 2, faults: [], link: { ...PLAIN.link, latencyMs: 3 },
+      edges: [{ when: 'launch', atMs: 74, kind: 'crash', host: 0, backMs: 0 }],
+      settings: {
+        ...TOGETHER, 'launcherproc.together.late': '50ms', 'errmgr.launch': 'retry', detector: 'witness',
+        'launcher.tree.arity': '1', 'bootcom.lease': '2000ms', 'detector.latency': '20ms',
+      },
+    }),
+  },
 ];

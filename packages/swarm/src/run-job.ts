@@ -157,7 +157,8 @@ class BootedAgents {
 
   /** One that was cut off before knows nothing of any lease: it waits for its boot record, longer than its starter. */
   isAwaited({ host, pid, command, startMs }: SimProcess, nowMs: number): boolean {
-    return command[0] === 'stci-agent' && !this.#keys.has(`${host}/${pid}`) && nowMs - startMs <= this.#waitMs;
+    const isAgent = command[0] === 'stci-agent' || command[0] === 'login-shell';
+    return isAgent && !this.#keys.has(`${host}/${pid}`) && nowMs - startMs <= this.#waitMs;
   }
 }
 

@@ -1,9 +1,17 @@
 /**
  * An agent that was started together with others waits for the agent above it: it listens, says where, and takes the
- * first connection of one that has the key. Loaded by such agents only.
+ * first connection of one that has the key and sends something. Until then another takes its place: one that has
+ * crashed leaves a connection over which nothing comes. Loaded by such agents only.
  */
 
-import { DeferredChannel, type AgentWait, type Channel, type Listener, type Platform } from '@stci/interface';
+import {
+  DeferredChannel,
+  type AgentWait,
+  type Channel,
+  type Clock,
+  type Listener,
+  type Platform,
+} from '@stci/interface';
 import { selectEviction } from '../bootcom/eviction.js';
 import { formatDuration } from '../config/duration.js';
 
@@ -26,6 +34,8 @@ export function awaitParent(
 ): AwaitedParent {
   const channel = new DeferredChannel({ kind: 'tls', label: 'parent', soon: clock.soon });
   let listener: Listener | undefined;
+  /** A connection over which nothing has come. */
+  let silent: Channel | undefined;
   let isOver = false;
   const end = (): void => {
     isOver = true;
@@ -35,6 +45,7 @@ export function awaitParent(
   const giveUp = (reason: string): void => {
     if (isOver) return;
     end();
+    silent?.destroy(reason);
     channel.end(reason);
   };
   const timer = clock.after(waitMs, () => giveUp(`no agent has connected within ${formatDuration(waitMs)}`));
@@ -45,8 +56,13 @@ export function awaitParent(
     },
     (inner) => {
       if (isOver) return inner.destroy('another agent has connected');
-      end();
-      channel.become(inner);
+      silent?.destroy('another agent has connected');
+      silent = inner;
+      onceHeard(inner, clock, (taken) => {
+        silent = undefined;
+        end();
+        channel.become(taken);
+      });
     },
     (error, opened) => {
       if (error !== undefined) return giveUp(error.message);
@@ -56,4 +72,20 @@ export function awaitParent(
     },
   );
   return { channel, giveUp };
+}
+
+/** Receives from `inner` what comes first; `onHeard`: that has come, and a channel that begins with it. */
+function onceHeard(inner: Channel, { soon }: Clock, onHeard: (taken: Channel) => void): void {
+  const taken = new DeferredChannel({ kind: 'tls', label: 'parent', soon, inner });
+  let isSilent = true;
+  inner.bind({
+    onData: (chunk) => {
+      if (!isSilent) return taken.onData(chunk);
+      isSilent = false;
+      onHeard(taken);
+      taken.open(chunk);
+    },
+    onDrain: () => taken.onDrain(),
+    onClose: (reason) => taken.end(reason),
+  });
 }
