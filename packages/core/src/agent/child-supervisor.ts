@@ -15,7 +15,7 @@ import type { AdoptionAnswer, LossEvidence } from '../membership/mender.js';
 import { adopt } from './adoption.js';
 import { LINK_PATIENCE, openChildChannel, type ChildChannelInit } from './child-channel.js';
 import {
-  childError, describeExit, evidenceOf, keepLine, keyOf, newChild, retold, type Child, type ChildFailure,
+  childError, describeExit, evidenceOf, isToldByLink, keepLine, keyOf, newChild, retold, type Child, type ChildFailure,
   type ChildSpec, type ChildState,
 } from './child.js';
 import type { AgentNode } from './node.js';
@@ -287,7 +287,7 @@ export class ChildSupervisor {
   #onExit(child: Child, end: AgentProcessEnd): void {
     child.exited = true;
     child.hasEnded = end.evidence !== 'connection';
-    if (child.state === 'starting') this.#fail(child, `${describeExit(child, end)} before its handshake`);
+    if (!isToldByLink(child)) this.#fail(child, `${describeExit(child, end)} before its handshake`);
     // For a child that was up the link decides: it may still hold messages sent before the process ended.
     this.#settle(child);
   }

@@ -147,6 +147,11 @@ export function evidenceOf({ hasEnded }: Child, reason: LinkCloseReason): LossEv
   return reason === 'silent' ? 'silent' : 'closed';
 }
 
+/** Of one that is reached over a connection the link closes, too, and may say why: that it was refused. */
+export function isToldByLink({ process, linkClosed }: Child): boolean {
+  return process?.isConnection === true && !linkClosed;
+}
+
 /** How a child that is being started ended. */
 export function describeExit({ process }: Child, end: ProcessEnd): string {
   return process?.isConnection === true && end.status === 0 ? 'closed its connection' : describeEnd(end);

@@ -10,7 +10,7 @@ import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
 import { makeNet, type Net } from '../am/net.js';
 
 /** What a child does: comes up, or one of the ways in which it does not. */
-type Way = 'up' | 'error' | 'exit' | 'silent' | 'deaf' | 'hangs-up' | 'connects-late' | 'slow' | 'trickles';
+type Way = 'up' | 'error' | 'exit' | 'silent' | 'deaf' | 'hangs-up' | 'connects-late' | 'slow' | 'trickles' | 'refuses';
 
 interface Played {
   readonly net: Net;
@@ -70,7 +70,7 @@ function playing(): Played {
     const startedMs = net.world.nowMs;
     const phase = (): string => `${Math.floor((net.world.nowMs - startedMs) / STEP_MS)}`;
     return {
-      pid: 5, channel: near, kill,
+      pid: 5, channel: near, kill, isConnection: way === 'refuses',
       get phase() {
         return slowly ? phase() : undefined;
       },
@@ -100,13 +100,14 @@ function act({ net, records }: Played, way: Way, process: { events: AgentProcess
     process.events.onExit({ status: 4 });
   }
   if (way === 'hangs-up') process.channel.destroy('gone');
-  if (!['up', 'slow', 'deaf', 'connects-late'].includes(way)) return;
+  if (!['up', 'slow', 'deaf', 'connects-late', 'refuses'].includes(way)) return;
   readBootRecord(process.channel, clock, 1000, (_error, record, rest) => {
     if (record === undefined || rest === undefined) return;
     records.push(record);
     if (way === 'connects-late') return;
     const { session, secret, start, parent } = record;
-    const admit = (peer: Address): string | undefined => (peer === parent ? undefined : 'not my parent');
+    const parentOf = way === 'refuses' ? rootAddress(9) : parent;
+    const admit = (peer: Address): string | undefined => (peer === parentOf ? undefined : 'not my parent');
     process.link = new Link(
       {
         role: 'parent', channel: rest, clock,
@@ -122,7 +123,9 @@ function act({ net, records }: Played, way: Way, process: { events: AgentProcess
           process.events.onExit({ status: 0 });
         },
         onDrain: () => undefined,
-        onClosed: () => undefined,
+        onClosed: () => {
+          if (way === 'refuses') process.events.onExit({ status: 0, evidence: 'connection' });
+        },
       },
     );
   });
@@ -205,6 +208,15 @@ suite('children of an agent', (test) => {
     assert.match(text('h1'), /did not come up: .*(status 4|end of file)/);
     assert.match(text('h1'), /it printed: bad luck/);
     assert.match(text('h2'), /did not come up: .*connection reset/);
+  });
+
+  test('one that is reached over a connection, and refuses: why is told, not that the connection was closed', () => {
+    const p = playing();
+    p.launch('refuses');
+    p.net.run(5000);
+    assert.equal(p.told, ['failed 0']);
+    assert.match(p.errors[0]?.message ?? '', /did not come up: .*not my parent/);
+    assert.is(p.children.alive, 0);
   });
 
   test('one that was up and breaks off is lost, once; one that leaves by itself too', () => {

@@ -64,7 +64,7 @@ function exploreKind(plan: ExplorePlan, kind: Kind, io: ExploreIo): KindReport {
     runs++;
     const drawn = planOf(plan, kind, seed);
     const outcome = kind.run(drawn, plan.isTraced ? { onTrace: io.print } : {});
-    if (plan.seeds === 1) outcome.summary().forEach(io.print);
+    if (plan.seeds === 1) for (const line of outcome.summary()) io.print(line);
     const [first] = outcome.problems;
     if (first === undefined) continue;
     failedSeeds.push(seed);
