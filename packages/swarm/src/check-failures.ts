@@ -88,13 +88,16 @@ function disturbed(plan: FailurePlan): Set<number> | undefined {
  */
 function belowSeveral({ settings, hosts: count, faults }: FailurePlan): number[] {
   const parents = plannedParents(count, settings);
-  // A detector that asks while somebody waits alone finds nobody in time; one whose notices follow the boot tree tells
-  // nobody past an agent above that is not known to be dead.
-  const names = (settings['detector'] as string).split(',');
-  const hasDetector = names.some((name) => name !== 'witness' && name !== 'sporadic'
-    && settings[`detector.${name}.notifier`] !== 'tree');
-  const tolerated = settings['overlay.topology'] !== undefined && hasDetector ? 2 : 1;
   const leaseMs = Number.parseInt(settings['bootcom.lease'] as string, 10);
+  const msOf = (name: string, param: string): number =>
+    Number.parseInt(settings[`detector.${name}.${param}`] as string, 10);
+  // A detector that asks while somebody waits alone finds nobody in time, nor one that suspects for several periods
+  // before it tells, or leaves too little of the lease to ask those on the way; one whose notices follow the boot tree
+  // tells nobody past an agent above that is not known to be dead.
+  const hasDetector = (settings['detector'] as string).split(',').some((name) =>
+    !['witness', 'sporadic', 'swim'].includes(name) && settings[`detector.${name}.notifier`] !== 'tree'
+    && msOf(name, 'timeout') + msOf(name, 'period') <= leaseMs / 2);
+  const tolerated = settings['overlay.topology'] !== undefined && hasDetector ? 2 : 1;
   const failedMs = new Map<number, number>();
   for (const fault of faults) {
     for (const place of cutOff(fault, parents)) {

@@ -280,4 +280,65 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
       },
     }),
   },
+  {
+    found: 'an agent that stood still for a moment, in which one below it was suspected, was given up: it was asked '
+      + 'once, for less than the time for which it may be silent (seed 450022141)',
+    plan: plainFailures({
+      hosts: 13, isPatient: false,
+      faults: [
+        { kind: 'freeze', host: 4, atMs: 1488, lastsMs: 1997 }, { kind: 'freeze', host: 9, atMs: 2346, lastsMs: 292 },
+      ],
+      settings: {
+        detector: 'ring,mesh,witness', 'detector.ring.period': '200ms', 'detector.ring.timeout': '1000ms',
+        'detector.mesh.period': '200ms', 'detector.mesh.timeout': '1000ms', launcher: 'random',
+        'launcher.random.seed': '604', 'overlay.topology': 'bmg', 'overlay.open': 'lazy', 'errmgr.loss': 'start-again',
+        'bootcom.ws.interface': 'eth0',
+      },
+      link: { ...LINK, latencyMs: 1, cutChance: 0.3 },
+    }),
+  },
+  {
+    found: 'two agents above one stood still, and the detector took as long as the lease to suspect: the simulation '
+      + 'held the one below for one that had lived on (seed 350203440)',
+    plan: plainFailures({
+      hosts: 4, isPatient: false,
+      faults: [
+        { kind: 'freeze', host: 3, atMs: 361.85123312752694, lastsMs: 527 },
+        { kind: 'freeze', host: 0, atMs: 361.85123312752694, lastsMs: 1981 },
+      ],
+      settings: {
+        detector: 'ring,witness', 'bootcom.lease': '1000ms', 'bootcom.ws.interface': 'eth0', 'detector.latency': '20ms',
+        'overlay.topology': 'bmg', launcher: 'random', 'launcher.random.seed': '201',
+      },
+      edges: [{ when: 'end', atMs: 233, kind: 'kill', host: 0 }],
+    }),
+  },
+  {
+    found: 'the same with a detector that suspects for several periods before it tells (seed 350082589)',
+    plan: plainFailures({
+      seed: 87_520_647, hosts: 4, isPatient: false,
+      faults: [
+        { kind: 'freeze', host: 1, atMs: 854.326033894904, lastsMs: 1748 },
+        { kind: 'freeze', host: 0, atMs: 854.326033894904, lastsMs: 828.1282717690337 },
+      ],
+      settings: {
+        ...CHAIN, detector: 'swim,witness', 'bootcom.ws.interface': 'eth0', 'overlay.topology': 'mesh:wrap=true',
+        'errmgr.loss': 'start-again', 'detector.latency': '20ms',
+      },
+    }),
+  },
+  {
+    found: 'who reaches whom was asked while an agent that had been started again behind a cut still opened the first '
+      + 'links of its overlay (seed 350301068)',
+    plan: plainFailures({
+      hosts: 2,
+      faults: [{ kind: 'part', hosts: [1], atMs: 226, lastsMs: 794 }, { kind: 'part', hosts: [0], atMs: 3 }],
+      settings: {
+        detector: 'ring,witness', 'detector.ring.period': '100ms', 'detector.ring.timeout': '500ms',
+        'bootcom.lease': '1000ms', 'bootcom.ws.interface': 'eth0', 'detector.latency': '20ms',
+        'overlay.topology': 'bmg', launcher: 'random', 'errmgr.loss': 'start-again',
+      },
+      edges: [{ when: 'launch', atMs: 5, kind: 'kill', host: 0 }],
+    }),
+  },
 ];

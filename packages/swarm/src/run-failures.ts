@@ -146,8 +146,10 @@ function lastEndMs(faults: readonly FailureFault[]): number {
 /** From the last fault until nothing changes any more. */
 function settlingMs(plan: FailurePlan): number {
   const { faults, settings } = plan;
-  // Who is below them is started once each of them has not answered.
-  const crashed = settings['errmgr.loss'] === 'start-again' ? faults.filter(({ kind }) => kind === 'crash').length : 0;
+  // Who is below them is started once each of them has not answered; nor do those that are cut off for good.
+  const isSilent = (fault: FailureFault): boolean =>
+    fault.kind === 'crash' || (fault.kind === 'part' && fault.lastsMs === undefined);
+  const crashed = settings['errmgr.loss'] === 'start-again' ? faults.filter(isSilent).length : 0;
   return AFTERMATH_MS + crashed * HANDSHAKE_MS + 3 * leaseMsOf(plan) * (1 + Math.min(faults.length, 3));
 }
 

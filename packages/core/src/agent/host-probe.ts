@@ -29,8 +29,8 @@ interface Probe {
   readonly untilMs: number;
   /** The last answers come at this time at the latest. */
   readonly endMs: number;
-  /** One above answered late, because it stood still: those below had little time. */
-  wasLate: boolean;
+  /** One above answered late, or not at all: it may have stood still, and those below had little time. */
+  isOnceMore: boolean;
 }
 
 /** What has been found since those on the way were asked. */
@@ -91,7 +91,7 @@ export class HostProbes {
   probe(member: MemberId, done: Done): void {
     const { params, platform: { clock } } = this.#init.node;
     this.#open.set(bootHost(member.position), member.incarnation);
-    this.#ask({ member, done, untilMs: clock.nowMs() + params.int('bootcom.lease'), endMs: 0, wasLate: false });
+    this.#ask({ member, done, untilMs: clock.nowMs() + params.int('bootcom.lease'), endMs: 0, isOnceMore: false });
   }
 
   #ask(probe: Probe): void {
@@ -151,17 +151,19 @@ export class HostProbes {
   }
 
   #onSettled(probe: Probe, { way, silent, wasSteady, isLate, hasGone }: Round): void {
-    const { member, done, untilMs, endMs, wasLate } = probe;
+    const { member, done, untilMs, endMs } = probe;
     const { clock } = this.#init.node.platform;
     const host = bootHost(member.position);
     const first = way.find((each) => silent.has(each));
     // One that was linked meanwhile may have got the question too late to answer it in time.
     const isSteady = wasSteady && this.#isSteady(way, host);
+    const isAbove = first !== undefined && first.position !== member.position;
+    const isOnceMore = !probe.isOnceMore && (isLate || isAbove);
     const isAgain = first !== undefined && this.#isThere(member)
-      && ((isLate && !wasLate) || ((hasGone || !isSteady) && clock.nowMs() < untilMs));
+      && (isOnceMore || ((hasGone || !isSteady) && clock.nowMs() < untilMs));
     if (isAgain) {
       // Not at once: that nothing leads to an agent is answered without delay.
-      const next = { ...probe, wasLate: wasLate || isLate };
+      const next = { ...probe, isOnceMore: probe.isOnceMore || isOnceMore };
       if (!this.#isStopped) this.#after(Math.max(0, endMs - clock.nowMs()), () => this.#ask(next));
       return;
     }

@@ -81,9 +81,23 @@ suite('probes of hosts', (test) => {
   test('one that answered and died since is told of, not the one below whose answer was lost with it', () => {
     for (const [answering, silent] of [[[0, 1], 2], [[0], 1], [[], 0]] as const) {
       const { place, told } = probe(answering, false, silent);
-      place.run(2 * PROBE_MS + ROUND_TRIP_MS);
+      place.run(3 * PROBE_MS + ROUND_TRIP_MS);
       assert.equal(told, [silent, 'so is the host'], `host ${silent}`);
     }
+  });
+
+  test('one above that does not answer is asked once more, and is not given up if it answers then', () => {
+    const standing = probe([0], false);
+    standing.place.run(2 * PROBE_MS - 1);
+    assert.equal([standing.told, standing.asked.filter((to) => to === rootAddress(1)).length], [[], 2]);
+    standing.place.run(2);
+    assert.equal(standing.told, [1, 'so is the host']);
+    const answering: HostIndex[] = [0];
+    const thawed = probe(answering, false);
+    thawed.place.run(PROBE_MS - 1);
+    answering.push(1, 2);
+    thawed.place.run(PROBE_MS + 2);
+    assert.equal(thawed.told, [3, 'so is the host']);
   });
 
   test('where answers are late, what is silent is asked once more, and not again', () => {
@@ -134,7 +148,7 @@ suite('probes of hosts', (test) => {
   test('nobody is asked where all answer, none above does, or there is no way but the tree', () => {
     for (const [answering, hasOverlay] of [[[0, 1, 2, 3], true], [[], true], [[0, 1, 2], false]] as const) {
       const { place, posted, told } = probe(answering, hasOverlay);
-      place.run(PROBE_MS + 1);
+      place.run(2 * PROBE_MS + 1);
       assert.equal(posted, []);
       assert.ok(told.length > 0, 'it is decided');
     }
