@@ -341,4 +341,23 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
       edges: [{ when: 'launch', atMs: 5, kind: 'kill', host: 0 }],
     }),
   },
+  {
+    found: 'an agent was linked past its parent while all above it were cut off: its former parent was not told how it '
+      + 'is reached now, and what ranks there sent to it never came (seed 450341646)',
+    plan: plainFailures({
+      seed: 450_341_645, hosts: 12, brief: { lastsMs: 1117, policy: 'abort' }, isPatient: false,
+      faults: [
+        { kind: 'freeze', host: 11, atMs: 1425.7458176929504, lastsMs: 4442.132977768779 },
+        { kind: 'freeze', host: 2, atMs: 1425.7458176929504, lastsMs: 3796.0741764265113 },
+        { kind: 'kill', host: 1, atMs: 661.6903667338192 },
+        { kind: 'freeze', host: 'login', atMs: 661.6903667338192, lastsMs: 2845.5512661486864 },
+        { kind: 'freeze', host: 'login', atMs: 4744.304372742772, lastsMs: 1201.6228766180575 },
+      ],
+      settings: {
+        detector: 'mesh,witness', 'detector.mesh.period': '100ms', 'detector.mesh.grace': '300ms', launcher: 'random',
+        'launcher.random.seed': '879', 'bootcom.lease': '4000ms', 'detector.latency': '242ms',
+      },
+      link: { latencyMs: 0.05, jitterMs: 10, cutChance: 0, bytesPerMs: 20_000, timeoutMs: 60_000 },
+    }),
+  },
 ];

@@ -129,7 +129,7 @@ export class TreeMender {
       if (action.type === 'attempt') this.#attempt(action);
       else if (action.type === 'adopted') this.#onAdopted(action);
       else if (action.type === 'mended') this.#onMended(action.host, action.isNew);
-      else if (action.type === 'kept') this.#correctAll(this.#init.table.hostsBelow(action.host));
+      else if (action.type === 'kept') this.#onConnected(this.#init.table.hostsBelow(action.host));
       else if (action.type === 'expel') this.expel(action.host, action.by, GIVEN_UP);
       else {
         // Its former parent, or one that linked to it too late, ends what is left of it.
@@ -158,8 +158,14 @@ export class TreeMender {
   #onMended(host: HostIndex, isNew: boolean): void {
     const hosts = this.#init.table.hostsBelow(host);
     this.#updateRoutes(host, hosts);
-    this.#correctAll(hosts);
+    this.#onConnected(hosts);
     this.#events.onMended(hosts, isNew);
+  }
+
+  /** There is a way to them again. Some may have been linked to others before, while all of them were cut off. */
+  #onConnected(hosts: readonly HostIndex[]): void {
+    for (const host of hosts) this.#bypass(host, [host]);
+    this.#correctAll(hosts);
   }
 
   /** Some of those that were below `host` when this was asked may have been linked to others, or are so later. */
