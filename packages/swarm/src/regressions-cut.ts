@@ -345,7 +345,7 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
     found: 'an agent was linked past its parent while all above it were cut off: its former parent was not told how it '
       + 'is reached now, and what ranks there sent to it never came (seed 450341646)',
     plan: plainFailures({
-      seed: 450_341_645, hosts: 12, brief: { lastsMs: 1117, policy: 'abort' }, isPatient: false,
+      seed: 450_341_645, hosts: 12, brief: { lastsMs: 1116.5323456283659, policy: 'abort' }, isPatient: false,
       faults: [
         { kind: 'freeze', host: 11, atMs: 1425.7458176929504, lastsMs: 4442.132977768779 },
         { kind: 'freeze', host: 2, atMs: 1425.7458176929504, lastsMs: 3796.0741764265113 },
