@@ -4,6 +4,7 @@
  */
 
 import { ERROR_KINDS, type JobReport, type RankReport } from '@stci/interface';
+import { resolveSettings } from './assembly.js';
 import { launchExpectation } from './check-bootstrap.js';
 import { checkRestarts, restartsOf } from './check-restarts.js';
 import type { Run } from './run.js';
@@ -87,7 +88,7 @@ export function hasAgentFault(run: Run): boolean {
 
 /** Starts take so long that deadlines may pass. */
 function isSlow({ faults, options: { spawnMs, settings } }: Run): boolean {
-  const handshakeMs = Number.parseInt(settings['launcher.handshake'] ?? '10000ms', 10);
+  const handshakeMs = resolveSettings(settings).params.int('launcher.handshake');
   // To connect, encrypt, and prove takes up to six round trips.
   return spawnMs[1] > 10 || faults.some(({ plan }) => plan.kind === 'slow' && 12 * plan.latencyMs >= handshakeMs);
 }

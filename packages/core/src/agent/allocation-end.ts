@@ -65,6 +65,15 @@ export class AllocationEnd {
     this.#await(() => this.#settle());
   }
 
+  /** A host is lost. Where a batch system started all agents and none is left, its words may be under way. */
+  onLost(): void {
+    const bootstrap = this.#init.bootstrap();
+    const isOfBatch = bootstrap !== undefined && bootstrap.together.hosts.length > 0;
+    if (this.#error === undefined && isOfBatch && bootstrap.table.hosts('up').length === 0) {
+      this.#await(() => this.#settle());
+    }
+  }
+
   close(): void {
     this.#timer?.cancel();
     this.#timer = undefined;

@@ -348,6 +348,7 @@ export class Controller implements JobSession {
       ? ({ host, kind: 'agent-lost', error: cutOffRecord(hosts, host, cause) } as const)
       : lossOf(host, own);
     this.onGone({ host });
+    this.allocationEnd.onLost();
     this.overlayControl.onLost(host);
     this.node.messages.drop(rootAddress(host));
     this.node.messages.drop(sessionAddress(host));

@@ -161,14 +161,15 @@ suite('end of an allocation', (test) => {
 
 suite('end of an allocation, at the controller', (test) => {
   /** Hosts 0 and 1 are up, and others suspect; what was done, in order. */
-  function deciding(up: readonly number[] = [0, 1], suspects: readonly number[] = []) {
+  function deciding(up: readonly number[] = [0, 1], suspects: readonly number[] = [], isTogether = false) {
     const place = testPlace();
     const log: string[] = [];
     const hosts = (...states: readonly string[]): number[] =>
       [...(states.includes('up') ? up : []), ...(states.includes('suspect') ? suspects : [])];
     const table = { hosts, get: () => ({ parent: undefined }) };
     const recovery = { close: () => log.push('no restarts') };
-    const bootstrap = { table, recovery, hostName: (host: number) => `h${host}` };
+    const together = { hosts: isTogether ? [0, 1] : [] };
+    const bootstrap = { table, recovery, together, hostName: (host: number) => `h${host}` };
     const job = {
       onAllocationEnding: (_error: StciError, hasWords: boolean) => log.push(`job ends ${hasWords}`),
       checkOver: () => log.push('checked'),
@@ -211,6 +212,28 @@ suite('end of an allocation, at the controller', (test) => {
     one.run(500);
     assert.equal([one.log, one.end.isPending], [['expel 1', 'checked'], false]);
     one.end.check();
+  });
+
+  test('agents of one step that are all lost: jobs wait for the batch system\'s words, for a moment', () => {
+    const silent = deciding([], [], true);
+    silent.end.onLost();
+    silent.run(499);
+    assert.equal([silent.log, silent.end.isPending], [[], true]);
+    silent.run(2);
+    assert.equal([silent.log, silent.end.isPending], [['checked'], false]);
+    const told = deciding([], [], true);
+    told.end.onLost();
+    told.run(100);
+    told.end.begin(WORDS);
+    told.end.onLost();
+    assert.is(told.end.isPending, false);
+    told.run(2000);
+    assert.equal(told.log, ['no restarts', 'job ends true', 'CANCELLED']);
+    for (const [up, isTogether] of [[[1], true], [[], false]] as const) {
+      const { end } = deciding(up, [], isTogether);
+      end.onLost();
+      assert.is(end.isPending, false);
+    }
   });
 
   test('a host that says so while the others are suspect is lost alone; most that may be there are all', () => {
