@@ -7,6 +7,7 @@
 import { ImpairedChannel, LAYER, Link, encodeHeader, frameBody, type Frame } from '@stci/core/bootcom';
 import { CONTROLLER, rootAddress, type Channel, type Impairment, type Platform } from '@stci/interface';
 import * as assert from './assert.js';
+import { patient } from './patience.js';
 import { suite, type TestApi } from './suite.js';
 import { pairUser, settled } from './channel.js';
 import type { ChannelPair } from './channel.js';
@@ -18,7 +19,7 @@ export interface LinkPair extends ChannelPair {
 
 const CHILD = rootAddress(1);
 const SECRET = new Uint8Array(32).fill(1);
-const LIMITS = { frameBytesMax: 1024 * 1024, queueBytesMax: 64 * 1024 * 1024, handshakeMs: 3000 };
+const LIMITS = { frameBytesMax: 1024 * 1024, queueBytesMax: 64 * 1024 * 1024, handshakeMs: patient(3000) };
 
 interface End {
   readonly link: Link;

@@ -6,6 +6,7 @@
 import { selectEviction } from '@stci/core/bootcom';
 import type { Channel, ErrorRecord, Listener, ListenOptions, Network } from '@stci/interface';
 import * as assert from './assert.js';
+import { patient } from './patience.js';
 import { suite } from './suite.js';
 import type { TestApi } from './suite.js';
 import { channelCompliance, Recorder } from './channel.js';
@@ -23,6 +24,8 @@ export interface NetworkSetup {
   end?(): void | Promise<void>;
 }
 
+/** Deadline of a connection that is answered. */
+const CONNECT_MS = patient(4000);
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
 
 /** Kinds of listeners, by the scheme of their addresses. */
@@ -70,7 +73,7 @@ async function listening(make: Make, scheme: Scheme): Promise<Listening> {
     setup,
     listener: stands,
     accepted,
-    connect: (address = first, deadlineMs = 4000, done = undefined) =>
+    connect: (address = first, deadlineMs = CONNECT_MS, done = undefined) =>
       setup.network.connect(address, deadlineMs, keyOf(scheme), done),
   };
 }
@@ -151,7 +154,7 @@ function connectTests(test: TestApi, make: Make, scheme: Scheme): void {
     const a = new Recorder(near);
     await until(() => place.accepted.length === 1, 'the first connection');
     place.listener.close();
-    const late = new Recorder(place.connect(undefined, 1000));
+    const late = new Recorder(place.connect(undefined, CONNECT_MS));
     await until(() => late.closed, 'the refusal of the second');
     place.accepted[0]?.send([Uint8Array.of(7)]);
     await until(() => a.bytes === 1, 'bytes on the first');
@@ -177,7 +180,7 @@ function failureTests(test: TestApi, make: Make, scheme: Scheme): void {
 
   test('a refused connection is reported once: nobody listens', async () => {
     const setup = await make();
-    await fails(setup, withScheme(setup.refusing, scheme), 4000, 'connection refused', 'dead');
+    await fails(setup, withScheme(setup.refusing, scheme), CONNECT_MS, 'connection refused', 'dead');
     await setup.end?.();
   });
 
@@ -199,7 +202,7 @@ function failureTests(test: TestApi, make: Make, scheme: Scheme): void {
       await setup.until(() => recorder.closed, 'its end');
       assert.equal(recorder.reasons, ['given up']);
     }
-    await fails(setup, withScheme(setup.refusing, scheme), 4000, 'connection refused', 'dead');
+    await fails(setup, withScheme(setup.refusing, scheme), CONNECT_MS, 'connection refused', 'dead');
     assert.equal(results, []);
     await setup.end?.();
   });
@@ -212,7 +215,8 @@ function keyTests(test: TestApi, make: Make, scheme: Scheme): void {
     const address = place.listener.addresses[0] as string;
     const other = KEY.map((byte, i) => (i === 31 ? byte ^ 1 : byte));
     const results: Result[] = [];
-    const connect = (at: string, key?: Uint8Array) => network.connect(at, 1000, key, (error) => results.push(error));
+    const connect = (at: string, key?: Uint8Array) =>
+      network.connect(at, CONNECT_MS, key, (error) => results.push(error));
     const attempts = [
       connect(address),
       connect(withScheme(address, 'ws')),
@@ -238,7 +242,7 @@ function keyTests(test: TestApi, make: Make, scheme: Scheme): void {
     const place = await listening(make, 'ws');
     const { until, network } = place.setup;
     const address = withScheme(place.listener.addresses[0] as string, scheme);
-    const heard = new Recorder(network.connect(address, 1000, KEY));
+    const heard = new Recorder(network.connect(address, CONNECT_MS, KEY));
     await until(() => heard.closed, 'its end');
     assert.equal([place.accepted.length, heard.bytes], [0, 0]);
     await end(place);

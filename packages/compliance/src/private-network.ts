@@ -3,6 +3,7 @@
 import { selectEviction } from '@stci/core/bootcom';
 import type { Channel, ErrorRecord, Network, PrivateListener } from '@stci/interface';
 import * as assert from './assert.js';
+import { patient } from './patience.js';
 import { suite } from './suite.js';
 import { channelCompliance, Recorder } from './channel.js';
 import type { ChannelComplianceOptions, Until } from './channel.js';
@@ -18,7 +19,7 @@ export interface PrivateNetworkSetup {
 type Result = ErrorRecord | undefined;
 
 const OPTIONS = { prefix: 'test', pendingMax: 16, selectEviction };
-const CONNECT_MS = 4000;
+const CONNECT_MS = patient(4000);
 
 /** A listener on `network`, and the channels that it has accepted. */
 export async function privateListener(

@@ -61,6 +61,7 @@ class StreamChannel implements Channel {
   #state: 'open' | 'closing' | 'closed' = 'open';
   #writeError: string | undefined;
   #wantsData = true;
+  #inputTimer: NodeJS.Timeout | undefined;
   #reason = '';
 
   constructor(options: StreamChannelOptions) {
@@ -111,6 +112,7 @@ class StreamChannel implements Channel {
     if (this.#events === undefined || this.#state === 'closed') return;
     if (on) this.#readable.resume();
     else this.#readable.pause();
+    if (this.#writeError !== undefined) this.#awaitRemainingInput(this.#writeError);
   }
 
   close(): void {
@@ -157,13 +159,13 @@ class StreamChannel implements Channel {
     this.#awaitRemainingInput(reason);
   }
 
-  /** A paused reader gets its deadline when it resumes. */
+  /** A paused reader gets its deadline when it resumes; what came by then is read, however late the timer is. */
   #awaitRemainingInput(reason: string): void {
-    setTimeout(() => {
-      if (this.#state === 'closed') return;
-      if (this.#events !== undefined && !this.#wantsData) this.#awaitRemainingInput(reason);
-      else this.#finish(reason);
-    }, REMAINING_INPUT_MS).unref();
+    clearTimeout(this.#inputTimer);
+    if (this.#events !== undefined && !this.#wantsData) return;
+    this.#inputTimer = setTimeout(() => setImmediate(() => {
+      if (this.#events === undefined || this.#wantsData) this.#finish(reason);
+    }), REMAINING_INPUT_MS).unref();
   }
 
   #finish(reason: string): void {

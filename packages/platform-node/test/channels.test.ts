@@ -3,10 +3,11 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { MessageChannel } from 'node:worker_threads';
 import type { Channel, Listener } from '@stci/interface';
 import { createNodePlatform, streamChannel } from '@stci/platform-node';
-import { eventually } from '@stci/testkit';
+import { assert, eventually, patient, suite } from '@stci/testkit';
 import {
   LISTEN_OPTIONS, channelCompliance, impairedPair, linkCompliance, networkCompliance, privateNetworkCompliance,
 } from '@stci/testkit/compliance';
@@ -18,16 +19,16 @@ const platform = createNodePlatform();
 
 const until: Until = async (condition, what) => void (await eventually(condition, { what, deadlineMs: 20_000 }));
 
+/** A port that the system gives to nobody who asks for any: one that was just closed may be another test's by now. */
+const REFUSING = 'ws://127.0.0.1:1';
+
 networkCompliance('platform-node', async () => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
-  const gone = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => gone.once('listening', resolve));
-  const refusing = `ws://127.0.0.1:${(gone.address() as AddressInfo).port}`;
-  await new Promise((resolve) => gone.close(resolve));
+  await once(silent, 'listening');
   return {
     network: createNodePlatform().network,
     until,
-    refusing,
+    refusing: REFUSING,
     silent: `ws://127.0.0.1:${(silent.address() as AddressInfo).port}`,
     end: () => void silent.close(),
   };
@@ -68,7 +69,7 @@ async function wsPair(): Promise<LinkPair> {
   const options = { ...LISTEN_OPTIONS, pendingMax: 4, frameBytesMax: 2 * 1024 * 1024 };
   platform.network.listen(options, (channel) => accepted.push(channel), (_error, made) => (listener = made));
   await until(() => listener !== undefined, 'a listener');
-  const near = platform.network.connect(listener?.addresses[0] ?? '', 3000);
+  const near = platform.network.connect(listener?.addresses[0] ?? '', patient(4000));
   await until(() => accepted.length > 0, 'the other end');
   return { near, far: accepted[0] as Channel, until, platform, end: () => listener?.close() };
 }
@@ -81,3 +82,34 @@ const BULK = { bulkBytes: 20_000_000 };
 
 channelCompliance('platform-node pipes, impaired', async () => impairedPair(await pipePair()), BULK);
 channelCompliance('platform-node ws, impaired', async () => impairedPair(await wsPair()), BULK);
+
+suite('a stream channel whose writing failed', (test) => {
+  test('reads what came before its end, even if its deadline is over as soon as the reader resumes', async () => {
+    const [readable, writable] = [new PassThrough(), new PassThrough()];
+    const channel = streamChannel({ kind: 'stdio', label: 'x', readable, writable });
+    const events: string[] = [];
+    channel.bind({
+      onData: (chunk) => events.push(chunk.toString()),
+      onDrain: () => undefined,
+      onClose: (reason) => events.push(reason),
+    });
+    channel.readable(false);
+    const due: (() => void)[] = [];
+    const { setTimeout: real } = globalThis;
+    globalThis.setTimeout = ((then: () => void) => {
+      due.push(then);
+      return real(() => undefined, 0);
+    }) as typeof setTimeout;
+    try {
+      readable.write('last bytes');
+      writable.destroy(new Error('broken'));
+      await new Promise((resolve) => writable.once('close', resolve));
+      channel.readable(true);
+      for (const then of due) then();
+    } finally {
+      globalThis.setTimeout = real;
+    }
+    await until(() => events.length === 2, 'the bytes and the end');
+    assert.equal(events, ['last bytes', 'broken']);
+  });
+});
