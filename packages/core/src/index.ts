@@ -18,7 +18,7 @@ export type { JobFrontEnd } from './agent/front-end.js';
 export { createComposition, platformFacts, selectedDetectors } from './agent/compose.js';
 export { detectorPromises, promiseText, type NamedPromise } from './detector/promises.js';
 export { windowBytesMin } from './agent/job-launch.js';
-export { checkFailureParts } from './agent/failure-watch.js';
+export { checkFailureParts, probeMs } from './agent/failure-watch.js';
 export { roleFactory } from './agent/start.js';
 export { runAgent } from './agent/main.js';
 export type { Composition, PluginHooks } from './agent/composition.js';

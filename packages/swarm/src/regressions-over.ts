@@ -152,4 +152,15 @@ export const OVER_REGRESSIONS: readonly Regression[] = [
       faults: [{ atMs: 0, kind: 'slow', pick: 0, latencyMs: 84 }],
     },
   },
+  {
+    found:
+      'An agent that had lost the controller asked its parent, whose answer over a slow link came after the time of a '
+      + 'probe: it was counted as one that never ends while it waited for another, for its lease (seed 640001568).',
+    options: {
+      ...PLAIN, hosts: 3, remote: true, apps: [{ program: 'sleep', args: ['2'], count: 3 }],
+      settings: { ...REMOTE, 'overlay.topology': 'bmg', 'overlay.open': 'eager', 'bootcom.ws.interface': 'eth0' },
+      faults: [{ atMs: 646, kind: 'kill-front-end' }, { atMs: 650, kind: 'slow', pick: 0.4, latencyMs: 340 }],
+      link: { ...PLAIN.link, latencyMs: 0.1 },
+    },
+  },
 ];

@@ -3,7 +3,7 @@
  * or report, and at last an inspection of what is left. The same options give the same run.
  */
 
-import { hostWaitMs, roleFactory, runAgent, startMsMax, type AgentNode, type Composition } from '@stci/core';
+import { hostWaitMs, probeMs, roleFactory, runAgent, startMsMax, type AgentNode, type Composition } from '@stci/core';
 import {
   CODE, createWorld, type AgentContext, type AgentMain, type SimEvent, type SimProcess, type World,
 } from '@stci/platform-sim';
@@ -28,7 +28,7 @@ const LIVENESS_MS = 120_000;
 const ORPHAN_MS = 5000;
 /**
  * As much again where agents find out by their leases, and wait for children that do not answer: hosts are cut off, or
- * an agent has lost its parent and nobody is left to link to it.
+ * an agent has lost its parent, or takes it to be silent, and nobody is left to link to it.
  */
 const SILENT_ORPHAN_MS = 12_000;
 /** After that the world must become idle within this time. */
@@ -133,9 +133,11 @@ export function runJob(options: SwarmOptions, hooks: RunHooks = {}): RunOutcome 
 /** The time that all processes have to end. */
 function orphanMs({ settings, faults, hosts }: SwarmOptions): number {
   const has = (...kinds: string[]): boolean => faults.some(({ kind }) => kinds.includes(kind));
-  const isOrphaned = has('kill-front-end') && has('kill-agent', 'kill-start');
-  if (!isOrphaned && !has('crash-host', 'cut-host', 'cut', 'pause-agent')) return ORPHAN_MS;
   const { params } = resolveSettings(settings);
+  // A parent that answers after the time of a probe is silent to the agent, which waits for another.
+  const isLate = faults.some((fault) => fault.kind === 'slow' && 2 * fault.latencyMs >= probeMs(params));
+  const isOrphaned = has('kill-front-end') && (isLate || has('kill-agent', 'kill-start'));
+  if (!isOrphaned && !has('crash-host', 'cut-host', 'cut', 'pause-agent')) return ORPHAN_MS;
   // An agent that was started together with others, and is cut off while it waits, waits to its end.
   const isTogether = settings['launcherproc'] === 'together';
   const waitMs = isTogether ? 2 * hosts * startMsMax(params.int('launcher.handshake')) : 0;
