@@ -1,9 +1,12 @@
 /** The history's file: each record is written at once, and is on the disk at the ends of repeats. */
 
 import { closeSync, constants, fsyncSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { encodeRecord, type HistoryRecord } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
-import { openOwn } from '@stci/platform-node';
+import { openOwn, type HeldDirectory } from '@stci/platform-node';
+import { readReason } from '@stci/stcirun/front-end';
+import { RUN_FILES } from './run-files.js';
 
 const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants;
 
@@ -14,11 +17,11 @@ export class HistoryFile {
   #isBroken = false;
 
   /** Throws STCI_OUTPUT_FAILED. `onError` is called once, when a record could not be written: the rest is not. */
-  constructor(path: string, onError: (error: StciError) => void) {
-    this.#path = path;
+  constructor({ path, at }: Pick<HeldDirectory, 'path' | 'at'>, onError: (error: StciError) => void) {
+    this.#path = join(path, RUN_FILES.history);
     this.#onError = onError;
     try {
-      this.#fd = openOwn(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL);
+      this.#fd = openOwn(join(at, RUN_FILES.history), O_WRONLY | O_APPEND | O_CREAT | O_EXCL);
     } catch (thrown) {
       throw this.#failed(thrown);
     }
@@ -41,6 +44,6 @@ export class HistoryFile {
   }
 
   #failed(thrown: unknown): StciError {
-    return new StciError('STCI_OUTPUT_FAILED', `${this.#path} cannot be written: ${(thrown as Error).message}.`);
+    return new StciError('STCI_OUTPUT_FAILED', `${this.#path} cannot be written: ${readReason(thrown)}.`);
   }
 }

@@ -7,16 +7,18 @@ import {
   compareGroups, comparisonText, groupsOf, reportPage, type ReportRun,
 } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
+import type { HeldDirectory } from '@stci/platform-node';
 import { printError, printOut, StciCommand } from '@stci/stcirun/front-end';
 import { writeReport, writeWhole } from './report-files.js';
 import { summaryText } from './run-experiment.js';
-import { judgeRun } from './run-files.js';
+import { holdRun, judgeRun } from './run-files.js';
 
 const PROBLEMS_MAX = 5;
 
 /** Judged again. What is damaged is told, and left out. Throws STCI_HISTORY_INVALID where there is no history. */
-function judgedRun(directory: string): ReportRun {
-  const run = judgeRun(directory);
+function judgedRun(held: Pick<HeldDirectory, 'path' | 'at'>): ReportRun {
+  const { path: directory } = held;
+  const run = judgeRun(held);
   const { problems = [] } = run.history;
   for (const problem of problems.slice(0, PROBLEMS_MAX)) printError(`finject: ${directory}: ${problem}\n`);
   if (problems.length > PROBLEMS_MAX) {
@@ -55,9 +57,11 @@ Examples:
     if (directories.length === 0) {
       throw new StciError('STCI_USAGE', 'No run is named. Write: finject report DIRECTORY. See finject help report.');
     }
-    const runs = directories.map(judgedRun);
+    // Held until all is written: another may exchange what a path leads to.
+    const held = directories.map(holdRun);
+    const runs = held.map(judgedRun);
     runs.forEach((run, index) => {
-      const report = writeReport(directories[index] ?? '', run);
+      const report = writeReport(held[index] as HeldDirectory, run);
       if (flags.json) return printOut(`${JSON.stringify(run.summary)}\n`);
       const cut = run.summary.isCutOff ? 'the record was cut off' : 'the record is complete';
       const repeats = counted(run.summary.repeats.length, 'repeat');
@@ -96,7 +100,7 @@ Example:
 
   async run(): Promise<number> {
     const { argv, flags } = await this.parse(CompareCommand);
-    const runs = (argv as string[]).map(judgedRun);
+    const runs = (argv as string[]).map((path) => judgedRun({ path, at: path }));
     const groups = groupsOf(runs);
     if (groups.length < 2) {
       const found = runs.length === 0 ? 'No run is named' : 'There is nothing to compare with';

@@ -4,10 +4,12 @@
  * finds them; files of other users are not read.
  */
 
-import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { StciError } from '@stci/interface';
-import { distrusted, privateDirectory, readOwn, resolveDirectory, writeOwn } from '@stci/platform-node';
+import {
+  distrusted, holdDirectory, privateDirectory, readOwn, resolveDirectory, writeOwn, type HeldDirectory,
+} from '@stci/platform-node';
 import { identityOf, isRunning, readReason, type ProcessIdentity, type SessionPlace } from '@stci/stcirun/front-end';
 
 const IDENTITY_FILE = 'run.json';
@@ -21,6 +23,12 @@ export interface RunIdentity {
   readonly entry: string;
   /** In the environment of its processes; see marked-processes.ts. */
   readonly mark: string;
+}
+
+/** One of this process, which holds its directory to its end: others may exchange what the path leads to. */
+export interface OpenRun extends RunIdentity {
+  /** Leads to the directory. */
+  readonly at: string;
 }
 
 export type FoundRun =
@@ -42,17 +50,17 @@ export function defaultDirectory(name: string, wallMs: number): string {
 }
 
 /** Makes the directory, and says that this process has it. Throws STCI_USAGE, STCI_OUTPUT_FAILED. */
-export function openRunDirectory(path: string, place: SessionPlace): RunIdentity {
+export function openRunDirectory(path: string, place: SessionPlace): OpenRun {
   const own = identityOf(process.pid) as ProcessIdentity;
   const mark = `${own.pid}-${own.since}`;
   const entry = join(makeEntries(place), `${mark}.json`);
   try {
-    const directory = makeDirectory(path);
+    const { path: directory, at } = makeDirectory(path);
     const identity = { directory, process: own, mark, entry };
     const text = `${JSON.stringify(identity)}\n`;
-    writeOwn(join(directory, IDENTITY_FILE), text);
+    writeOwn(join(at, IDENTITY_FILE), text);
     writeOwn(entry, text);
-    return identity;
+    return { ...identity, at };
   } catch (thrown) {
     if (thrown instanceof StciError) throw thrown;
     throw new StciError('STCI_OUTPUT_FAILED', `${path} cannot be made: ${readReason(thrown)}.`);
@@ -60,15 +68,15 @@ export function openRunDirectory(path: string, place: SessionPlace): RunIdentity
 }
 
 /** With those above it; its user's alone, since targets print what others need not read. Its path without links. */
-function makeDirectory(path: string): string {
-  const directory = resolveDirectory(resolve(path), { makes: true, isShared: true });
-  const facts = lstatSync(directory);
+function makeDirectory(path: string): HeldDirectory {
+  const held = holdDirectory(resolveDirectory(resolve(path), { makes: true, isShared: true }));
+  const facts = statSync(held.at);
   const reason = distrusted(facts)?.reason ?? (facts.uid === process.geteuid?.() ? '' : 'belongs to root');
   if (reason !== '') {
     throw new StciError('STCI_OUTPUT_FAILED', `${path} ${reason}, so others could read what a run writes there, or `
       + 'exchange it. Name another with --output.');
   }
-  if (readdirSync(directory).length === 0) return directory;
+  if (readdirSync(held.at).length === 0) return held;
   throw new StciError('STCI_USAGE', `${path} exists and is not empty. Name another with --output, or remove it.`);
 }
 

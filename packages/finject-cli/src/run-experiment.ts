@@ -11,7 +11,7 @@ import { openSessions, printError, printOut } from '@stci/stcirun/front-end';
 import { HistoryFile } from './history-file.js';
 import { writeReport } from './report-files.js';
 import { RUN_FILES } from './run-files.js';
-import { leaveRunDirectory, openRunDirectory, type RunIdentity } from './run-directory.js';
+import { leaveRunDirectory, openRunDirectory, type OpenRun } from './run-directory.js';
 import { RunView } from './run-view.js';
 import { withinLimit } from './within-limit.js';
 
@@ -66,22 +66,22 @@ export async function runExperiment(request: RunRequest): Promise<number> {
 
 class ExperimentRun {
   readonly #request: RunRequest;
-  readonly #identity: RunIdentity;
+  readonly #identity: OpenRun;
   readonly #judge: RunJudge;
   #runner: Runner | undefined;
   #writeError: StciError | undefined;
   #signals = 0;
   #exitCode: number | undefined;
 
-  constructor(request: RunRequest, identity: RunIdentity) {
+  constructor(request: RunRequest, identity: OpenRun) {
     this.#request = request;
     this.#identity = identity;
     this.#judge = new RunJudge(identity.directory, withinLimit);
   }
 
   async run(): Promise<number> {
-    const { directory } = this.#identity;
-    const history = new HistoryFile(join(directory, RUN_FILES.history), (error) => this.#onWriteError(error));
+    const { directory: path, at } = this.#identity;
+    const history = new HistoryFile({ path, at }, (error) => this.#onWriteError(error));
     // It also keeps the process until the end: the platform's timers do not.
     const view = this.#openView();
     const tick = setInterval(() => view?.tick(performance.now()), TICK_MS);
@@ -183,7 +183,8 @@ class ExperimentRun {
     // Before anything is printed: whoever reads that may have gone.
     try {
       if (failure === undefined) {
-        writeReport(this.#identity.directory, { history: this.#judge.history(), summary });
+        const { directory: path, at } = this.#identity;
+        writeReport({ path, at }, { history: this.#judge.history(), summary });
         report = join(directory, RUN_FILES.report);
       }
     } catch (thrown) {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { readRecords, RunJudge, type History, type HistoryRecord, type ReportRun } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
+import { holdDirectory, type HeldDirectory } from '@stci/platform-node';
 import { OPEN_FLAGS, readReason } from '@stci/stcirun/front-end';
 import { withinLimit } from './within-limit.js';
 
@@ -17,6 +18,15 @@ export const RUN_FILES = {
 } as const;
 
 const CHUNK_BYTES = 1 << 20;
+
+/** Holds the directory of a run: what is written beside its record goes where the record was read. Throws as readRun. */
+export function holdRun(path: string): HeldDirectory {
+  try {
+    return holdDirectory(path);
+  } catch (thrown) {
+    throw unreadable(join(path, RUN_FILES.history), thrown, (thrown as NodeJS.ErrnoException).code !== 'EMFILE');
+  }
+}
 
 /** Its records of these types, or all, and the line of each. Throws STCI_HISTORY_INVALID where there is none. */
 export function readRun(
@@ -36,22 +46,27 @@ export function readRun(
  * Judged again, a repeat at a time: of its record is kept what a report shows. Throws STCI_HISTORY_INVALID where there
  * is none.
  */
-export function judgeRun(directory: string): ReportRun {
-  const judge = new RunJudge(directory, withinLimit);
-  const { isCutOff, problems } = eachRecord(directory, (record) => judge.add(record));
+export function judgeRun({ path, at }: Pick<HeldDirectory, 'path' | 'at'>): ReportRun {
+  const judge = new RunJudge(path, withinLimit);
+  const { isCutOff, problems } = eachRecord(path, (record) => judge.add(record), at);
   return { history: { ...judge.history(isCutOff), problems }, summary: judge.summary(isCutOff) };
 }
 
+/** `at`: what leads to the directory, where that is held. */
 function eachRecord(
-  directory: string, onRecord: (record: HistoryRecord, line: number) => void,
+  directory: string, onRecord: (record: HistoryRecord, line: number) => void, at = directory,
 ): ReturnType<typeof readRecords> {
-  const path = join(directory, RUN_FILES.history);
+  const path = join(at, RUN_FILES.history);
   try {
     return readRecords(textOf(path), onRecord);
   } catch (thrown) {
-    const remedy = existsSync(path) ? '' : ` Name the directory of a run, which finject run tells as 'record'.`;
-    throw new StciError('STCI_HISTORY_INVALID', `${path} cannot be read: ${readReason(thrown)}.${remedy}`);
+    throw unreadable(join(directory, RUN_FILES.history), thrown, !existsSync(path));
   }
+}
+
+function unreadable(path: string, thrown: unknown, isMissing: boolean): StciError {
+  const remedy = isMissing ? ` Name the directory of a run, which finject run tells as 'record'.` : '';
+  return new StciError('STCI_HISTORY_INVALID', `${path} cannot be read: ${readReason(thrown)}.${remedy}`);
 }
 
 function* textOf(path: string): Generator<string> {

@@ -3,7 +3,8 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import {
-  chmodSync, lchownSync, mkdirSync, readFileSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync,
+  chmodSync, lchownSync, mkdirSync, readFileSync, readdirSync, readlinkSync, renameSync, statSync,
+  symlinkSync, unlinkSync, writeFileSync,
 } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
@@ -130,6 +131,37 @@ suite('directories of runs that are not trusted', (test) => {
     lchownSync(lab.path('group'), 65_534, 65_534);
     await refused('group', 'belongs to another user');
     lchownSync(lab.path('group'), 0, 0);
+  }), LONG);
+
+  test('reports are written where the record is, though its directory is exchanged meanwhile', withLab(async (lab) => {
+    lab.file('t.yaml', RUN);
+    // Right before the first file of a report is written.
+    lab.file('exchange.cjs', `const fs = require('node:fs');
+      const { rmSync } = fs;
+      fs.rmSync = (path, how) => {
+        if (String(path).endsWith('.new') && !fs.existsSync('shared/moved')) {
+          fs.renameSync('shared/run', 'shared/moved');
+          fs.symlinkSync('../precious', 'shared/run');
+        }
+        rmSync(path, how);
+      };
+      require('node:module').syncBuiltinESMExports();`);
+    const program = fileURLToPath(new URL('../bin/finject.cjs', import.meta.url));
+    const env = { ...process.env, STCI_MCA_session_directory: lab.path('sessions') };
+    for (const command of [['run', 't.yaml', '--output', 'shared/run'], ['report', 'shared/run']]) {
+      mkdirSync(lab.path('precious'), { recursive: true });
+      for (const name of ['report.html', 'summary.json']) lab.file(`precious/${name}`, 'as it was');
+      const { status, stderr } = spawnSync(process.execPath, ['--require', lab.path('exchange.cjs'), program, ...command],
+        { cwd: lab.directory, encoding: 'utf8', env });
+      assert.is(status, 0, stderr);
+      const spoilt = readdirSync(lab.path('precious')).filter((name) =>
+        readFileSync(lab.path('precious', name), 'utf8') !== 'as it was');
+      assert.equal(spoilt, [], command[0]);
+      assert.match(readFileSync(lab.path('shared/moved/report.html'), 'utf8'), '<html');
+      unlinkSync(lab.path('shared/run'));
+      renameSync(lab.path('shared/moved'), lab.path('shared/run'));
+      unlinkSync(lab.path('shared/run/report.html'));
+    }
   }), LONG);
 
   test('a record that is a pipe or a device ends', withLab(async (lab) => {

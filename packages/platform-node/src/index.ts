@@ -12,9 +12,10 @@ export { MARK_TAG, TAG_SHIFT } from './process-mark.js';
 export { START_SCRIPT } from './start-script.js';
 export { runtimeDirectory, spareDirectories, usualDirectory } from './private-directory.js';
 export {
-  distrusted, makeTemporary, openOwn, openReal, privateDirectory, publicity, readOwn, resolveDirectory, UntrustedPath,
-  writeOwn,
+  distrusted, holdDirectory, makeTemporary, openOwn, openReal, privateDirectory, publicity, readOwn, resolveDirectory,
+  UntrustedPath, writeOwn,
 } from './trusted-path.js';
+export type { HeldDirectory } from './trusted-path.js';
 export { checkProgram } from './program.js';
 export { builtin } from './builtin.js';
 export { lineSplitter } from './lines.js';

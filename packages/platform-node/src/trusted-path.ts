@@ -196,6 +196,22 @@ export function openReal(path: string): number {
     | constants.O_NOCTTY);
 }
 
+/** A directory as it was opened, whatever its path leads to later. */
+export interface HeldDirectory {
+  /** As it was named: for messages. */
+  readonly path: string;
+  /** Leads to it as long as it is held, in this process alone. */
+  readonly at: string;
+  close(): void;
+}
+
+/** Holds the directory that a path leads to now. Throws the system's error. */
+export function holdDirectory(path: string): HeldDirectory {
+  const { closeSync, constants, openSync } = builtin('node:fs');
+  const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  return { path, at: `/proc/self/fd/${fd}`, close: () => closeSync(fd) };
+}
+
 /** All of a file that `openOwn` accepts. */
 export function readOwn(path: string, bytesMax: number): Buffer {
   const { closeSync, constants, fstatSync, readFileSync } = builtin('node:fs');
