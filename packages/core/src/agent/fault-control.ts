@@ -48,6 +48,8 @@ interface Experiment {
   readonly hit: Set<string>;
   /** All is being undone, and no more is injected. */
   isEnding: boolean;
+  /** Who asked for that while it was being done. */
+  readonly onEnded: ((left: readonly string[]) => void)[];
 }
 
 type Planned =
@@ -88,7 +90,8 @@ export class FaultControl implements SessionFaults {
         : 'Another experiment runs in this session';
       throw new StciError('STCI_SESSION_REFUSED', `${why}. Try again when it is over, or use another session.`);
     }
-    const experiment = current ?? { owner, terms, lease: undefined, hit: new Set<string>(), isEnding: false };
+    const experiment = current ?? { owner, terms, lease: undefined, hit: new Set<string>(), isEnding: false,
+      onEnded: [] };
     experiment.terms = terms;
     experiment.lease?.cancel();
     experiment.lease = this.#after(terms.leaseMs, () =>
@@ -123,10 +126,12 @@ export class FaultControl implements SessionFaults {
   }
 
   undo(owner: ExperimentOwner, id: string, done: (left: readonly string[]) => void): void {
-    const experiment = this.#experimentOf(owner);
-    if (experiment === undefined) return done([]);
+    const experiment = this.#experiment;
+    if (experiment?.owner !== owner) return done([]);
     if (id !== '') return this.#undo(id, done);
-    this.#end(experiment, done);
+    if (!experiment.isEnding) return this.#end(experiment, done);
+    if (experiment.onEnded.length >= WAITING_MAX) return done(this.#orders.left(this.#orders.ids('')));
+    experiment.onEnded.push(done);
   }
 
   clocks(done: (clocks: readonly ClockOffset[]) => void): void {
@@ -322,7 +327,7 @@ export class FaultControl implements SessionFaults {
     this.#undo('', (left) => {
       this.#giveUp('the experiment was over', 'it was not reached: it undoes the fault by itself');
       if (this.#experiment === experiment) this.#experiment = undefined;
-      done(left);
+      for (const each of [done, ...experiment.onEnded]) each(left);
     });
   }
 

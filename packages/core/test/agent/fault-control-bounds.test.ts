@@ -116,6 +116,25 @@ suite('bounds of fault control', (test) => {
     assert.equal([own.told, undos()], [['a failed: root:1 did not answer within 4 s'], [rootAddress(1)]]);
   });
 
+  test('who asks again while all is being undone has the same answer, when it is; and no crowd waits for it', () => {
+    const { control, front, report } = play();
+    const own = front('own');
+    control.begin(own, TERMS);
+    control.inject(own, [ORDER]);
+    report(1, 'injected');
+    const answers: string[] = [];
+    const ask = (who: string, id: string): void =>
+      control.undo(own, id, (left) => void answers.push(`${who}: ${left.join()}`));
+    for (const who of ['first', 'second']) ask(who, '');
+    ask('of it', 'a');
+    assert.equal(answers, []);
+    for (let i = 0; i < 1023; i++) control.undo(own, '', () => undefined);
+    ask('one more', '');
+    assert.equal(answers.splice(0), ['one more: root:1']);
+    report(1, 'undone', true);
+    assert.equal(answers, ['first: ', 'second: ', 'of it: ']);
+  });
+
   test('an undo that is not answered names those that are left; what they say later is nobody’s', () => {
     const { control, front, run, report } = play([1, 2]);
     const own = front('own');
