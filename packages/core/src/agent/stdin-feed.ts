@@ -1,22 +1,37 @@
 /**
  * Standard input of one host's tools: chunks from the front-end, written to each tool that reads input. A chunk's
  * credit is released when the slowest reader has room again: a tool that does not read stops the front-end, and queues
- * stay bounded. An empty chunk ends the input.
+ * stay bounded. Chunks wait here, once for all tools, and a tool that has room again gets them joined: as many small
+ * ones as the credit is for would otherwise cost a hundred times their bytes, for each tool. An empty chunk ends the
+ * input.
  */
 
-import type { Rank, StdinTo } from '@stci/interface';
+import { joinBytes, type Rank, type StdinTo } from '@stci/interface';
 import type { Tool } from './tool.js';
 
-interface Waiting {
+/** Chunks are joined up to this, which is more than a pipe takes at once. */
+const JOINED_BYTES_MAX = 64 * 1024;
+
+interface Chunk {
+  readonly bytes: Uint8Array;
   readonly release: () => void;
-  readonly missing: Set<Tool>;
+}
+
+/** How far a tool is, as numbers of chunks. */
+interface Reader {
+  /** Those before it are written. */
+  written: number;
+  /** Those before it are written, and it had room afterwards. */
+  done: number;
+  isFull: boolean;
+  isClosed: boolean;
 }
 
 export class StdinFeed {
-  readonly #tools = new Set<Tool>();
-  readonly #full = new Map<Tool, Waiting[]>();
-  /** Chunks that arrived before a tool was started; written at its start. */
-  readonly #early = new Map<Tool, Uint8Array[]>();
+  readonly #readers = new Map<Tool, Reader>();
+  /** Those that the slowest reader has had no room for; the number of the first. */
+  readonly #chunks: Chunk[] = [];
+  #first = 0;
   readonly #onUnread: () => void;
   #ended = false;
 
@@ -27,68 +42,80 @@ export class StdinFeed {
 
   /** Adds a tool that will read input, before its start. */
   add(tool: Tool): void {
-    this.#tools.add(tool);
+    this.#readers.set(tool, { written: this.#end, done: this.#end, isFull: false, isClosed: false });
   }
 
   /** Removes a tool that reads none any longer. */
   remove(tool: Tool): void {
-    if (!this.#tools.delete(tool)) return;
-    this.#early.delete(tool);
-    this.#settle(tool);
-    if (this.#tools.size === 0) this.#onUnread();
+    if (!this.#readers.delete(tool)) return;
+    this.#release();
+    if (this.#readers.size === 0) this.#onUnread();
   }
 
-  push(chunk: Uint8Array, release: () => void): void {
-    if (chunk.length === 0) {
-      this.#ended = true;
-      for (const tool of this.#tools) this.#close(tool);
-      release();
-      return;
-    }
-    const waiting: Waiting = { release, missing: new Set() };
-    for (const tool of this.#tools) {
-      if (this.#write(tool, chunk)) continue;
-      waiting.missing.add(tool);
-      const queue = this.#full.get(tool);
-      if (queue === undefined) this.#full.set(tool, [waiting]);
-      else queue.push(waiting);
-    }
-    if (waiting.missing.size === 0) release();
+  push(bytes: Uint8Array, release: () => void): void {
+    if (bytes.length > 0) this.#chunks.push({ bytes, release });
+    else this.#ended = true;
+    for (const [tool, reader] of this.#readers) this.#write(tool, reader);
+    this.#release();
+    if (bytes.length === 0) release();
   }
 
   /** The tool's process has started. */
   onStarted(tool: Tool): void {
-    const early = this.#early.get(tool) ?? [];
-    this.#early.delete(tool);
-    let room = true;
-    for (const chunk of early) room = tool.writeStdin(chunk) && room;
-    if (this.#ended) tool.closeStdin();
-    if (room) this.#settle(tool);
+    this.#goOn(tool);
   }
 
   onDrain(tool: Tool): void {
-    this.#settle(tool);
+    this.#goOn(tool);
   }
 
-  #write(tool: Tool, chunk: Uint8Array): boolean {
-    if (tool.pid > 0) return tool.writeStdin(chunk);
-    const early = this.#early.get(tool);
-    if (early === undefined) this.#early.set(tool, [chunk]);
-    else early.push(chunk);
-    return false;
+  #goOn(tool: Tool): void {
+    const reader = this.#readers.get(tool);
+    if (reader === undefined) return;
+    reader.isFull = false;
+    reader.done = reader.written;
+    this.#write(tool, reader);
+    this.#release();
   }
 
-  #close(tool: Tool): void {
-    if (tool.pid > 0) tool.closeStdin();
+  get #end(): number {
+    return this.#first + this.#chunks.length;
   }
 
-  #settle(tool: Tool): void {
-    const queue = this.#full.get(tool) ?? [];
-    this.#full.delete(tool);
-    for (const waiting of queue) {
-      waiting.missing.delete(tool);
-      if (waiting.missing.size === 0) waiting.release();
+  /** What waits for a tool, as long as it has room; then the end. */
+  #write(tool: Tool, reader: Reader): void {
+    if (tool.pid === 0) return;
+    while (!reader.isFull && reader.written < this.#end) {
+      const pieces = this.#piecesFrom(reader.written);
+      reader.written += pieces.length;
+      reader.isFull = !tool.writeStdin(pieces.length === 1 ? pieces[0] as Uint8Array : joinBytes(pieces));
+      if (!reader.isFull) reader.done = reader.written;
     }
+    if (!this.#ended || reader.isClosed || reader.written < this.#end) return;
+    reader.isClosed = true;
+    tool.closeStdin();
+  }
+
+  #piecesFrom(number: number): readonly Uint8Array[] {
+    const pieces: Uint8Array[] = [];
+    let bytes = 0;
+    for (let at = number - this.#first; at < this.#chunks.length; at += 1) {
+      const piece = (this.#chunks[at] as Chunk).bytes;
+      bytes += piece.length;
+      if (bytes > JOINED_BYTES_MAX && pieces.length > 0) break;
+      pieces.push(piece);
+    }
+    return pieces;
+  }
+
+  /** Those that all readers are done with. */
+  #release(): void {
+    let done = this.#end;
+    for (const reader of this.#readers.values()) done = Math.min(done, reader.done);
+    if (done === this.#first) return;
+    const released = this.#chunks.splice(0, done - this.#first);
+    this.#first = done;
+    for (const { release } of released) release();
   }
 }
 

@@ -119,12 +119,40 @@ suite('standard input of a host', (test) => {
     slow.room = false;
     push('b');
     push('c');
-    assert.equal([released, slow.written], [['a'], ['a', 'b', 'c']]);
+    assert.equal([released, slow.written], [['a'], ['a', 'b']]);
+    feed.onDrain(asTool(slow));
+    assert.equal([released, slow.written], [['a', 'b'], ['a', 'b', 'c']]);
     feed.onDrain(asTool(slow));
     assert.equal(released, ['a', 'b', 'c']);
     push('');
     assert.equal(tools.map(({ written }) => written.join('')), ['abcEND', 'abcEND', 'abcEND']);
     assert.equal(released, ['a', 'b', 'c', '']);
+  });
+
+  test('a tool without room is given no more until it has some, then many small chunks as one, and the end', () => {
+    const { feed, tools, released, push } = feeding(2);
+    const [slow, other] = tools as [FakeTool, FakeTool];
+    slow.room = false;
+    for (let i = 0; i < 100_000; i++) push('x');
+    assert.equal([slow.written.length, other.written.length, released.length], [1, 100_000, 0]);
+    push('');
+    assert.is(other.written.at(-1), 'END');
+    slow.room = true;
+    feed.onDrain(asTool(slow));
+    assert.equal([slow.written.map(({ length }) => length), released.length], [[1, 65_536, 34_463, 3], 100_001]);
+    assert.is(slow.written.at(-1), 'END');
+    for (const tool of tools) feed.onDrain(asTool(tool));
+    assert.equal([slow.written.length, released.length], [4, 100_001]);
+  });
+
+  test('chunks as large as a pipe are not joined, and not copied', () => {
+    const { feed, tools, push } = feeding(1);
+    const [tool] = tools as [FakeTool];
+    tool.room = false;
+    for (const what of ['a', 'b'.repeat(65_536), 'c']) push(what);
+    tool.room = true;
+    feed.onDrain(asTool(tool));
+    assert.equal(tool.written.map(({ length }) => length), [1, 65_536, 1]);
   });
 
   test('it is told once that nobody reads any more: when the last one has stopped', () => {
