@@ -216,6 +216,22 @@ suite('front-ends of a session', (test) => {
     await soon(() => agent.inputClosed && second.seen.inputClosed, 'the end of input');
   }));
 
+  test('input of many small chunks counts for more than its bytes', withSession(async (session) => {
+    const first = await session.submit();
+    const second = await session.attach(1, false, true);
+    const third = await session.attach(1, false, true);
+    let chunks = 1;
+    while (second.frontEnd.writeStdin(Buffer.from('b')) && chunks < 10_000) chunks += 1;
+    assert.is(chunks, 4033, 'each counts for 64 bytes more');
+    first.client.close();
+    await soon(() => second.seen.drains === 1, 'all of its room');
+    // Whoever goes on without room is not kept.
+    for (let i = 0; i < 32_768 + 1; i += 1) third.frontEnd.writeStdin(Buffer.alloc(64));
+    await eventually(() => third.seen.has('failure'), { deadlineMs: 15_000, what: 'the end of its connection' });
+    assert.match(JSON.stringify(third.seen.events), 'Expected no more input while 4194304 bytes wait');
+    assert.is(Buffer.concat((session.agents[0] as FakeFrontEnd).input).toString(), 'b'.repeat(4033));
+  }), { timeoutMs: 25_000 });
+
   test('how much was dropped is told also after a front-end has come', withSession(async (session) => {
     const first = await session.submit();
     first.client.close();

@@ -268,7 +268,7 @@ const MESSAGE_TYPES = {
   },
   /** Front-end → session: room for so much more; so much of what was sent is shown, from the oldest on. */
   'client.credit': { id: 46, from: ['front-end'], body: fields({ bytes: u32, shown: u32 }) },
-  /** Standard input, empty at its end, and the room that the session returns for it. */
+  /** Standard input, empty at its end, and the room that the session returns for it: see inputCost. */
   'client.input': { id: 47, from: ['front-end'], body: fields({ data: chunk }) },
   'client.room': { id: 48, from: ['controller'], body: fields({ bytes: u32 }) },
   /** Session → front-end: no rank reads standard input any longer. */

@@ -15,7 +15,9 @@ import { ReportBuilder } from '../agent/report-builder.js';
 import type { Link } from '../bootcom/link.js';
 import { sourceRank, sourceStream } from '../iof/source.js';
 import { ExperimentCalls } from './experiment-calls.js';
-import { ALL_CALLS, LABEL_CHARS_MAX, costOf, type Reported, type Tally, type WireRecord } from './records.js';
+import {
+  ALL_CALLS, LABEL_CHARS_MAX, costOf, inputCost, type Reported, type Tally, type WireRecord,
+} from './records.js';
 import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
 import { UnshownRecords } from './unshown-records.js';
 
@@ -247,13 +249,17 @@ class SessionFrontEnd implements FrontEnd {
   }
 
   writeStdin(chunk: Uint8Array): boolean {
-    this.#send('client.input', { data: chunk });
-    this.#input += chunk.length;
+    this.#sendInput(chunk);
     return this.#input < INPUT_BYTES;
   }
 
   closeStdin(): void {
-    this.#send('client.input', { data: new Uint8Array(0) });
+    this.#sendInput(new Uint8Array(0));
+  }
+
+  #sendInput(data: Uint8Array): void {
+    this.#send('client.input', { data });
+    this.#input += inputCost(data);
   }
 
   /** The session's link has no lease. */

@@ -12,7 +12,7 @@ import { AgentNode } from '../agent/node.js';
 import { CREDIT_BYTES, INPUT_BYTES } from './client.js';
 import type { JobFollower, RecordReader, SessionJob, SessionService } from './contracts.js';
 import { ExperimentDesk } from './experiment-desk.js';
-import { ALL_CALLS, costOf, toWire } from './records.js';
+import { ALL_CALLS, costOf, inputCost, toWire } from './records.js';
 import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
 
 /** Records of one message, which is longer than they count for where they are no ASCII. */
@@ -58,7 +58,7 @@ export class SessionConnection implements JobFollower {
   #credit = 0;
   #isReading = false;
   #isPumpDue = false;
-  /** Bytes of input for which the tools have no room yet. */
+  /** What input counts for that the tools have no room for yet. */
   #waitingInput = 0;
   #isClosed = false;
 
@@ -239,8 +239,9 @@ export class SessionConnection implements JobFollower {
       const text = `Expected no more input while ${this.#waitingInput} bytes wait, got ${chunk.length}`;
       throw new StciError('STCI_MESSAGE_INVALID', text);
     }
-    if (this.#job?.writeStdin(this, chunk) === false) this.#waitingInput += chunk.length;
-    else this.#send('client.room', { bytes: chunk.length });
+    const bytes = inputCost(chunk);
+    if (this.#job?.writeStdin(this, chunk) === false) this.#waitingInput += bytes;
+    else this.#send('client.room', { bytes });
   }
 
   #send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {

@@ -68,6 +68,11 @@ export function costOf(record: WireRecord): number {
   return RECORD_BYTES + (Array.isArray(record) ? (record[2] as Uint8Array).length : sizeOf(record));
 }
 
+/** What a chunk of input counts for while it is under way or waits, as many small ones take more than their bytes. */
+export function inputCost({ length }: Uint8Array): number {
+  return RECORD_BYTES + length;
+}
+
 /** About its bytes in a message. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
