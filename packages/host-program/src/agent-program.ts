@@ -5,7 +5,7 @@
  */
 
 import type { AgentWait } from '@stci/interface';
-import { hostProgram } from './loader.js';
+import { MAKE_DIRECTORY, hostProgram } from './loader.js';
 
 /** Bundles of other versions are removed when they were unused for this long. */
 const UNUSED_DAYS_MAX = 30;
@@ -20,7 +20,7 @@ const ADDRESSES_CHARS_MAX = 800;
  * change in the same tick of the file system's clock would not show. Hosts of one start may share the cache: each
  * writes a file of its own, and the last one stays; a host that cannot write uses what another has stored meanwhile.
  */
-const BUNDLE = `
+const BUNDLE = `${MAKE_DIRECTORY}
 var home = me.env.XDG_CACHE_HOME || '';
 var dir = path.join(home[0] === '/' ? home : path.join(require('os').homedir(), '.cache'), 'stci');
 var file = path.join(dir, 'agent-' + hash + '.cjs'), seen = path.join(dir, 'agent-' + hash + '.ok');
@@ -100,9 +100,9 @@ function keep(bytes) {
   if (kept) setTimeout(prune, 1000).unref();
   return kept;
 }
-function makeDirectory() {
+function makeCache() {
   try {
-    fs.mkdirSync(dir, { recursive: true, mode: 448 });
+    makeDirectory(dir);
   } catch (e) {
     if (e.code === 'ENOENT') fs.accessSync(require('os').homedir(), 2);
     throw e;
@@ -121,7 +121,7 @@ function write(name, bytes) {
 }
 function stored(bytes) {
   try {
-    makeDirectory();
+    makeCache();
     var facts = fs.lstatSync(dir);
     if (facts.isDirectory() && facts.uid === me.getuid() && !ours(facts)) fs.chmodSync(dir, 448);
     if (!facts.isDirectory() || facts.uid !== me.getuid()) throw new Error(dir + ' is not a directory of this user');

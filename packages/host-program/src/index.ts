@@ -7,5 +7,5 @@ export { PROGRAM_TEXT, waitProgram } from './agent-program.js';
 export { AnswerReader, BANNER_BYTES_MAX } from './answers.js';
 export type { Answer, FailedPhase } from './answers.js';
 export { base64 } from './base64.js';
-export { NODE_MAJOR_MIN, SHELL_TEXT, hostProgram, shellText } from './loader.js';
+export { MAKE_DIRECTORY, NODE_MAJOR_MIN, SHELL_TEXT, hostProgram, shellText } from './loader.js';
 export { escapedText, hex, hexWord, localCommand, printfText, programWord } from './words.js';

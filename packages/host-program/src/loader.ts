@@ -28,6 +28,23 @@ const PLACES = [
 export const RUN_FIRST_ARGUMENT = 'eval(String(Buffer.from(process.argv[1],process.argv[2])))';
 
 /**
+ * A function that makes a directory, with those above it, for this user alone. Node's own recursive form never returns
+ * where a directory cannot be made although the one above it is there, as below /proc.
+ */
+export const MAKE_DIRECTORY = `
+function makeDirectory(at) {
+  function make() {
+    try { fs.mkdirSync(at, 448); } catch (e) { if (e.code !== 'EEXIST') throw e; }
+  }
+  try { make(); } catch (e) {
+    if (e.code !== 'ENOENT' || path.dirname(at) === at) throw e;
+    makeDirectory(path.dirname(at));
+    make();
+  }
+}
+`;
+
+/**
  * Script for `sh -c`: $1 the script, $2 program, $3 its encoding, $4 nonce, $5 hash, $6 bytes of the bundle, $7 path of
  * the starting agent's node (may be empty), $8 the node that the user specified, as printf's %b reads it (empty: find
  * one), $9 how many ms the host waits for data. `hold` opens descriptors for which the agent would have to fork, and

@@ -154,6 +154,15 @@ suite('ssh: cache on the host', (test) => {
     await finish(login);
   });
 
+  test('where no directory can be made below one that is there it runs from memory, too', async () => {
+    const place = newPlace();
+    for (const cache of ['/proc/nope', '/proc/nope/deeper']) {
+      const login = await start(place, { env: { XDG_CACHE_HOME: cache } });
+      assert.match(login.err, /^stci: the agent runs from memory, .*: ENOENT: no such file or directory, mkdir '.proc/u);
+      await finish(login);
+    }
+  });
+
   test('bundles of other versions go when nobody has used them for 30 days', async () => {
     const place = newPlace();
     mkdirSync(place.cache, { recursive: true, mode: 0o700 });

@@ -31,6 +31,20 @@ function doctor(...args: string[]): Promise<Said> {
 }
 
 suite('stci doctor', (test) => {
+  test('a cache that cannot be made below a directory that is there', async () => {
+    const { XDG_CACHE_HOME: before } = process.env;
+    process.env['XDG_CACHE_HOME'] = '/proc/nope';
+    try {
+      const { out, err } = await doctor('--launcher', 'local', '--json');
+      const { cache, login } = JSON.parse(out).hosts[0].checks;
+      assert.equal([login.state, cache.state], ['none', 'warn'], err);
+      assert.match(cache.problem, 'cannot be kept in /proc/nope/stci (ENOENT: no such file or directory');
+    } finally {
+      if (before === undefined) delete process.env['XDG_CACHE_HOME'];
+      else process.env['XDG_CACHE_HOME'] = before;
+    }
+  }, LONG);
+
   test('this machine: node, ports, cache, and what earlier runs left', async () => {
     const env = { PATH: process.env['PATH'], STCI_TOOL_MARK: 'old-1-0.' };
     const options = { env, detached: true, stdio: 'ignore' } as const;

@@ -5,7 +5,7 @@
  */
 
 import { integer, list, object, optional, word, u32, type Shape } from '@stci/core';
-import { hostProgram } from '@stci/host-program';
+import { MAKE_DIRECTORY, hostProgram } from '@stci/host-program';
 import { printable } from '@stci/interface';
 import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
 
@@ -113,7 +113,7 @@ function named(list) {
  * and has no process that is to continue it, is left over as well: it is continued, and ends itself if it has lost its
  * parent.
  */
-const BODY = `${PROGRAM_OF}
+const BODY = `${PROGRAM_OF}${MAKE_DIRECTORY}
 var facts = { node: me.version, nodePath: real(me.execPath), hostname: require('os').hostname() };
 function cache() {
   var home = me.env.XDG_CACHE_HOME || '';
@@ -121,7 +121,7 @@ function cache() {
   var whose = facts.hostname + '-' + me.pid; // Hosts of one step have the nonce in common, and maybe this directory.
   var file = path.join(dir, 'agent-doctor-' + nonce + '-' + whose + '.tmp');
   try {
-    fs.mkdirSync(dir, { recursive: true, mode: 448 });
+    makeDirectory(dir);
     var own = fs.lstatSync(dir);
     if (!own.isDirectory() || own.uid !== me.getuid()) throw new Error(dir + ' is not a directory of this user');
     try { fs.writeFileSync(file, Buffer.alloc(size), { flag: 'wx' }); } finally {
