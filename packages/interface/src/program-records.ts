@@ -90,7 +90,8 @@ export class RecordReader {
     const { bytesMax: limit } = this.#limits;
     const bytesMax = typeof limit === 'number' ? limit : limit(head);
     if (!Number.isInteger(bytes) || (bytes as number) < 0 || (bytes as number) > bytesMax) {
-      return `${wordOf(head)} has 0 to ${bytesMax} bytes, got ${Number(bytes)}`;
+      // Whatever is no number may have no text either: { toString: 0 }.
+      return `${wordOf(head)} has 0 to ${bytesMax} bytes, got ${typeof bytes === 'number' ? bytes : typeof bytes}`;
     }
     this.#head = head;
     this.#body = bytes === 0 ? NO_BYTES : new Uint8Array(bytes as number);

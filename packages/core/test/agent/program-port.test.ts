@@ -165,6 +165,8 @@ suite('programs at their session agent', (test) => {
     ['an unknown type', [{ type: 'kill' }], /one of hello, vote, send/],
     ['bytes that are announced before hello', [{ ...VOTE, bytes: 1 }], /^vote has 0 to 0 bytes, got 1$/],
     ['bytes of hello', [{ type: 'hello', version: 2, token: 'x', bytes: 9 }], /^hello has 0 to 0 bytes, got 9$/],
+    ['bytes of no text', [new TextEncoder().encode('{"type":"hello","bytes":{"toString":0,"valueOf":0}}\n')],
+      /^hello has 0 to 0 bytes, got object$/],
     ['a long line', [new Uint8Array(5000).fill(65)], /longer than 4096/],
   ];
   for (const [what, lines, reason] of WRONG) {
