@@ -78,8 +78,9 @@ export class AnswerReader {
   }
 
   #checkFlood(): void {
-    const isOurs = this.#line.startsWith(this.#mark) && this.#line.length <= ANSWER_CHARS_MAX;
-    if (this.#over || isOurs || this.#other.length + this.#line.length <= BANNER_BYTES_MAX) return;
+    if (this.#over || this.#other.length + this.#line.length <= BANNER_BYTES_MAX) return;
+    // Only now: to look into a text that grows by characters makes a copy of it.
+    if (this.#line.length <= ANSWER_CHARS_MAX && this.#line.startsWith(this.#mark)) return;
     this.#over = true;
     this.#events.onFlood();
   }

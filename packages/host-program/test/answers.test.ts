@@ -55,4 +55,15 @@ suite('host-program: answers', (test) => {
     assert.match(reading.reader.banner, /^y\ny\n/);
     assert.is(new Reading().push('x'.repeat(BANNER_BYTES_MAX + 1)).floods, 1);
   });
+
+  test('a line without end costs about what as many short ones do', () => {
+    const cpuMs = (text: string): number => {
+      const before = process.cpuUsage();
+      for (let i = 0; i < 4; i++) assert.is(new Reading().push(text).floods, 1);
+      return process.cpuUsage(before).user / 1000;
+    };
+    const lines = cpuMs('x\n'.repeat(BANNER_BYTES_MAX / 2 + 1));
+    const line = cpuMs('x'.repeat(BANNER_BYTES_MAX + 1));
+    assert.ok(line < 20 * lines + 100, `${line} ms, and ${lines} ms`);
+  });
 });
