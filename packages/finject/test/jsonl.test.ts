@@ -81,6 +81,11 @@ suite('history', (test) => {
       ['{"type":"repeat-end","repeat":1,"isTimeOut":false,"orphans":0,"wallMs":1,"monotonicMs":1,"unknown":[{}]}',
         /:3: the record of type repeat-end has no proper 'unknown'/u],
       ['\0\0\0', /:3: the line is damaged/u],
+      [`{"type":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /:3: unknown type of record \(object\); left out$/u],
+      [`{"type":"${'x'.repeat(10_000)}"}`, /:3: unknown type of record "x{80}"; left out$/u],
+      ['{"type":"clock","repeat":1,"clocks":[null],"wallMs":1,"monotonicMs":1}', /of type clock has no proper 'clocks'/u],
+      ['{"type":"repeat","plan":{"repeat":1,"configuration":{"toString":0},"injections":[]},"wallMs":1,"monotonicMs":1}',
+        /of type repeat has no proper 'plan'/u],
     ];
     for (const [line, expected] of DAMAGED) {
       const { records, problems, isCutOff } = readHistory('d', lines.with(2, line).join('\n'));
@@ -88,6 +93,8 @@ suite('history', (test) => {
       assert.is(isCutOff, false);
       assert.match(problems.join(), expected);
     }
+    const noParameters = readHistory('d', TEXT.replace('"parameters":[]', '"parameters":[{"name":{}}]'));
+    assert.match(noParameters.problems.join(), /:1: the record of type run has no proper 'parameters'/u);
     const { problems } = readHistory('d', TEXT.replace('"format":1', '"format":9'));
     assert.match(problems.join(), 'it has format 9');
   });

@@ -17,15 +17,23 @@ const number: Check = (value) => typeof value === 'number';
 const flag: Check = (value) => typeof value === 'boolean';
 const object: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const list: Check = Array.isArray;
+const listOf = (...texts: readonly string[]): Check => (value) => value !== undefined && maybeList(...texts)(value);
 const maybeList = (...texts: readonly string[]): Check => (value) => value === undefined || (Array.isArray(value)
   && value.every((one) => object(one) && texts.every((name) => text((one as Record<string, unknown>)[name]))));
 
 /** Fields without which a record says nothing, by its type. */
 const FIELDS: Readonly<Record<HistoryRecord['type'], Readonly<Record<string, Check>>>> = {
-  run: { format: number, experiment: object, shape: object, file: text, isSimulated: flag, isGolden: flag },
-  repeat: { plan: (value) => object(value) && list((value as { injections?: unknown }).injections) },
+  run: { format: number, experiment: object, shape: object, file: text, isSimulated: flag, isGolden: flag,
+    parameters: listOf('name'),
+  },
+  repeat: {
+    plan: (value) => {
+      const plan = object(value) ? value as Readonly<Record<string, unknown>> : {};
+      return list(plan['injections']) && number(plan['repeat']) && text(plan['configuration']);
+    },
+  },
   target: { repeat: number, session: text, job: number, hosts: list },
-  clock: { repeat: number, clocks: list },
+  clock: { repeat: number, clocks: listOf() },
   start: { repeat: number },
   event: { repeat: number, event: (value) => object(value) && text((value as { type?: unknown }).type) },
   output: { repeat: number, rank: number, stream: text, text, sourceWallMs: number },
@@ -42,6 +50,8 @@ const FIELDS: Readonly<Record<HistoryRecord['type'], Readonly<Record<string, Che
 
 /** The longest line that is read, characters: a repeat of hundreds of thousands of ranks and injections. */
 export const LINE_CHARS_MAX = 1 << 27;
+/** Of what is quoted. */
+const SHOWN_CHARS_MAX = 80;
 /** Flaws that are told one by one. */
 const PROBLEMS_MAX = 1000;
 
@@ -115,7 +125,10 @@ function readLine(line: string): HistoryRecord | string {
   if (!object(value)) return 'the line is no record (expected a JSON object)';
   const record = value as Record<string, unknown>;
   const { type } = record;
-  if (typeof type !== 'string' || !Object.hasOwn(FIELDS, type)) return `unknown type of record ${JSON.stringify(type)}`;
+  if (typeof type !== 'string' || !Object.hasOwn(FIELDS, type)) {
+    const shown = typeof type === 'string' ? JSON.stringify(type.slice(0, SHOWN_CHARS_MAX)) : `(${typeof type})`;
+    return `unknown type of record ${shown}`;
+  }
   const fields = { ...FIELDS[type as HistoryRecord['type']], wallMs: number, monotonicMs: number };
   const lacking = Object.entries(fields).find(([name, check]) => !check(record[name]));
   if (lacking !== undefined) return `the record of type ${type} has no proper '${lacking[0]}'`;

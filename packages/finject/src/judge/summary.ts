@@ -27,9 +27,11 @@ export function summaryOf(
   const run = runOf(history);
   const isGolden = run?.isGolden ?? false;
   const isCutOff = history.isCutOff || repeats.length === 0;
+  const { name = 'unknown', seed = 0 }: { readonly name?: unknown; readonly seed?: unknown } = run?.experiment ?? {};
   return {
-    name: String(run?.experiment.name ?? 'unknown'),
-    seed: Number(run?.experiment.seed ?? 0),
+    // An object may have neither a text nor a number: { toString: 0 }.
+    name: typeof name === 'object' ? 'unknown' : String(name),
+    seed: typeof seed === 'object' ? 0 : Number(seed),
     isGolden, isCutOff,
     isSimulated: run?.isSimulated ?? false,
     repeats,

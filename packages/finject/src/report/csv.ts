@@ -40,8 +40,16 @@ function table(header: readonly string[], rows: readonly (readonly Cell[])[]): s
 function cell(value: Cell): string {
   if (value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  // A damaged record may have anything in place of a text.
-  const text = String(value);
+  const text = textOf(value);
   const safe = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+}
+
+/** A damaged record may have anything in place of a text, such as an object that has none: { toString: 0 }. */
+function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return '(damaged)';
+  }
 }

@@ -147,6 +147,18 @@ suite('damaged records', (test) => {
     assert.ok(count > 100, `${count} tried`);
   }, { timeoutMs: patient(60_000) });
 
+  test('an object without a text is no name, no seed, and damage in a table', () => {
+    const { history } = exampleRun({ repeats: 1, hosts: 3 });
+    const bad = { toString: 0, valueOf: 0 } as never;
+    const records = history.records.map((record) => (record.type === 'run'
+      ? { ...record, experiment: { ...record.experiment, name: bad, seed: bad } } : record));
+    const { name, seed } = summarize({ ...history, records });
+    assert.equal([name, seed], ['unknown', 0]);
+    const summary = summarize(history);
+    const repeats = summary.repeats.map((one) => ({ ...one, configuration: bad }));
+    assert.match(repeatsCsv({ ...summary, repeats }), '(damaged)');
+  });
+
   test('lists in place of texts are no formulas, and texts stay in their cells', () => {
     const { history } = exampleRun({ repeats: 1, hosts: 3 });
     const summary = summarize(history);
