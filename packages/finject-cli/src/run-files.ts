@@ -19,7 +19,7 @@ export const RUN_FILES = {
 
 const CHUNK_BYTES = 1 << 20;
 
-/** Holds the directory of a run: what is written beside its record goes where the record was read. Throws as readRun. */
+/** Holds the directory of a run: what is written beside its record goes where that was read. Throws as readRun. */
 export function holdRun(path: string): HeldDirectory {
   try {
     return holdDirectory(path);

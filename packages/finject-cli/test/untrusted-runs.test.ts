@@ -151,8 +151,8 @@ suite('directories of runs that are not trusted', (test) => {
     for (const command of [['run', 't.yaml', '--output', 'shared/run'], ['report', 'shared/run']]) {
       mkdirSync(lab.path('precious'), { recursive: true });
       for (const name of ['report.html', 'summary.json']) lab.file(`precious/${name}`, 'as it was');
-      const { status, stderr } = spawnSync(process.execPath, ['--require', lab.path('exchange.cjs'), program, ...command],
-        { cwd: lab.directory, encoding: 'utf8', env });
+      const words = ['--require', lab.path('exchange.cjs'), program, ...command];
+      const { status, stderr } = spawnSync(process.execPath, words, { cwd: lab.directory, encoding: 'utf8', env });
       assert.is(status, 0, stderr);
       const spoilt = readdirSync(lab.path('precious')).filter((name) =>
         readFileSync(lab.path('precious', name), 'utf8') !== 'as it was');

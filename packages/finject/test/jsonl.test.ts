@@ -83,8 +83,8 @@ suite('history', (test) => {
       ['\0\0\0', /:3: the line is damaged/u],
       [`{"type":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /:3: unknown type of record \(object\); left out$/u],
       [`{"type":"${'x'.repeat(10_000)}"}`, /:3: unknown type of record "x{80}"; left out$/u],
-      ['{"type":"clock","repeat":1,"clocks":[null],"wallMs":1,"monotonicMs":1}', /of type clock has no proper 'clocks'/u],
-      ['{"type":"repeat","plan":{"repeat":1,"configuration":{"toString":0},"injections":[]},"wallMs":1,"monotonicMs":1}',
+      ['{"type":"clock","repeat":1,"clocks":[null],"wallMs":1,"monotonicMs":1}', /clock has no proper 'clocks'/u],
+      ['{"type":"repeat","plan":{"repeat":1,"configuration":{},"injections":[]},"wallMs":1,"monotonicMs":1}',
         /of type repeat has no proper 'plan'/u],
     ];
     for (const [line, expected] of DAMAGED) {
