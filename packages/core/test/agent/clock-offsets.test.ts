@@ -2,7 +2,7 @@
 
 import { addressIndex, type Address, type ClockOffset } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { measureClocks } from '../../dist/agent/clock-offsets.js';
+import { measureClocks, readClock } from '../../dist/agent/clock-offsets.js';
 import type { AgentNode } from '../../dist/agent/node.js';
 import { testPlace } from '../world.js';
 
@@ -34,9 +34,11 @@ function play(count: number, answers: (host: number) => number) {
     found.push(clocks);
     tookMs = clock.nowMs() - startMs;
   });
+  const atOnce = found.length;
   place.run(30_000);
   assert.is(found.length, 1, 'told once');
-  return { clocks: found[0] ?? [], tookMs, most };
+  assert.equal(place.world.scheduler.queue.pending(), []);
+  return { clocks: found[0] ?? [], tookMs, most, atOnce };
 }
 
 suite('clocks', (test) => {
@@ -62,6 +64,18 @@ suite('clocks', (test) => {
   });
 
   test('no hosts, no clocks', () => {
-    assert.equal(play(0, () => 0).clocks, []);
+    const { clocks, atOnce } = play(0, () => 0);
+    assert.equal([clocks, atOnce], [[], 1]);
+  });
+
+  test('one host, which answers as it reads its clock; it takes as long as that, and its error is that of both', () => {
+    const { clocks, tookMs } = play(1, () => Infinity);
+    const [{ offsetMs = 0, errorMs = 0 } = {}] = clocks;
+    assert.ok(tookMs < 40, `${tookMs} ms`);
+    assert.is(Math.round(errorMs), 3, 'half of 4 ms, and one of the ticks');
+    assert.ok(Math.abs(offsetMs - 102) < 1, `${offsetMs} ms`);
+    const { platform } = testPlace();
+    const { wallMs, nowMs } = readClock({ platform } as AgentNode);
+    assert.equal([wallMs, nowMs].map(Math.floor), [platform.clock.wallMs(), platform.clock.nowMs()].map(Math.floor));
   });
 });

@@ -1,6 +1,6 @@
 /** Starts of hosts while a session runs: along the planned tree, each told once what became of it. */
 
-import { StciError, type HostIndex } from '@stci/interface';
+import { StciError, rootAddress, sessionAddress, type HostIndex } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { createTree } from '@stci/topology-tree';
 import { HostStarts } from '../../dist/agent/host-starts.js';
@@ -16,10 +16,12 @@ function play() {
   for (let host = 2; host < 8; host += 1) table.add();
   const log: string[] = [];
   const started: string[] = [];
+  const dropped: number[] = [];
   const node = {
     platform: place.platform, params: { int: () => 1000 },
     messages: {
-      send: (to: number, name: string) => log.push(`${name} to ${to & 0xff}`), drop: () => undefined,
+      send: (to: number, name: string) => log.push(`${name} to ${to & 0xff}`),
+      drop: (agent: number) => dropped.push(agent),
     },
   } as unknown as AgentNode;
   const starts = new HostStarts({
@@ -32,7 +34,7 @@ function play() {
   const start = (host: HostIndex): void =>
     starts.start(host, (error) => started.push(`${host} ${error?.code ?? 'up'}`));
   const next = (): string[] => (place.run(1), log.splice(0));
-  return { ...place, table, starts, start, started, next };
+  return { ...place, table, starts, start, started, dropped, next };
 }
 
 suite('starts of hosts', (test) => {
@@ -78,5 +80,39 @@ suite('starts of hosts', (test) => {
     assert.equal(next(), [], 'none begins');
     run(60_000);
     assert.equal([started, next()], [[2, 6, 4].map((host) => `${host} STCI_SESSION_REFUSED`), []]);
+  });
+
+  test('what waits for former agents of the host is dropped, before anything is sent to the new one', () => {
+    const { start, dropped, next } = play();
+    start(4);
+    next();
+    assert.equal(dropped, [rootAddress(4), sessionAddress(4)]);
+  });
+
+  test('one without connected agents above is started by the controller', () => {
+    const { table, start, next } = play();
+    for (const host of [0, 1]) table.apply(host, 'fail', { evidence: 'x' });
+    start(4);
+    assert.equal([next(), table.get(4).parent], [['starting 4', 'here 4'], undefined]);
+  });
+
+  test('each that is being started gives all more time; no timer is left of one that is up or has failed', () => {
+    const { world, starts, start, started, next, run } = play();
+    for (const host of [2, 3]) start(host);
+    next();
+    run(6000 + 2 * 500 - 2);
+    assert.equal(started, []);
+    run(2);
+    assert.equal(started.length, 2);
+    next();
+    for (const host of [4, 5]) start(host);
+    next();
+    starts.onUp(4);
+    starts.fail(5, new StciError('STCI_LAUNCH_FAILED', 'no'), 0);
+    starts.fail(5, new StciError('STCI_LAUNCH_FAILED', 'again'), 0);
+    next();
+    assert.equal([world.scheduler.queue.pending(), started.length], [[], 4]);
+    starts.giveUp(4, new StciError('STCI_LAUNCH_FAILED', 'late'));
+    assert.equal([next(), started.length], [[], 4], 'it is up');
   });
 });

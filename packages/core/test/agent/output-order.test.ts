@@ -58,4 +58,32 @@ suite('order of output', (test) => {
     output(0, 'stdout', 3);
     assert.equal([told, released()], [['0 stdout 3', '0 stdout 0'], 2]);
   });
+
+  test('a finished line, of one byte too, needs no end; chunks and times are passed as they are', () => {
+    const told: [number, string, string, number][] = [];
+    const order = new OutputOrder((rank, stream, chunk, wallMs) =>
+      void told.push([rank, stream, Buffer.from(chunk).toString(), wallMs]));
+    const output = (rank: number, text: string, wallMs: number): void =>
+      order.output(rank, 'stdout', Buffer.from(text), wallMs, () => undefined);
+    for (const rank of [0, 1, 2, 3]) order.started(rank);
+    output(0, 'ab\n', 5);
+    output(1, '\n', 6);
+    output(2, 'a\nb', 7);
+    output(3, 'c', 8);
+    told.length = 0;
+    order.lost((rank) => rank < 3, () => true);
+    assert.equal(told, [[2, 'stdout', '\n', 7]]);
+    order.over();
+    assert.equal(told.slice(1), [0, 1, 2, 3].map((rank) => [rank, 'stdout', '', 0]));
+  });
+
+  test('after the end of the job all is released, also of streams and ranks that are new', () => {
+    const { told, order, output, released } = make();
+    order.started(0);
+    order.over();
+    output(0, 'stdout', 3);
+    output(1, 'stderr', 3);
+    order.started(1);
+    assert.equal([told, released()], [[], 2]);
+  });
 });

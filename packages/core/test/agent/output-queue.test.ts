@@ -9,9 +9,10 @@ import { decode } from '../../dist/codec/cbor.js';
 /** A stream that has credit for so many bytes of chunks, each of which costs something besides. */
 function play(bytes: number) {
   const sent: string[] = [];
+  const taken: (() => void)[] = [];
   const stream = {
     upCreditBytes: CHUNK_COST_BYTES + bytes,
-    whenTaken: () => undefined,
+    whenTaken: (done: () => void) => void taken.push(done),
     upPieces(pieces: readonly Uint8Array[]): boolean {
       const [, chunk] = decode(Buffer.concat(pieces)) as [number, Uint8Array];
       sent.push(Buffer.from(chunk).toString());
@@ -20,7 +21,7 @@ function play(bytes: number) {
     },
   };
   const grant = (more: number): void => void (stream.upCreditBytes += more);
-  return { queue: new OutputQueue(stream), sent, grant };
+  return { queue: new OutputQueue(stream), sent, taken, grant };
 }
 
 suite('output queue', (test) => {
@@ -61,5 +62,23 @@ suite('output queue', (test) => {
       assert.is(queue.push([0], Buffer.from('abcdef')), isOpen && bytes > 6 + CHUNK_COST_BYTES);
       assert.equal([sent, queue.isEmpty], [['abcdef'], true]);
     }
+  });
+
+  test('the buffer of a chunk is free when the last of it has been sent, not before', () => {
+    const { queue, grant, taken } = play(3);
+    const chunk = new Uint8Array(8);
+    markRoom(chunk);
+    queue.push([0], chunk);
+    let isFree = false;
+    whenReleased(chunk.buffer, () => (isFree = true));
+    assert.is(isFree, false);
+    grant(CHUNK_COST_BYTES + 5);
+    queue.resume();
+    assert.equal([isFree, queue.isEmpty], [true, true]);
+    let isTaken = false;
+    queue.whenTaken(() => (isTaken = true));
+    assert.is(isTaken, false);
+    for (const done of taken) done();
+    assert.is(isTaken, true);
   });
 });

@@ -1,6 +1,6 @@
 /** The star at a root agent: whose programs it tells of a failure. */
 
-import { addressName, rootAddress, sessionAddress, type JobId } from '@stci/interface';
+import { addressName, rootAddress, sessionAddress, type Address, type JobId, type MemberId } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { AgentScope } from '../../dist/agent/composition.js';
 import type { AgentNode } from '../../dist/agent/node.js';
@@ -20,22 +20,34 @@ function rootAgent(jobs: Set<JobId>) {
   const place = testPlace();
   const handlers = new Map<string, Handler>();
   const told: string[] = [];
+  const bodies: unknown[] = [];
+  const joined: MemberId[] = [];
+  const opened: unknown[] = [];
   const node = {
     name: 'root:0', platform: place.platform, identity: { self: rootAddress(0), incarnation: 1 },
     fault: (fault: unknown) => { throw fault as Error; },
     params: { string: () => '', int: () => 1, list: () => [] },
     router: {
-      parentLink: undefined,
+      parentLink: { peer: rootAddress(4) } as { peer: Address } | undefined,
       link: (address: number, job: JobId) => (address === sessionAddress(0) && jobs.has(job) ? { job } : undefined),
     },
     messages: {
       on: (name: string, handler: Handler) => void handlers.set(name, handler),
-      send: (to: number, name: string) => void told.push(`${name} to ${addressName(to)}`),
+      send: (to: number, name: string, body: unknown) => {
+        told.push(`${name} to ${addressName(to)}`);
+        bodies.push(body);
+      },
       sendNeighbour: (link: { job: JobId }, name: string) => void told.push(`${name} to job ${link.job}`),
       observeWaits: () => undefined,
     },
   } as unknown as AgentNode;
-  const notifier = { topology: '', open: () => ({ dueMs: undefined, on: () => [] }) };
+  const notifier = {
+    topology: '',
+    open: ({ members }: { members: readonly MemberId[] }) => {
+      opened.push(...members.map(({ position, incarnation }) => [position, incarnation]));
+      return { dueMs: undefined, on: () => [] };
+    },
+  };
   const scope = {
     detectors: () => [{
       name: 'process', module: detectorProcess.create({}, {}, undefined), notifier: 'auto', isNamed: false,
@@ -44,11 +56,12 @@ function rootAgent(jobs: Set<JobId>) {
   } as unknown as AgentScope;
   const overlay = {
     self: { position: 1, incarnation: 1 }, members: [], start: () => undefined, reported: () => undefined,
-    gone: () => undefined, joined: () => undefined, whenOpen: (call: () => void) => call(),
+    gone: () => undefined,
+    joined: (member: MemberId) => void joined.push(member), whenOpen: (call: () => void) => call(),
   } as unknown as Overlay;
   const failures = new RootFailures({
     node, scope, overlay, jobs: () => jobs, fence: () => undefined, cutOff: () => undefined,
-    parentGone: () => undefined,
+    parentGone: () => void told.push('parent gone'),
   });
   const receive = (name: string, body: unknown, job = 0): string[] => {
     told.length = 0;
@@ -68,7 +81,11 @@ function rootAgent(jobs: Set<JobId>) {
     place.run(forMs);
     return [...told];
   };
-  return { failures, receive, tool, host, run };
+  const verdict = (position: number, verdict: 'dead' | 'refuted', notice?: unknown): string[] =>
+    receive('failure.verdict', { member: { position, incarnation: 1 }, verdict, notice });
+  const ask = (name: string): unknown => handlers.get(name)?.({}, { job: 0 });
+  const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
+  return { failures, node, receive, tool, host, verdict, ask, run, isQuiet, bodies, joined, opened };
 }
 
 suite('failures at a root agent', (test) => {
@@ -104,5 +121,62 @@ suite('failures at a root agent', (test) => {
     receive('failure.interest', {}, 2);
     jobs.add(1); // Numbers of jobs are not used again: if this one were, it would have to say so itself.
     assert.equal(host(3), ['failure.notice to job 2']);
+  });
+
+  test('the controller is told which subjects and agents this one was told of, but for those refuted meanwhile', () => {
+    const { receive, host, tool, verdict, run, bodies, isQuiet } = rootAgent(new Set([1]));
+    for (const position of [2, 3, 4]) host(position);
+    tool(1, 7);
+    assert.equal(verdict(3, 'refuted'), []);
+    run(250);
+    const [{ seen, members }] = bodies as [{ seen: [string, number][]; members: MemberId[] }];
+    assert.is(seen.length, 4);
+    assert.equal(members, [2, 4].map((position) => ({ position, incarnation: 1 })));
+    assert.is(isQuiet(), true);
+    host(5);
+    receive('failure.told', {});
+    assert.is(isQuiet(), true, 'it does not tell again later');
+    const [, second] = bodies as { seen: unknown[]; members: MemberId[] }[];
+    assert.equal([second?.seen.length, second?.members], [1, [{ position: 5, incarnation: 1 }]]);
+  });
+
+  test('the runs of members are each its positions, one behind the other, at its incarnation', () => {
+    const { opened } = rootAgent(new Set());
+    assert.equal(opened, [[0, 0], ...[1, 2, 3, 4, 5].map((position) => [position, 1])]);
+  });
+
+  test('the loss of the parent, and no other, is told at once; it is doubted until that is refuted', () => {
+    const { failures, node, host, verdict } = rootAgent(new Set());
+    assert.is(failures.isParentDoubted(), false);
+    assert.equal(host(4), []);
+    assert.is(failures.isParentDoubted(), false);
+    assert.equal(host(5), ['parent gone'], 'root:4 is at position 5');
+    assert.is(failures.isParentDoubted(), true);
+    const router = node.router as { parentLink: unknown };
+    router.parentLink = { peer: rootAddress(2) };
+    assert.is(failures.isParentDoubted(), false, 'another parent');
+    router.parentLink = { peer: rootAddress(4) };
+    verdict(5, 'refuted');
+    assert.is(failures.isParentDoubted(), false);
+    router.parentLink = undefined;
+    assert.is(failures.isParentDoubted(), false, 'nobody doubts the controller');
+  });
+
+  test('once it stops, nothing is told any more, and no timer is left', () => {
+    const { failures, host, tool, receive, run, isQuiet } = rootAgent(new Set([1]));
+    receive('failure.interest', {}, 1);
+    host(2);
+    failures.stop();
+    assert.equal([isQuiet(), run(10_000)], [true, []]);
+    assert.equal([host(3), tool(1, 4), host(5)], [[], [], []]);
+  });
+
+  test('whoever joins, as the controller says, takes part; the metrics are told who asks', () => {
+    const { receive, ask, joined, tool } = rootAgent(new Set());
+    receive('failure.joined', { member: { position: 3, incarnation: 2 } });
+    receive('failure.joined', { member: { position: 3, incarnation: 1 } });
+    assert.equal(joined, [{ position: 3, incarnation: 2 }]);
+    tool(1, 2);
+    assert.ok(Array.isArray(ask('agent.metrics')));
   });
 });

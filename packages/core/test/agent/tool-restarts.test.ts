@@ -8,35 +8,35 @@ import { testPlace } from '../world.js';
 
 const PAUSE_MS = 10;
 
-const errorManager = {
-  local: () => ({ type: 'restart', afterMs: PAUSE_MS }),
-} as unknown as ErrorManager;
+const restart: ErrorManager['local'] = () => ({ type: 'restart', afterMs: PAUSE_MS });
 
-/** Restarts of rank 3, of which all processes of each attempt have ended at once. */
-function restarting() {
+/** Restarts of rank 3, of which all processes of each attempt have ended at once, if `gone`. */
+function restarting({ gone = true, local = restart }: { gone?: boolean; local?: ErrorManager['local'] | null } = {}) {
   const place = testPlace();
   const log: string[] = [];
+  const pauses: number[] = [];
   let reports = 0;
   const make = (rank: number, attempt: number): Tool => {
-    const tool = { rank, attempt, gone: true, skip: () => void log.push(`skip ${attempt}`) };
+    const tool = { rank, attempt, gone, skip: () => void log.push(`skip ${attempt}`) };
     return tool as unknown as Tool;
   };
+  const errorManager = { ...(local !== null && { local }) } as unknown as ErrorManager;
   const restarts = new ToolRestarts({
     clock: place.platform.clock, errorManager, host: { index: 0, name: 'a' }, make,
-    onRestarting: () => (reports += 1),
+    onRestarting: (_end, afterMs) => (pauses.push(afterMs), (reports += 1)),
     onDue: (next) => {
       log.push(`start ${next.attempt}`);
-      restarts.onStarting(next);
+      due = next;
+      if (gone) restarts.onStarting(next);
     },
     onGivenUp: ({ attempt }) => void log.push(`last ${attempt}`),
   });
-  const fail = (attempt: number): boolean => {
-    const end: ToolEnd = {
-      rank: 3, pid: 9, outcome: 'exited', end: { status: 1 }, endWallMs: 1, leftovers: 0, attempt,
-    };
-    return restarts.onEnded(make(3, attempt), end);
+  let due: Tool | undefined;
+  const fail = (attempt: number, status = 1, tool = make(3, attempt)): boolean => {
+    const end = { rank: tool.rank, pid: 9, outcome: 'exited', end: { status }, endWallMs: 1, leftovers: 0 } as const;
+    return restarts.onEnded(tool, { ...end, attempt } satisfies ToolEnd);
   };
-  return { place, log, restarts, fail };
+  return { place, log, pauses, restarts, fail, make, due: () => due as Tool };
 }
 
 suite('tool restarts', (test) => {
@@ -63,5 +63,56 @@ suite('tool restarts', (test) => {
     place.run(1000);
     assert.equal(log, ['last 1', 'skip 2']);
     assert.equal(place.world.scheduler.queue.pending(), []);
+  });
+
+  test('nothing follows a good end, nor where the error manager does not restart, or decides nothing here', () => {
+    const { place, log, restarts, fail } = restarting();
+    assert.equal([restarts.isOn, fail(1, 0)], [true, false]);
+    const reporting = restarting({ local: () => ({ type: 'report' }) });
+    assert.equal([reporting.restarts.isOn, reporting.fail(1)], [true, false]);
+    const without = restarting({ local: null });
+    assert.equal([without.restarts.isOn, without.fail(1)], [false, false]);
+    for (const one of [restarts, reporting.restarts, without.restarts]) one.giveUp();
+    place.run(1000);
+    assert.equal([log, reporting.log, without.log, reporting.pauses], [[], [], [], []]);
+  });
+
+  test('the next attempt waits for the last process of the one before, and for its pause', () => {
+    for (const isGoneFirst of [true, false]) {
+      const { place, log, pauses, restarts, fail, make, due } = restarting({ gone: false });
+      const former = make(3, 1) as { gone: boolean } & Tool;
+      assert.ok(fail(1, 1, former));
+      assert.equal(pauses, [PAUSE_MS]);
+      if (!isGoneFirst) place.run(1000);
+      assert.equal(log, []);
+      former.gone = true;
+      restarts.onGone(make(3, 1));
+      restarts.onGone(make(4, 1));
+      assert.equal(log, [], 'that of another tool says nothing');
+      restarts.onGone(former);
+      assert.equal(log, isGoneFirst ? [] : ['start 2']);
+      if (isGoneFirst) place.run(PAUSE_MS);
+      assert.equal(log, ['start 2']);
+      assert.equal([due(), former, make(4, 2)].map((tool) => restarts.isNext(tool)), [true, false, false]);
+      restarts.onStarting(former);
+      assert.is(restarts.isNext(due()), true, 'only its own start counts');
+      restarts.onStarting(due());
+      assert.is(restarts.isNext(due()), false);
+      restarts.giveUp();
+      restarts.onGone(former);
+      assert.equal(log, ['start 2'], 'the one that runs is not given up');
+    }
+  });
+
+  test('an attempt that is given up is skipped when the last process of the one before has ended', () => {
+    const { place, log, restarts, fail, make } = restarting({ gone: false });
+    const former = make(3, 1) as { gone: boolean } & Tool;
+    fail(1, 1, former);
+    restarts.giveUp();
+    place.run(1000);
+    assert.equal(log, ['last 1']);
+    former.gone = true;
+    restarts.onGone(former);
+    assert.equal(log, ['last 1', 'skip 2']);
   });
 });
