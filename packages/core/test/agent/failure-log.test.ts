@@ -33,7 +33,9 @@ function openLog() {
     const isDue = ({ kind }: FailedSubject): boolean => kind === 'host';
     log.onEnding(isDue, () => isSpread, () => void told.push('over'));
   };
-  return { ...place, log, told, answers, end, add: () => log.add(NOTICE, { host: 'c', reporter: 'root:0' }) };
+  const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
+  const add = (isProvisional?: boolean): void => log.add(NOTICE, { host: 'c', reporter: 'root:0' }, isProvisional);
+  return { ...place, log, told, answers, end, add, isQuiet };
 }
 
 suite('records of failures, at the end of a job', (test) => {
@@ -88,5 +90,53 @@ suite('records of failures, at the end of a job', (test) => {
     assert.equal(told, [0]);
     log.stop();
     assert.equal(told, [0]);
+  });
+
+  test('one that is held is told as long after it is decided as any other, once, and leaves no timer', () => {
+    const { log, told, add, run, isQuiet } = openLog();
+    add();
+    log.records.hold(HOST);
+    run(5 * RECORD_MS);
+    assert.equal(told, []);
+    log.release(HOST);
+    run(RECORD_MS - 1);
+    assert.equal(told, []);
+    run(1);
+    assert.equal([told, isQuiet(), run(5 * RECORD_MS), told.length], [[0], true, undefined, 1]);
+  });
+
+  test('when the session ends, what is recorded is told at once, also after, and no timer is left', () => {
+    const { log, told, add, run, isQuiet } = openLog();
+    add();
+    log.stop();
+    assert.equal([told, isQuiet()], [[0], true]);
+    log.add({ ...NOTICE, number: 2, subject: { ...HOST, host: 3 } }, { host: 'd', reporter: 'root:0' });
+    assert.is(isQuiet(), true, 'what comes later waits for nothing');
+    run(5 * RECORD_MS);
+    assert.equal(told, [0]);
+  });
+
+  test('a job that ends meanwhile is over when the session ends, before what is left is told', () => {
+    const { log, told, add, end } = openLog();
+    log.add({ ...NOTICE, number: 2, subject: { kind: 'tool', host: 3, job: 1, rank: 0, attempt: 1 } },
+      { host: 'd', reporter: 'root:0' });
+    add();
+    end();
+    log.records.seen(KEY, rootAddress(0), 3);
+    log.stop();
+    assert.equal(told, [1, 'over', 0]);
+  });
+
+  test('who has found it is named by the first report that says so', () => {
+    const { log, told, add } = openLog();
+    add(true);
+    log.add({ ...NOTICE, detector: 'process' }, { host: 'c', reporter: 'root:1' });
+    const { reporter, confirmers } = log.records.take(Infinity)[0] as FailureRecord;
+    assert.equal([reporter, confirmers, told], ['root:1', [], []]);
+    const plain = openLog();
+    plain.add();
+    plain.log.add({ ...NOTICE, detector: 'process' }, { host: 'c', reporter: 'root:1' });
+    const second = plain.log.records.take(Infinity)[0] as FailureRecord;
+    assert.equal([second.reporter, second.confirmers], ['root:0', ['root:1']]);
   });
 });

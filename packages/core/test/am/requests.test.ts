@@ -1,8 +1,10 @@
-/** Replies to requests: whose are taken, and how long they may be. */
+/** Requests: whose replies are taken, how long they may be, and that each is settled once, in whatever way. */
 
-import { StciError, rootAddress, toErrorRecord, type Address } from '@stci/interface';
+import {
+  CONTROLLER, StciError, rootAddress, sessionAddress, toErrorRecord, type Address, type JobId,
+} from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { PendingRequests } from '../../dist/am/requests.js';
+import { PendingRequests, bounded, decodeBody, encodeBody, needsOwner } from '../../dist/am/requests.js';
 import { encode } from '../../dist/codec/cbor.js';
 import { FLAG, LAYER, type FrameHeader } from '../../dist/codec/frame.js';
 import { testPlace } from '../world.js';
@@ -46,5 +48,93 @@ suite('replies to requests', (test) => {
     reply(ASKED, new Uint8Array(1024 * 1024));
     assert.equal(told, ['STCI_MESSAGE_INVALID']);
     assert.match(malformed.join(), /^Expected at most \d+ bytes of a reply to job.submit/);
+  });
+});
+
+const REQUESTS_MAX = 65_536;
+
+suite('requests that are pending', (test) => {
+  function pending() {
+    const place = testPlace();
+    const told: string[] = [];
+    const waits = {
+      begin: (kind: string, number: number, on: Address) => told.push(`${kind} ${number} waits for ${on & 0xff}`),
+      end: (kind: string, number: number) => told.push(`${kind} ${number} is over`),
+    };
+    const requests = new PendingRequests(place.platform.clock, waits as never);
+    const add = (sequence: number, host: number, job: JobId = 0): boolean => requests.add(sequence, {
+      name: 'agent.echo', destination: job === 0 ? rootAddress(host) : sessionAddress(host), job,
+      done: (error?: StciError, reply?: unknown) => told.push(`${sequence}: ${error?.message ?? String(reply)}`),
+    } as never, 100 * sequence);
+    const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
+    return { ...place, requests, add, isQuiet, next: () => told.splice(0) };
+  }
+
+  test('each is waited for until it is settled, once, by an answer or its own deadline, and leaves no timer', () => {
+    const { requests, add, next, run, isQuiet } = pending();
+    assert.equal([add(1, 4), add(2, 5)], [true, true]);
+    assert.equal(next(), ['request 1 waits for 4', 'request 2 waits for 5']);
+    requests.settle(2, undefined, 'yes');
+    requests.settle(2, undefined, 'again');
+    requests.settle(9, undefined, 'unknown');
+    assert.equal(next(), ['request 2 is over', '2: yes']);
+    run(99);
+    assert.equal(next(), []);
+    run(1);
+    assert.equal(next(), ['request 1 is over', '1: No reply of root:4 to agent.echo in 100 ms']);
+    assert.equal([isQuiet(), run(10_000), next()], [true, undefined, []]);
+  });
+
+  test('those to agents that are gone fail, no others; all of them when it is closed', () => {
+    const { requests, add, next, run, isQuiet } = pending();
+    for (const [sequence, host, job] of [[1, 4, 0], [2, 4, 7], [3, 4, 8], [4, 5, 0]] as const) add(sequence, host, job);
+    next();
+    const asked: string[] = [];
+    requests.fail((agent, job) => (asked.push(`${agent === sessionAddress(4)} ${job}`), job === 7),
+      new StciError('STCI_AGENT_LOST', 'lost'));
+    assert.equal(asked, ['false 0', 'true 7', 'true 8', 'false 0']);
+    assert.equal(next(), ['request 2 is over', '2: lost']);
+    requests.close('it ends');
+    const over = [1, 3, 4].flatMap((sequence) => [`request ${sequence} is over`, `${sequence}: it ends`]);
+    assert.equal([next(), isQuiet(), run(10_000), next()], [over, true, undefined, []]);
+  });
+
+  test('one too many fails at once, and the others go on', () => {
+    let timers = 0;
+    const after = () => ((timers += 1), { cancel: () => (timers -= 1) });
+    const requests = new PendingRequests({ after } as never, { begin: () => undefined, end: () => undefined } as never);
+    const told: string[] = [];
+    const done = (error?: StciError): void => void told.push(error?.code ?? 'answered');
+    const add = (sequence: number): boolean =>
+      requests.add(sequence, { name: 'agent.echo', destination: ASKED, job: 0, done }, 1000);
+    for (let sequence = 1; sequence < REQUESTS_MAX; sequence += 1) add(sequence);
+    assert.equal([add(REQUESTS_MAX), add(70_000), timers, told], [true, false, REQUESTS_MAX, ['STCI_REQUEST_LIMIT']]);
+    requests.settle(5, undefined, 'yes');
+    assert.equal([add(70_000), add(70_001), timers, told.length], [true, false, REQUESTS_MAX, 3]);
+  }, { timeoutMs: 20_000 });
+});
+
+suite('bodies of messages', (test) => {
+  test('one may be as long as the parameter permits, to the last byte', () => {
+    const body = new Uint8Array(8);
+    assert.is(bounded(body, { messageBytesMax: 8 }), body);
+    assert.throwsCode('STCI_MESSAGE_TOO_LARGE', () => bounded(body, { messageBytesMax: 7 }));
+  });
+
+  test('nothing takes no bytes; what is longer than any of its type, message or reply, is not sent', () => {
+    assert.is(encodeBody('session.ready', undefined).length, 0);
+    assert.is(decodeBody('session.ready', CONTROLLER, new Uint8Array()), undefined);
+    assert.equal(decodeBody('agent.echo', rootAddress(1), encodeBody('agent.echo', { a: 1 })), { a: 1 });
+    assert.is(decodeBody('agent.echo', rootAddress(1), encodeBody('agent.echo', 0)), 0, 'one byte');
+    const long = { text: 'x'.repeat(1 << 20) };
+    assert.throwsCode('STCI_MESSAGE_TOO_LARGE', () => encodeBody('session.ready', long));
+    assert.throwsCode('STCI_MESSAGE_TOO_LARGE', () => encodeBody('job.submit', long, true));
+    assert.ok(encodeBody('job.submit', long).length > 1 << 20, 'the request may be');
+  });
+
+  test('what is lost on its way needs somebody who answers for it, but where there was no way', () => {
+    const codes = ['STCI_MESSAGE_UNROUTABLE', 'STCI_MESSAGE_TTL', 'STCI_LINK_CLOSED'] as const;
+    const errors = [undefined, ...codes.map((code) => new StciError(code, 'x'))];
+    assert.equal(errors.map((each) => needsOwner(each)), [false, false, false, true]);
   });
 });
