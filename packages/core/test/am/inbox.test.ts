@@ -77,6 +77,47 @@ suite('inbox', (test) => {
     assert.is((inbox.take() as Received).header.type, 6, 'nothing of it waits any more');
   });
 
+  test('what waits of a distant agent is counted, over the link to the parent; that of neighbours is not', () => {
+    const parent = { peer: rootAddress(1), role: 'parent', job: 0 } as Link;
+    const child = linkTo(2);
+    const of = (source: number, from: Link, type = 0): Received =>
+      ({ header: { type, source, job: 1 }, body: new Uint8Array(), from }) as Received;
+    const [far, other] = [sessionAddress(7), sessionAddress(8)];
+    const inbox = new Inbox();
+    const counts = (): number[] => [inbox.waitingOf(far, 1, parent), inbox.waitingOf(other, 1, parent)];
+    for (const source of [far, far, far, other, CONTROLLER, FRONT_END, rootAddress(1)]) inbox.push(of(source, parent));
+    assert.equal(counts(), [3, 1]);
+    const near = [CONTROLLER, FRONT_END, rootAddress(1)].map((source) => inbox.waitingOf(source, 1, parent));
+    assert.equal(near, [0, 0, 0]);
+    assert.equal([inbox.waitingOf(far, 2, parent), inbox.waitingOf(sessionAddress(9), 1, parent)], [0, 0]);
+    inbox.push(of(sessionAddress(9), child));
+    assert.is(inbox.waitingOf(sessionAddress(9), 1, child), 0, 'one below is bounded by its link');
+    const taken: unknown[] = [];
+    for (let next = inbox.take(); next !== undefined; next = inbox.take()) {
+      taken.push((next as Received).header.source);
+      if (taken.length === 1) assert.equal(counts(), [2, 1]);
+    }
+    assert.equal(taken.slice(0, 6), [far, other, CONTROLLER, FRONT_END, rootAddress(1), sessionAddress(9)]);
+    assert.equal([taken.slice(6), counts(), inbox.waiting(parent)], [[far, far], [0, 0], 0]);
+  });
+
+  test('one that waits makes its link and its source busy, a message as a frame', () => {
+    const [a, idle] = [linkTo(0), linkTo(1)];
+    const inbox = new Inbox();
+    const busy = (): boolean[] => [
+      inbox.isBusy(a, rootAddress(9), 0), inbox.isBusy(idle, rootAddress(0), 0),
+      inbox.isBusy(idle, sessionAddress(7), 1), inbox.isBusy(idle, rootAddress(9), 0),
+    ];
+    assert.equal(busy(), [false, false, false, false]);
+    inbox.push(message(1, a));
+    assert.equal(busy(), [true, true, false, false]);
+    inbox.take();
+    inbox.push({ frame: frameOf(7, 1), from: a });
+    assert.equal(busy(), [true, false, true, false]);
+    inbox.take();
+    assert.equal(busy(), [false, false, false, false]);
+  });
+
   test('a frame of a stream comes after the messages of all that came before it over the link to the parent', () => {
     const parent = { peer: CONTROLLER, role: 'parent', job: 0 } as Link;
     const frame = frameOf(3, 1);
