@@ -1,0 +1,202 @@
+/** Ranks of lost agents that are started again: when, on which host, by which message, each once. */
+
+import { createLedger, mapJob } from '@stci/core';
+import { sessionAddress, type Failure, type HostIndex, type HostSpec, type Rank } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import type { Launch } from '../../dist/agent/job-launch.js';
+import { RankMoves, type RankMovesInit } from '../../dist/agent/rank-moves.js';
+import { LIMITS, app, hosts, job } from '../job-help.js';
+import { testPlace } from '../world.js';
+
+const FOUND = { kind: 'host-lost' } as unknown as Failure;
+
+interface Options {
+  readonly on?: string;
+  readonly ranks?: number;
+  readonly oversubscribe?: boolean;
+  readonly first?: readonly HostIndex[];
+}
+
+/** A job of `ranks` over hosts by node; all session agents were started, but for those of hosts not in `first`. */
+function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0, 1, 2] }: Options = {}) {
+  const place = testPlace();
+  const spec = job({ apps: [app(ranks)], hosts: hosts(on), mapBy: { by: 'node' }, oversubscribe });
+  const ledger = createLedger({ job: 7, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
+  const members = [...spec.hosts];
+  const log: string[] = [];
+  const launches: Launch[] = [];
+  const lost = new Set<HostIndex>();
+  /** Of hosts whose root agent runs. */
+  const agentLost = new Set<HostIndex>();
+  const restarting = new Set<HostIndex>();
+  const slotsTaken: number[] = [];
+  const session = {
+    node: {
+      platform: place.platform,
+      messages: {
+        send: (to: number, name: string, { ranks: those }: { readonly ranks: unknown }, of: number) =>
+          void log.push(`${name} to ${to - sessionAddress(0)} of job ${of}: ${JSON.stringify(those)}`),
+      },
+    },
+    members: {
+      hosts: members, table: { isUsable: (host: HostIndex) => !lost.has(host) },
+      isRestarting: (host: HostIndex) => restarting.has(host),
+    },
+    slotsTaken: () => slotsTaken,
+    passLaunch: (launch: Launch, of: number) => {
+      launches.push(launch);
+      const [[host]] = launch.hosts as unknown as [[HostIndex]];
+      log.push(`launch ${launch.start} of job ${of} on ${host}: ${JSON.stringify(launch.restarts)}`);
+    },
+  };
+  const hostsOf = (): unknown => ledger.map.hosts.map(({ host }) => [host, 0, []]);
+  const moves = new RankMoves({
+    session, job: 7, ledger, launchNow: () => ({ hosts: hostsOf() }),
+    hasFirstAgent: (host: HostIndex) => first.includes(host),
+    isLost: (host: HostIndex) => lost.has(host) || agentLost.has(host),
+    onStarting: (host: HostIndex, isNew: boolean) => log.push(`starting ${host}${isNew ? ' anew' : ''}`),
+    onMapped: () => log.push('mapped'), onUnsent: (error: unknown) => assert.is(error, undefined),
+    onNoRoom: (those: ReadonlyMap<Rank, Failure>) => log.push(`no room for ${[...those.keys()].join()}`),
+  } as unknown as RankMovesInit);
+  const told = (): string[] => log.splice(0);
+  const run = (ms: number): string[] => (place.run(ms), told());
+  const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
+  const spare = (host: HostIndex, spec1: HostSpec): void => void (members[host] = spec1);
+  return { moves, ledger, lost, agentLost, restarting, slotsTaken, launches, told, run, isQuiet, spare };
+}
+
+suite('moves of ranks', (test) => {
+  test('a rank goes back to its own host after its pause, in a message to the session agent that runs there', () => {
+    const { moves, run, isQuiet } = play();
+    moves.add([1], FOUND, 500);
+    assert.equal(run(499), []);
+    moves.place();
+    assert.equal(run(0), [], 'others that are placed do not bring it forward');
+    assert.equal(run(1), ['starting 1', 'job.restart to 1 of job 7: [[1,0,1]]']);
+    assert.equal([moves.sentTo(1), moves.sentTo(0), moves.launchOf(1), moves.startedAgain(1)], [1, 0, 1, false]);
+    moves.place();
+    assert.equal([isQuiet(), run(60_000)], [true, []], 'once');
+    moves.add([1], FOUND, 0);
+    run(1);
+    assert.is(moves.sentTo(1), 2);
+  });
+
+  test('where its agent was lost, or none was started yet, a launch of the next number starts one', () => {
+    const { moves, run, lost, launches } = play({ first: [0, 2] });
+    moves.add([1], FOUND, 0);
+    assert.equal(run(1), ['starting 1 anew', 'launch 2 of job 7 on 1: [[1,1]]']);
+    assert.equal([moves.launchOf(1), moves.startedAgain(1), moves.sentTo(1)], [2, true, 0]);
+    moves.add([1], FOUND, 0);
+    assert.equal(run(1), ['starting 1', 'job.restart to 1 of job 7: [[1,0,1]]'], 'this one runs');
+    assert.is(moves.sentTo(1), 1);
+    assert.equal([moves.launches.length, moves.launches[0] === launches[0], launches[0]?.hosts.length], [1, true, 1]);
+    assert.is(lost.size, 0);
+  });
+
+  test('what a lost session agent was sent is not counted for the one in its place', () => {
+    const { moves, run, agentLost } = play();
+    moves.add([1], FOUND, 0);
+    run(1);
+    agentLost.add(1);
+    moves.add([1], FOUND, 0);
+    assert.equal(run(1), ['starting 1 anew', 'launch 2 of job 7 on 1: [[1,1]]']);
+    assert.is(moves.sentTo(1), 0);
+    moves.add([1], FOUND, 0);
+    assert.equal(run(1), ['starting 1 anew', 'launch 3 of job 7 on 1: [[1,1]]']);
+    assert.equal([moves.launches.length, moves.launchOf(1)], [1, 3], 'the last one counts');
+  });
+
+  test('ranks of a lost host go to the one with the most free slots, and are told with their attempts', () => {
+    const { moves, run, lost, ledger } = play({ on: 'a:2 b:2 c:4' });
+    ledger.again({ rank: 1, pid: 1, outcome: 'lost', leftovers: 0 } as never);
+    lost.add(1);
+    moves.add([1], FOUND, 100);
+    assert.equal(run(100), ['mapped', 'starting 2', 'job.restart to 2 of job 7: [[1,0,2]]']);
+    assert.equal([ledger.placements.host(1), ledger.openRanks(1), ledger.openRanks(2)], [2, [], [2, 1]]);
+  });
+
+  test('slots that ranks placed in the same turn, or other jobs, take are not free', () => {
+    const { moves, run, lost, slotsTaken } = play({ on: 'a:3 b:3 c:3', ranks: 6 });
+    lost.add(1);
+    moves.add([1, 4], FOUND, 0);
+    assert.equal(run(1), [
+      'mapped', 'starting 0', 'job.restart to 0 of job 7: [[1,0,1]]', 'mapped', 'starting 2',
+      'job.restart to 2 of job 7: [[4,0,1]]',
+    ]);
+    const taken = play({ on: 'a:3 b:3 c:3', ranks: 6 });
+    taken.slotsTaken.push(1);
+    taken.lost.add(1);
+    taken.moves.add([1], FOUND, 0);
+    assert.equal(taken.run(1), ['mapped', 'starting 2', 'job.restart to 2 of job 7: [[1,0,1]]']);
+    assert.is(slotsTaken.length, 0);
+  });
+
+  test('where there is no room, the rank is given up, unless a host is awaited', () => {
+    const { moves, run, lost, restarting, told, isQuiet } = play({ on: 'a:1 b:1 c:1' });
+    lost.add(1);
+    restarting.add(1);
+    moves.add([1], FOUND, 0);
+    assert.equal(run(1), [], 'it waits for host b');
+    lost.delete(1);
+    moves.place();
+    assert.equal(told(), ['starting 1', 'job.restart to 1 of job 7: [[1,0,1]]']);
+    lost.add(1);
+    moves.add([1], FOUND, 0);
+    run(1);
+    restarting.delete(1);
+    moves.place();
+    assert.equal(told(), ['no room for 1']);
+    moves.place();
+    assert.equal([told(), isQuiet(), moves.giveUp().size], [[], true, 0], 'once');
+  });
+
+  test('beyond the slots only where the job, or the host, permits that', () => {
+    for (const [on, oversubscribe, isMoved] of [['a:1 b:1', true, true], ['a~1 b~1', false, true],
+      ['a:1 b:1', false, false]] as const) {
+      const { moves, run, lost } = play({ on, oversubscribe, ranks: 2, first: [0, 1] });
+      lost.add(1);
+      moves.add([1], FOUND, 0);
+      assert.equal(run(1).at(-1), isMoved ? 'job.restart to 0 of job 7: [[1,0,1]]' : 'no room for 1');
+    }
+  });
+
+  test('a spare that has the place of a lost host takes its ranks, as far as it has slots', () => {
+    for (const [slots, to] of [[2, 1], [1, 0]] as const) {
+      const { moves, run, lost, spare, ledger } = play({ on: 'a:9 b:2', ranks: 4, first: [0, 1] });
+      spare(1, { name: 's', slots, slotsBound: true, origin: 'spare' });
+      lost.add(1);
+      moves.add([1, 3], FOUND, 0);
+      run(1);
+      const back = play({ on: 'a:9 b:2', ranks: 4, first: [0, 1] });
+      back.spare(1, { name: 's', slots, slotsBound: true, origin: 'spare' });
+      back.moves.add([1, 3], FOUND, 0);
+      const log = back.run(1);
+      const single = play({ on: 'a:9 b:2', ranks: 2, first: [0, 1] });
+      single.spare(1, { name: 's', slots: 1, slotsBound: true, origin: 'spare' });
+      single.moves.add([1], FOUND, 0);
+      assert.equal(single.run(1), ['mapped', 'starting 1', 'job.restart to 1 of job 7: [[1,0,1]]']);
+      assert.is(log[0], 'mapped', 'its host has another name now');
+      assert.equal([back.ledger.spec.hosts[1]?.name, back.ledger.placements.host(1)], ['s', to]);
+      assert.equal([ledger.spec.hosts[1]?.name, ledger.placements.host(1)], ['b', 0], 'not before it is up');
+    }
+  });
+
+  test('the job ends: the ranks that wait are named with their failures, and none is started', () => {
+    const { moves, run, isQuiet } = play();
+    const other = { ...FOUND };
+    moves.add([0, 1], FOUND, 500);
+    moves.add([2], other, 700);
+    const given = moves.giveUp();
+    assert.equal([[...given.keys()], given.get(1) === FOUND, given.get(2) === other], [[0, 1, 2], true, true]);
+    assert.equal([isQuiet(), run(60_000), moves.giveUp().size], [true, [], 0]);
+  });
+
+  test('ranks of one failure that return to one host are named in one message', () => {
+    const { moves, run } = play({ ranks: 6, on: 'a:2 b:2 c:2' });
+    moves.add([1, 4, 2], FOUND, 300);
+    assert.equal(run(300), [
+      'starting 1', 'job.restart to 1 of job 7: [[1,0,1],[4,0,1]]',
+      'starting 2', 'job.restart to 2 of job 7: [[2,0,1]]',
+    ]);
+  });
+});
