@@ -1,0 +1,269 @@
+/** A session agent with fake processes: what it tells the controller of its tools, in which order, and once. */
+
+import {
+  CONTROLLER, addressName, sessionAddress, type ErrorManager, type ProcessEvents, type SpawnSpec,
+  type StreamEvents,
+} from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import type { AgentScope } from '../../dist/agent/composition.js';
+import type { AgentNode } from '../../dist/agent/node.js';
+import { SessionAgent } from '../../dist/agent/session.js';
+import { fakeProcess, type FakeProcess } from './fake-tool.js';
+import { testPlace } from '../world.js';
+
+const JOB = 7;
+const INTS: Readonly<Record<string, number>> = {
+  'tool.grace': 1000, 'iof.drain': 300, 'job.size.max': 100, 'job.ranks.per.host.max': 4,
+};
+const params = { int: (name: string) => INTS[name], string: () => '', bool: () => false, list: () => [] };
+
+/** The launch of ranks 1 and 3 of 4 on host 2. */
+const LAUNCH = {
+  session: 'ab', owner: CONTROLLER, size: 4, nodes: 2, apps: [{ program: 'p', args: [], env: {} }], env: {}, wdir: '/',
+  stdin: { to: 'none' }, creditBytes: 1 << 20, hosts: [[2, 1, [[0, 1, 2, 2]]]],
+};
+
+const restarting = { local: () => ({ type: 'restart', afterMs: 50 }) } as unknown as ErrorManager;
+
+interface Spawned {
+  readonly process: FakeProcess;
+  readonly spec: SpawnSpec;
+}
+
+function play(errorManager = {} as unknown as ErrorManager) {
+  const place = testPlace();
+  const told: string[] = [];
+  const spawned: Spawned[] = [];
+  const swept: ((count: number) => void)[] = [];
+  const taken: (() => void)[] = [];
+  const handlers = new Map<string, (body: unknown, context: { readonly job: number }) => unknown>();
+  let resent = 0;
+  const stream = {
+    upCreditBytes: 1 << 20, upPieces: () => (told.push('output'), true),
+    whenTaken: (done: () => void) => void taken.push(done),
+  };
+  let streamEvents: StreamEvents | undefined;
+  const numbersOf = (body: { ranks?: unknown[]; restarts?: number; survivors?: unknown[]; swept?: number }): string =>
+    body.ranks === undefined ? `swept ${body.swept}, restarts ${body.restarts}, left ${body.survivors?.length}`
+      : body.ranks.map((each) => (Array.isArray(each) ? each[0] : (each as { rank: number }).rank) as number).join();
+  const send = (to: number, name: string, body: object): undefined =>
+    void told.push(`${name} ${numbersOf(body)}${to === CONTROLLER ? '' : ` to ${addressName(to)}`}`);
+  const processes = {
+    ...place.platform.processes,
+    spawn: (spec: SpawnSpec, events: ProcessEvents) => {
+      const process = fakeProcess(10 + spawned.length, events);
+      spawned.push({ process, spec });
+      return process;
+    },
+    sweep: (_mark: string, _ms: number, done: (count: number) => void) => void swept.push(done),
+  };
+  const node = {
+    name: 'session:2', platform: { ...place.platform, processes }, params,
+    identity: { self: sessionAddress(2), incarnation: 1 }, router: { parentLink: {} },
+    resendUp: () => (resent += 1), fault: (fault: unknown) => { throw fault as Error; },
+    messages: {
+      on: (name: string, handler: (body: unknown) => unknown) => void handlers.set(name, handler),
+      send, sendNeighbour: (_link: unknown, name: string) => void told.push(name),
+      sendList: (to: number, name: string, items: unknown[], bodyOf: (items: unknown[]) => object) =>
+        send(to, name, bodyOf(items)),
+    },
+    streams: {
+      attach: (_spec: unknown, events: StreamEvents) => ((streamEvents = events), stream),
+    },
+  } as unknown as AgentNode;
+  const scope = {
+    jobParams: () => params, errorManager: () => errorManager, detectors: () => [],
+  } as unknown as AgentScope;
+  const agent = new SessionAgent({ node, scope, hostName: 'c', ownsProcess: true });
+  const next = (ms = 1): string[] => (place.run(ms), told.splice(0));
+  const receive = (name: string, body: unknown): string[] => {
+    assert.ok(handlers.has(name), name);
+    handlers.get(name)?.(body, { job: JOB });
+    return next();
+  };
+  const exit = (index: number, status = 0): void => {
+    const { process } = spawned[index] as Spawned;
+    process.group = 0;
+    process.events.onOutputEnd('stdout');
+    process.events.onOutputEnd('stderr');
+    process.events.onExit({ status });
+  };
+  const sweep = (count = 0): string[] => (swept.splice(0).forEach((done) => done(count)), next());
+  const take = (): string[] => (taken.splice(0).forEach((done) => done()), next());
+  const logs = (): string[] => spawned.map(({ process }) => process.log.filter((what) => what !== 'read').join());
+  const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
+  return {
+    agent, spawned, swept, receive, exit, sweep, take, next, logs, isQuiet, stream, resent: () => resent,
+    credit: () => (streamEvents?.onCredit(), next()),
+  };
+}
+
+suite('session agent', (test) => {
+  test('its tools are started, one a turn; starts are told together, ends too, and that nothing is left once', () => {
+    const { spawned, swept, receive, exit, sweep, take, next, credit, isQuiet } = play();
+    assert.equal(receive('job.launch', LAUNCH), ['job.started 1', 'job.started 3']);
+    const variables = spawned.map(({ spec: { env, program, wdir } }) =>
+      [env['STCI_RANK'], env['STCI_HOST'], program, wdir]);
+    assert.equal(variables, [['1', 'c', 'p', '/'], ['3', 'c', 'p', '/']]);
+    assert.equal(receive('job.launch', LAUNCH), [], 'it comes again when the host has been linked again');
+    exit(0);
+    exit(1, 3);
+    assert.equal(swept.length, 0, 'in a later turn');
+    assert.equal(next().sort(), ['job.exited 1,3', 'output', 'output', 'output', 'output']);
+    assert.is(swept.length, 1);
+    assert.equal([sweep(2), take()], [[], ['job.drained swept 2, restarts 0, left 0']]);
+    assert.equal([credit(), receive('job.end', { kill: false }), swept.length], [[], [], 0], 'once');
+    let stops = 0;
+    const { agent } = play();
+    agent.stop(() => (stops += 1));
+    assert.equal([stops, isQuiet()], [1, true], 'one without tools stops at once');
+  });
+
+  test('what it has told is not told again as it stops; it stops when all is gone', () => {
+    const { agent, receive, exit, sweep, take, next, swept, isQuiet } = play();
+    receive('job.launch', LAUNCH);
+    for (const index of [0, 1]) exit(index);
+    next();
+    sweep();
+    take();
+    let stops = 0;
+    agent.stop(() => (stops += 1));
+    agent.stop(() => (stops += 1));
+    assert.equal([stops, next(), swept.length, isQuiet()], [2, [], 0, true]);
+  });
+
+  test('an end is SIGTERM to each, SIGKILL after the grace period; at once where that is said', () => {
+    const { receive, exit, next, logs } = play();
+    receive('job.launch', LAUNCH);
+    receive('job.end', { kill: false, reason: 'r' });
+    assert.ok(logs().every((log) => log.startsWith('SIGTERM')));
+    exit(0);
+    next(1100);
+    assert.match(logs()[1] as string, /SIGKILL/);
+    assert.not.ok(logs()[0]?.includes('SIGKILL'));
+    const killed = play();
+    killed.receive('job.launch', LAUNCH);
+    killed.receive('job.end', { kill: true, reason: 'r' });
+    assert.ok(killed.logs().every((log) => /^SIGKILL/.test(log)));
+  });
+
+  test('an end that comes before the launch starts nothing: each rank is skipped, and nothing is swept', () => {
+    const { receive, spawned, swept, take, next } = play();
+    receive('job.end', { kill: false, reason: 'r' });
+    const told = receive('job.launch', LAUNCH);
+    assert.equal([spawned.length, swept.length], [0, 0]);
+    assert.ok(told.includes('job.exited 1,3'), told.join());
+    assert.equal([take(), next(1000)], [['job.drained swept 0, restarts 0, left 0'], []]);
+  });
+
+  test('SIGTERM from outside starts nothing more, and sends none to those that get it anyway', () => {
+    const { receive, logs, spawned, exit, next } = play(restarting);
+    receive('job.launch', LAUNCH);
+    receive('host.ending', {});
+    assert.equal(logs(), ['', '']);
+    exit(0, 1);
+    assert.ok(next(1000).includes('job.exited 1'), 'it is not started again');
+    receive('job.restart', { ranks: [[2, 0, 1]] });
+    assert.is(spawned.length, 2);
+  });
+
+  test('a signal goes to all tools that run', () => {
+    const { receive, exit, logs, next } = play();
+    receive('job.launch', LAUNCH);
+    exit(0);
+    next();
+    receive('job.signal', { signal: 'SIGUSR1' });
+    assert.equal(logs().map((log) => log.includes('SIGUSR1')), [false, true]);
+  });
+
+  test('ranks that are sent are started, as their attempts, also from other hosts; it drains again', () => {
+    const { receive, spawned, exit, next, sweep, take } = play();
+    receive('job.launch', LAUNCH);
+    for (const index of [0, 1]) exit(index);
+    next();
+    sweep();
+    take();
+    assert.equal(receive('job.restart', { ranks: [[3, 0, 2], [0, 0, 4]] }), ['job.started 3', 'job.started 0']);
+    const envs = spawned.slice(2).map(({ spec: { env } }) => [env['STCI_RANK'], env['STCI_ATTEMPT']]);
+    assert.equal(envs, [['3', '2'], ['0', '4']]);
+    for (const index of [2, 3]) exit(index);
+    assert.ok(next().includes('job.exited 3,0'));
+    assert.equal([sweep(), take()], [[], ['job.drained swept 0, restarts 1, left 0']]);
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => receive('job.restart', { ranks: [[4, 0, 1]] }));
+  });
+
+  test('ranks that are sent before the launch are started behind it; a launch beyond the bounds is refused', () => {
+    const early = play();
+    assert.equal(early.receive('job.restart', { ranks: [[0, 0, 2]] }), []);
+    early.receive('job.launch', LAUNCH);
+    assert.equal(early.spawned.map(({ spec: { env } }) => env['STCI_RANK']), ['1', '3', '0']);
+    const bad = play();
+    const hosts = [[2, 1, [[0, 1, 3, 2]]]];
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => bad.receive('job.launch', { ...LAUNCH, hosts }));
+    assert.equal(play().receive('job.launch', { ...LAUNCH, hosts: [] }), [], 'nothing for this host');
+  });
+
+  test('a new agent starts what the launch names when the processes of the former one have been ended', () => {
+    const { receive, spawned, sweep } = play();
+    assert.equal(receive('job.launch', { ...LAUNCH, start: 2, restarts: [[3, 2]] }), []);
+    assert.equal([spawned.length, sweep()], [0, ['job.started 3']]);
+    assert.is(spawned[0]?.spec.env['STCI_ATTEMPT'], '2');
+    const stopped = play();
+    stopped.receive('job.launch', { ...LAUNCH, start: 2, restarts: [[3, 2]] });
+    stopped.agent.stop(() => undefined);
+    assert.equal([stopped.sweep(), stopped.spawned.length], [[], 0]);
+  });
+
+  test('a tool that fails is started again; the report of that comes before its next start', () => {
+    const { receive, exit, next, sweep, take } = play(restarting);
+    receive('job.launch', LAUNCH);
+    exit(0, 1);
+    const first = next(100).filter((what) => what !== 'output');
+    assert.equal(first, ['job.restarting 1', 'job.started 1']);
+    exit(2, 1);
+    assert.equal(next(1000).filter((what) => what !== 'output'), ['job.restarting 1'], 'it waits for the answer');
+    assert.equal(receive('job.restarting.noted', {}), ['job.started 1']);
+    for (const index of [1, 3]) exit(index);
+    assert.ok(next().includes('job.exited 3,1'));
+    assert.equal([sweep(), take()], [[], ['job.drained swept 0, restarts 0, left 0']]);
+  });
+
+  test('one that ends before its job is lost with its tools: their ends are not told', () => {
+    const { agent, receive, exit, next, logs, swept } = play();
+    receive('job.launch', LAUNCH);
+    exit(0);
+    let stops = 0;
+    agent.stop(() => (stops += 1));
+    assert.ok(next().includes('job.exited 1'), 'what has ended by itself is');
+    assert.match(logs()[1] as string, /^SIGTERM/);
+    exit(1);
+    assert.equal([next(), stops, swept.length], [[], 0, 1]);
+    swept[0]?.(0);
+    assert.equal([next(), stops], [[], 1]);
+    const ending = play();
+    ending.receive('job.launch', LAUNCH);
+    ending.receive('job.end', { kill: false, reason: 'r' });
+    ending.agent.stop(() => (stops += 1));
+    for (const index of [0, 1]) ending.exit(index);
+    assert.ok(ending.next().includes('job.exited 1,3'), 'where the job ends, they are');
+    assert.equal([ending.sweep(), stops], [['job.drained swept 0, restarts 0, left 0'], 2]);
+  });
+
+  test('what waits for credit holds up the end, and goes on with it', () => {
+    const { receive, exit, next, swept, stream, credit } = play();
+    receive('job.launch', LAUNCH);
+    stream.upCreditBytes = 0;
+    for (const index of [0, 1]) exit(index);
+    assert.equal([next(), swept.length], [['job.exited 1,3'], 0]);
+    stream.upCreditBytes = 1 << 20;
+    assert.equal(credit(), ['output', 'output', 'output', 'output']);
+    assert.is(swept.length, 1);
+  });
+
+  test('after a change of the way up, what was sent up is sent again', () => {
+    const { receive, resent } = play();
+    receive('tree.mended', {});
+    receive('overlay.detour', {});
+    assert.is(resent(), 2);
+  });
+});
