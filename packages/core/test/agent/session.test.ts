@@ -1,13 +1,16 @@
 /** A session agent with fake processes: what it tells the controller of its tools, in which order, and once. */
 
 import {
-  CONTROLLER, addressName, sessionAddress, type ErrorManager, type ProcessEvents, type SpawnSpec,
+  CONTROLLER, StciError, addressName, sessionAddress, type ErrorManager, type ProcessEvents, type SpawnSpec,
   type StreamEvents,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { AgentScope } from '../../dist/agent/composition.js';
 import type { AgentNode } from '../../dist/agent/node.js';
 import { SessionAgent } from '../../dist/agent/session.js';
+import type { ToolEnd } from '../../dist/agent/tool.js';
+import { decode } from '../../dist/codec/cbor.js';
+import { detectorProcess } from '../../dist/detector/process.js';
 import { fakeProcess, type FakeProcess } from './fake-tool.js';
 import { testPlace } from '../world.js';
 
@@ -34,20 +37,32 @@ function play(errorManager = {} as unknown as ErrorManager) {
   const place = testPlace();
   const told: string[] = [];
   const spawned: Spawned[] = [];
+  const out: string[] = [];
+  const ends: ToolEnd[] = [];
+  const faults: unknown[] = [];
   const swept: ((count: number) => void)[] = [];
   const taken: (() => void)[] = [];
   const handlers = new Map<string, (body: unknown, context: { readonly job: number }) => unknown>();
   let resent = 0;
   const stream = {
-    upCreditBytes: 1 << 20, upPieces: () => (told.push('output'), true),
+    upCreditBytes: 1 << 20,
+    upPieces(pieces: readonly Uint8Array[]): boolean {
+      const [rank, name, , bytes] = decode(Buffer.concat(pieces)) as [number, number, number, Uint8Array];
+      told.push('output');
+      out.push(`${rank}.${name} ${Buffer.from(bytes).toString()}`);
+      this.upCreditBytes -= 64 + bytes.length;
+      return true;
+    },
     whenTaken: (done: () => void) => void taken.push(done),
   };
   let streamEvents: StreamEvents | undefined;
   const numbersOf = (body: { ranks?: unknown[]; restarts?: number; survivors?: unknown[]; swept?: number }): string =>
     body.ranks === undefined ? `swept ${body.swept}, restarts ${body.restarts}, left ${body.survivors?.length}`
       : body.ranks.map((each) => (Array.isArray(each) ? each[0] : (each as { rank: number }).rank) as number).join();
-  const send = (to: number, name: string, body: object): undefined =>
-    void told.push(`${name} ${numbersOf(body)}${to === CONTROLLER ? '' : ` to ${addressName(to)}`}`);
+  const send = (to: number, name: string, body: object): undefined => {
+    if (name === 'job.exited') ends.push(...(body as { ranks: ToolEnd[] }).ranks);
+    told.push(`${name} ${numbersOf(body)}${to === CONTROLLER ? '' : ` to ${addressName(to)}`}`);
+  };
   const processes = {
     ...place.platform.processes,
     spawn: (spec: SpawnSpec, events: ProcessEvents) => {
@@ -60,7 +75,7 @@ function play(errorManager = {} as unknown as ErrorManager) {
   const node = {
     name: 'session:2', platform: { ...place.platform, processes }, params,
     identity: { self: sessionAddress(2), incarnation: 1 }, router: { parentLink: {} },
-    resendUp: () => (resent += 1), fault: (fault: unknown) => { throw fault as Error; },
+    resendUp: () => (resent += 1), fault: (fault: unknown) => void faults.push(fault),
     messages: {
       on: (name: string, handler: (body: unknown) => unknown) => void handlers.set(name, handler),
       send, sendNeighbour: (_link: unknown, name: string) => void told.push(name),
@@ -71,16 +86,18 @@ function play(errorManager = {} as unknown as ErrorManager) {
       attach: (_spec: unknown, events: StreamEvents) => ((streamEvents = events), stream),
     },
   } as unknown as AgentNode;
+  const process = detectorProcess.create({}, {}, undefined);
   const scope = {
-    jobParams: () => params, errorManager: () => errorManager, detectors: () => [],
+    jobParams: () => params, errorManager: () => errorManager,
+    detectors: () => [{ name: 'process', module: process, notifier: '', isNamed: false }],
   } as unknown as AgentScope;
   const agent = new SessionAgent({ node, scope, hostName: 'c', ownsProcess: true });
   const next = (ms = 1): string[] => (place.run(ms), told.splice(0));
-  const receive = (name: string, body: unknown): string[] => {
+  const ask = (name: string, body: unknown = {}): unknown => {
     assert.ok(handlers.has(name), name);
-    handlers.get(name)?.(body, { job: JOB });
-    return next();
+    return handlers.get(name)?.(body, { job: JOB });
   };
+  const receive = (name: string, body: unknown): string[] => (ask(name, body), next());
   const exit = (index: number, status = 0): void => {
     const { process } = spawned[index] as Spawned;
     process.group = 0;
@@ -93,8 +110,11 @@ function play(errorManager = {} as unknown as ErrorManager) {
   const logs = (): string[] => spawned.map(({ process }) => process.log.filter((what) => what !== 'read').join());
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   return {
-    agent, spawned, swept, receive, exit, sweep, take, next, logs, isQuiet, stream, resent: () => resent,
-    credit: () => (streamEvents?.onCredit(), next()),
+    agent, ask, out, ends, faults, spawned, swept, receive, exit, sweep, take, next, logs, isQuiet, stream,
+    resent: () => resent,
+    credit: (): string[] => (streamEvents?.onCredit(), next()),
+    fault: (error: StciError): string[] => (streamEvents?.onFault(error), next()),
+    input: (text: string, release: () => void) => streamEvents?.onDown(Buffer.from(text), release),
   };
 }
 
@@ -109,7 +129,8 @@ suite('session agent', (test) => {
     exit(0);
     exit(1, 3);
     assert.equal(swept.length, 0, 'in a later turn');
-    assert.equal(next().sort(), ['job.exited 1,3', 'output', 'output', 'output', 'output']);
+    const outputs = Array.from({ length: 4 }, () => 'output');
+    assert.equal(next().sort(), ['failure.report', 'job.exited 1,3', ...outputs]);
     assert.is(swept.length, 1);
     assert.equal([sweep(2), take()], [[], ['job.drained swept 2, restarts 0, left 0']]);
     assert.equal([credit(), receive('job.end', { kill: false }), swept.length], [[], [], 0], 'once');
@@ -215,15 +236,22 @@ suite('session agent', (test) => {
   });
 
   test('a tool that fails is started again; the report of that comes before its next start', () => {
-    const { receive, exit, next, sweep, take } = play(restarting);
+    const { receive, ask, spawned, exit, next, sweep, take } = play(restarting);
     receive('job.launch', LAUNCH);
     exit(0, 1);
-    const first = next(100).filter((what) => what !== 'output');
+    const first = next(100).filter((what) => what.startsWith('job.'));
     assert.equal(first, ['job.restarting 1', 'job.started 1']);
     exit(2, 1);
-    assert.equal(next(1000).filter((what) => what !== 'output'), ['job.restarting 1'], 'it waits for the answer');
+    assert.equal(next(1000).filter((what) => what.startsWith('job.')), ['job.restarting 1'], 'it waits for the answer');
     assert.equal(receive('job.restarting.noted', {}), ['job.started 1']);
-    for (const index of [1, 3]) exit(index);
+    exit(3, 1);
+    assert.equal(next(1000).filter((what) => what.startsWith('job.')), ['job.restarting 1'], 'each for its own');
+    assert.equal(receive('job.restarting.noted', {}), ['job.started 1']);
+    assert.equal(spawned.map(({ spec: { env } }) => env['STCI_ATTEMPT']), ['1', '1', '2', '3', '4']);
+    const restarts = (ask('agent.metrics') as [string, string, string, string[], number[]][])
+      .find(([name]) => name.includes('restart'));
+    assert.equal(restarts?.[4], [3]);
+    for (const index of [1, 4]) exit(index);
     assert.ok(next().includes('job.exited 3,1'));
     assert.equal([sweep(), take()], [[], ['job.drained swept 0, restarts 0, left 0']]);
   });
@@ -265,5 +293,92 @@ suite('session agent', (test) => {
     receive('tree.mended', {});
     receive('overlay.detour', {});
     assert.is(resent(), 2);
+  });
+
+  test('output goes with its rank and stream, each of which ends once; tools stop at the end of the credit', () => {
+    const { receive, spawned, out, next, logs, stream, credit, exit } = play();
+    receive('job.launch', LAUNCH);
+    const [one, three] = spawned.map(({ process }) => process) as [FakeProcess, FakeProcess];
+    one.events.onOutput('stdout', Buffer.from('a'), 1);
+    three.events.onOutput('stderr', Buffer.from('b'), 1);
+    assert.equal(out, ['1.1 a', '3.2 b']);
+    stream.upCreditBytes = 0;
+    one.events.onOutput('stdout', Buffer.from('c'), 1);
+    assert.equal(logs(), ['pause', 'pause'], 'all of them');
+    stream.upCreditBytes = 1 << 20;
+    credit();
+    next();
+    assert.equal([out.at(-1), ...spawned.map(({ process }) => process.log.at(-1))], ['1.1 c', 'read', 'read']);
+    for (const index of [0, 1]) exit(index);
+    next();
+    assert.equal(out.slice(3), ['1.1 ', '1.2 ', '3.1 ', '3.2 ']);
+  });
+
+  test('where nobody takes the output any more, the fault is told, and tools end all the same', () => {
+    const { receive, faults, fault, stream, exit, next, swept } = play();
+    receive('job.launch', LAUNCH);
+    stream.upCreditBytes = 0;
+    for (const index of [0, 1]) exit(index);
+    next();
+    assert.is(swept.length, 0);
+    stream.upCreditBytes = Infinity; // Of a stream that is closed: what is sent is dropped.
+    fault(new StciError('STCI_STREAM_CLOSED' as never, 'gone'));
+    assert.equal([faults.length, swept.length], [1, 1]);
+  });
+
+  test('input goes to the ranks that read it, from their start; when none does any more, that is told', () => {
+    const { receive, input, spawned, exit, next } = play();
+    receive('job.launch', { ...LAUNCH, stdin: { to: 'rank', rank: 3 } });
+    let released = 0;
+    input('x', () => (released += 1));
+    const writes = spawned.map(({ process }) => process.log.filter((what) => what.startsWith('write')));
+    assert.equal(writes, [[], ['write x']]);
+    assert.is(released, 1);
+    exit(0);
+    assert.not.ok(next().some((what) => what.startsWith('job.unread')));
+    exit(1);
+    assert.is(next().filter((what) => what.startsWith('job.unread')).length, 1);
+    const none = play();
+    none.receive('job.launch', LAUNCH);
+    none.input('y', () => (released += 1));
+    assert.is(released, 2, 'where none reads, it is dropped');
+  });
+
+  test('how each ended: by itself, by a signal, or because it was told to', () => {
+    const { receive, ends, spawned, exit, next, logs } = play();
+    receive('job.launch', LAUNCH);
+    exit(0, 4);
+    next();
+    receive('host.ending', {});
+    (spawned[1] as Spawned).process.group = 0;
+    spawned[1]?.process.events.onExit({ signal: 'SIGTERM' });
+    next();
+    const told = ends.map(({ rank, outcome, attempt }) => [rank, outcome, attempt]);
+    assert.equal(told, [[1, 'exited', 1], [3, 'ended', 1]]);
+    assert.not.ok(logs()[1]?.includes('SIGTERM'), 'it had got that');
+  });
+
+  test('one that waits for its next start when the job ends is told as it ended, and not started', () => {
+    const { receive, ends, exit, next, spawned, swept } = play(restarting);
+    receive('job.launch', LAUNCH);
+    exit(0, 5);
+    assert.ok(next().includes('job.restarting 1'));
+    receive('job.end', { kill: false, reason: 'r' });
+    exit(1);
+    next(1000);
+    assert.equal([ends.map(({ rank, end }) => [rank, end?.status]), spawned.length], [[[1, 5], [3, 0]], 2]);
+    assert.is(swept.length, 1);
+  });
+
+  test('as it stops, nothing waits for news, and no timer is left', () => {
+    const { agent, receive, exit, next, sweep, isQuiet, stream } = play();
+    receive('job.launch', LAUNCH);
+    stream.upCreditBytes = 0;
+    for (const index of [0, 1]) exit(index, 1);
+    let stops = 0;
+    agent.stop(() => (stops += 1));
+    assert.ok(next().some((what) => what === 'job.exited 1,3'));
+    assert.equal(sweep(), ['job.drained swept 0, restarts 0, left 0']);
+    assert.equal([stops, isQuiet()], [1, true]);
   });
 });
