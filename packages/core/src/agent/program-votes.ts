@@ -39,7 +39,8 @@ export class ProgramVotes {
   readonly #partsBytesMax: number;
   /** Collectives decided so far; undefined until the controller has said so. */
   #decided: number | undefined;
-  #unsent: Program[] = [];
+  /** Whose votes are to be sent, each once: what it has counts against a bound. */
+  readonly #unsent = new Set<Program>();
   #number = 0;
   /** Bytes of the parts that were sent for the open collective. */
   #sentBytes = 0;
@@ -163,7 +164,7 @@ export class ProgramVotes {
   /** Votes of this host are sent together, if they come together. */
   #send(program: Program): void {
     const { node: { platform: { clock } }, programs } = this.#init;
-    this.#unsent.push(program);
+    this.#unsent.add(program);
     const isLast = [...programs.values()].every(({ vote }) => vote !== undefined);
     if (isLast) clock.soon(() => this.#flush());
     else this.#timer ??= clock.after(TOGETHER_MS, () => this.#flush());
@@ -173,7 +174,8 @@ export class ProgramVotes {
     this.#timer?.cancel();
     this.#timer = undefined;
     if (this.#decided === undefined || this.#isClosed) return; // Until the state is known.
-    const votes = this.#unsent.splice(0).flatMap((program) => this.#wire(program));
+    const votes = [...this.#unsent].flatMap((program) => this.#wire(program));
+    this.#unsent.clear();
     if (votes.length === 0) return;
     const { node, host } = this.#init;
     const sequence = this.#decided + 1;

@@ -4,6 +4,7 @@ import { createLedger, mapJob } from '@stci/core';
 import { COLLECTIVES, MARKS_MAX, PROGRAM_PARTS_BYTES_MAX, StciError, type ErrorCode } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { JobPrograms } from '../../dist/agent/job-programs.js';
+import { moveRanks } from '../../dist/job/placement.js';
 import type { AgentNode } from '../../dist/agent/node.js';
 import { LIMITS, app, hosts, job } from '../job-help.js';
 import { testPlace } from '../world.js';
@@ -161,5 +162,24 @@ suite('programs of a job', (test) => {
     mark();
     assert.throws(mark, /at most 10000 marks of rank 1/u);
     assert.throws(() => programs.onMarked({ host: 1, marks: [[1, 'm', 1]] }), /Expected ranks of host 1, got rank 1/u);
+  });
+
+  test('a program is told who is where, in order, also where ranks have moved, and who has ended', () => {
+    const states: { places: unknown; ended: unknown; attempts: unknown }[] = [];
+    const node = {
+      platform: testPlace().platform, params: { int: () => 1 << 24 },
+      messages: { send: (_to: number, _name: string, body: never) => void states.push(body) },
+    } as unknown as AgentNode;
+    const spec = job({ apps: [app(14)], hosts: hosts('a:7 b:7'), mapBy: { by: 'node' } });
+    const ledger = createLedger({ job: 1, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
+    for (const rank of [11, 2]) {
+      ledger.exited({ rank, pid: 1, outcome: 'exited', end: { status: 0 }, endWallMs: 1, leftovers: 0 }, 1);
+    }
+    ledger.remap(moveRanks(ledger.map, [3, 1], 0));
+    new JobPrograms(node, 1, ledger, () => undefined).onOpen(1);
+    const evens = [6, 8, 10, 12].map((rank) => [rank, rank]);
+    const odds = [5, 7, 9, 11, 13].map((rank) => [rank, rank]);
+    assert.equal(states[0]?.places, [[0, 'a', [[0, 4], ...evens]], [1, 'b', odds]]);
+    assert.equal([states[0]?.ended, states[0]?.attempts], [[[2, 2], [11, 11]], []]);
   });
 });
