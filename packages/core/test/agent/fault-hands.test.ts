@@ -37,11 +37,26 @@ suite('hands of faults', (test) => {
       restore: (peers: readonly number[], id: string) => void seen.push(`restore ${peers} ${id}`),
     };
     const hands = linkHands({ linkFaults } as unknown as AgentNode);
-    hands.impair?.({ type: 'impair', key: 'k', peers: [1, 2], how: SILENT }, order('a'), () => undefined);
-    hands.restore?.({ type: 'restore', key: 'k', peers: [1] }, order('a'), () => undefined);
+    const done = (problem?: string): void => void seen.push(problem ?? 'done');
+    hands.impair?.({ type: 'impair', key: 'k', peers: [1, 2], how: SILENT }, order('a'), done);
+    hands.impair?.({ type: 'impair', key: 'k', peers: [3], how: SILENT }, order('a'), done);
+    hands.restore?.({ type: 'restore', key: 'k', peers: [1] }, order('a'), done);
+    hands.restore?.({ type: 'restore', key: 'k', peers: [1] }, order('b'), done);
+    hands.release?.(order('b'));
+    assert.equal(seen.splice(0),
+      ['impair 1,2 a', 'done', 'impair 3 a', 'done', 'restore 1 a', 'done', 'restore 1 b', 'done']);
     hands.release?.(order('a'));
     hands.release?.(order('a'));
-    assert.equal(seen, ['impair 1,2 a', 'restore 1 a', 'restore 2 a']);
+    assert.equal(seen, ['restore 2,3 a']);
+  });
+
+  test('a close of links is done if there was one', () => {
+    for (const count of [0, 1, 2]) {
+      const told: (string | undefined)[] = [];
+      const hands = linkHands({ linkFaults: { close: () => count } } as unknown as AgentNode);
+      hands.close?.({ type: 'close', key: 'k', peers: [1] }, order('a'), (problem) => told.push(problem));
+      assert.equal(told, [count === 0 ? 'there is no link to close' : undefined]);
+    }
   });
 });
 
