@@ -7,6 +7,7 @@ import {
 import { assert, suite } from '@stci/testkit';
 import type { AgentLauncher } from '../../dist/agent/agent-launcher.js';
 import type { AgentNode } from '../../dist/agent/node.js';
+import { decodeBootDetails, type BootDetails } from '../../dist/agent/boot-details.js';
 import { BootSubtree } from '../../dist/agent/boot-subtree.js';
 import { Bootstrap } from '../../dist/agent/bootstrap.js';
 import type { BootstrapEvents } from '../../dist/agent/bootstrap-contracts.js';
@@ -18,22 +19,27 @@ const HOSTS = 6;
 const KEY = new Uint8Array(32);
 
 /** Hosts 0 to 5 in a binary tree: 2 and 3 below 0, 4 and 5 below 1. All agents are started together, and wait. */
-function play(more: Settings = {}) {
+function play(more: Settings = {}, { count = HOSTS, stays = true, isLocal = false } = {}) {
   const settings = { 'launcher.tree.arity': '2', 'errmgr.launch': 'retry', launcherproc: 'local', ...more };
   const net = makeNet([0], settings);
   const node = net.nodes[0] as AgentNode;
   const { params, snapshot } = resolved(settings);
   const scope = composition.scope('controller', params, net.platform);
-  const hosts = Array.from({ length: HOSTS }, (_, i) => ({ name: `h${i}`, slots: 1, slotsBound: true, origin: 't' }));
+  const hosts = Array.from({ length: count }, (_, i) => ({ name: `h${i}`, slots: 1, slotsBound: true, origin: 't' }));
   let together: AgentsEvents | undefined;
   const [nothing, stop] = [(): void => undefined, (_: unknown, done: () => void): void => done()];
   const children = {
     launch: nothing, relaunch: nothing, adopt: nothing, stop, stopRest: (done: () => void) => done(),
   };
   const events: string[] = [];
+  const details: BootDetails[] = [];
   const agentLauncher = {
-    isLocal: false, supervise: () => children, ready: (done: () => void) => done(), problemOf: () => undefined,
-    connection: () => ({ connect: [] }), rootSpec: () => ({}), close: () => undefined,
+    isLocal, supervise: () => children, ready: (done: () => void) => done(), problemOf: () => undefined,
+    connection: () => ({ connect: [] }), close: () => undefined,
+    rootSpec: (_start: unknown, _incarnation: number, encoded: Uint8Array) => {
+      details.push(decodeBootDetails(encoded));
+      return {};
+    },
     launcherOfAll: {
       name: 'all',
       startAll: (_start: AgentsStart, given: AgentsEvents) => {
@@ -45,7 +51,7 @@ function play(more: Settings = {}) {
   const tree = sessionTree(scope, hosts, params);
   const bootstrap = new Bootstrap({
     node, agentLauncher, tree, errorManager: scope.errorManager(params), hosts,
-    spares: [], stays: true, snapshot,
+    spares: [], stays, snapshot,
   }, new Proxy({}, { get: (_, name) => () => events.push(String(name)) }) as BootstrapEvents);
   bootstrap.start();
   for (const host of hosts.keys()) together?.onPlace(host, { addresses: [`tls://h${host}:1`], key: KEY });
@@ -63,7 +69,7 @@ function play(more: Settings = {}) {
     return start.orStart === true ? 'reach or start' : 'reach';
   };
   const exit = (host: HostIndex): void => together?.onExit(host, { status: 0 });
-  return { net, node, exit, agentLauncher, tree, bootstrap, events, up, fail, next };
+  return { net, node, details, exit, agentLauncher, tree, bootstrap, events, up, fail, next };
 }
 
 suite('bootstrap', (test) => {
@@ -150,5 +156,19 @@ suite('bootstrap', (test) => {
       [above, below], [rootAddress(4), above], [CONTROLLER, above], [below, CONTROLLER], [below, sessionAddress(0)],
       [rootAddress(HOSTS), rootAddress(1)], [rootAddress(HOSTS), rootAddress(2)], [rootAddress(HOSTS), rootAddress(9)],
     ] as const) assert.is(isPlannedBelow(agent, by), false, `${agent} by ${by}`);
+  });
+
+  test('the one agent of a session of one job on this machine ends with its link; others wait for another', () => {
+    const outlives = (count: number, stays: boolean, isLocal: boolean): boolean[] =>
+      play({}, { count, stays, isLocal }).details.map(({ outlivesParent }) => outlivesParent);
+    assert.equal(outlives(1, false, true), [false]);
+    assert.equal([outlives(1, true, true), outlives(1, false, false)], [[true], [true]]);
+    assert.equal(outlives(2, false, true), [true, true]);
+  });
+
+  test('each agent is told its host, those below it, and how many there are', () => {
+    const { details } = play();
+    const told = details.map(({ host, hosts, subtree }) => [host, hosts, subtree.map(([each]) => each)]);
+    assert.equal(told, [[0, HOSTS, [0, 2, 3]], [1, HOSTS, [1, 4, 5]]]);
   });
 });

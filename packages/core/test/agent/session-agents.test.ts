@@ -121,6 +121,7 @@ suite('starts of session agents', (test) => {
     launch(2);
     agents.close(1);
     assert.equal(told(), ['release 1: the job is over']);
+    agents.onEnd({ kill: false, reason: 'r' } as never, 1); // It comes late.
     assert.equal(open(), ['start 2/1']);
     assert.equal(up(2), ['job.launch to job 2']);
   });
