@@ -55,9 +55,9 @@ suite('messages to the failure watch', (test) => {
   test('they come from agents that have a position, and are dropped as long as there is no watch', () => {
     const handlers = new Map<string, (message: unknown, context: { readonly source: Address }) => void>();
     const told: unknown[] = [];
-    let watch: unknown;
+    const held: { watch?: unknown } = {};
     const messages = { on: (name: string, handler: never) => void handlers.set(name, handler) };
-    bindFailureWatch({ messages } as unknown as AgentNode, () => watch as FailureWatch | undefined);
+    bindFailureWatch({ messages } as unknown as AgentNode, () => held.watch as FailureWatch | undefined);
     const receive = (name: string, source: Address): void => handlers.get(name)?.({ member: name }, { source });
     const all = (): void => {
       for (const source of [rootAddress(3), CONTROLLER, NEIGHBOUR]) receive('detector.message', source);
@@ -65,7 +65,7 @@ suite('messages to the failure watch', (test) => {
       receive('failure.joined', CONTROLLER);
     };
     all();
-    watch = {
+    held.watch = {
       onMessage: (from: number, { member }: { member: string }) => told.push(`${member} of ${from}`),
       joined: (member: string) => told.push(member),
     };
