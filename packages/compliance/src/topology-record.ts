@@ -55,9 +55,10 @@ export function* badRequests({ params }: TopologyComponent): Generator<TopologyR
   }
 }
 
-/** Of another type, beyond its bounds, none of those that are named. */
+/** Of another type, beyond its bounds, between whole numbers, none of those that are named. */
 function badValues({ type, min, max }: ParamSpec): unknown[] {
   const beyond = [...(min === undefined ? [] : [min - 1]), ...(max === undefined ? [] : [max + 1])];
+  if (type === 'int') beyond.push((min ?? 0) + 0.5);
   return [{ not: 'a value' }, ...beyond, ...(type === 'enum' || type === 'bool' ? ['no-such-value'] : [])];
 }
 
@@ -104,6 +105,15 @@ export function checkOption(
 function answersOf(topology: Topology): unknown {
   const all = Array.from({ length: topology.size }, (_, position) => position);
   return all.map((from) => [topology.neighbours(from), all.map((to) => topology.nextHop(from, to))]);
+}
+
+/** Each parameter's values but the default, the largest too, as options. */
+export function* otherOptions({ params }: TopologyComponent): Generator<TopologyOptions> {
+  for (const [name, spec] of Object.entries(params)) {
+    for (const value of new Set([...someValues(spec), ...(spec.max === undefined ? [] : [spec.max])])) {
+      if (value !== spec.default) yield { [name]: value };
+    }
+  }
 }
 
 /** The default, and other valid values if the type implies them. */

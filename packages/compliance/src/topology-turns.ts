@@ -24,29 +24,47 @@ export function checkTurns(make: Make, other: Make): void {
   const alone = elsewhere(() => LISTS.map((list) => list(make(), new Set()).map(answerOf)));
   const [one, second] = [make(), make === other ? make() : other()];
   const dead = new Set<Position>();
-  const lists = LISTS.map((list) => list(one, dead));
+  const lists = LISTS.map((list) => list(one, dead, true));
   const others = LISTS.flatMap((list) => list(second, dead));
+  const kept: Kept[] = [];
   elsewhere(() => {
     const longest = Math.max(...lists.map(({ length }) => length));
     for (let at = longest - 1; at >= 0; at--) {
       for (const [index, list] of lists.entries()) {
         const question = list[at];
         if (question === undefined) continue;
-        const found = answerOf(question);
+        const answer = question.ask();
+        const found = textOf(answer);
+        if (typeof answer === 'object') kept.push({ what: question.what, answer, found });
         const expected = alone[index]?.[at];
         assert.ok(found === expected, `${question.what} answers ${found}, asked alone ${expected}`);
         others[(at * lists.length + index) % others.length]?.ask();
       }
     }
   });
+  for (const { what, answer, found } of kept) {
+    const later = textOf(answer);
+    assert.ok(later === found, `the list that ${what} answers is ${found}, and ${later} once others were asked for`);
+  }
+}
+
+/** A list that was answered. */
+interface Kept {
+  readonly what: string;
+  readonly answer: unknown;
+  readonly found: string;
 }
 
 function answerOf({ ask }: Question): string {
-  const answer = ask();
+  return textOf(ask());
+}
+
+function textOf(answer: unknown): string {
   return answer === undefined ? 'undefined' : JSON.stringify(answer);
 }
 
-type Questions = (topology: Topology, dead: Set<Position>) => Question[];
+/** `isReversed`: the dead are added in the other order. */
+type Questions = (topology: Topology, dead: Set<Position>, isReversed?: boolean) => Question[];
 
 /** Each of one part of a topology. */
 const LISTS: readonly Questions[] = [
@@ -56,12 +74,13 @@ const LISTS: readonly Questions[] = [
   ],
   (topology) => pairs(topology).map(([from, to]) => (
     { what: `the hop from ${from} to ${to}`, ask: () => topology.nextHop(from, to) })),
-  (topology, dead) => pairs(topology).map(([from, to], index) => ({
-    what: `the hop from ${from} to ${to} around the dead`,
+  (topology, dead, isReversed = false) => pairs(topology).map(([from, to], index) => ({
+    what: `the hop from ${from} to ${to} around the dead, in any order,`,
     // Sessions, too, have one set, to which they add.
     ask: () => {
       dead.clear();
-      for (const position of deadOf(topology, index, from, to)) dead.add(position);
+      const all = deadOf(topology, index, from, to);
+      for (const position of isReversed ? all.reverse() : all) dead.add(position);
       return topology.nextHop(from, to, dead);
     },
   })),

@@ -9,6 +9,7 @@ import type { Position, Topology } from '@stci/interface';
 import { checkCases, type SuiteCall } from './cases.js';
 import { checkTexts } from './component-record.js';
 import { less, verify, without } from './counterexample.js';
+import { skip } from './running-test.js';
 import { seededIntegers } from './seeded.js';
 import type { IntegerSource } from './seeded.js';
 import { suite } from './suite.js';
@@ -16,7 +17,7 @@ import {
   TOPOLOGY, TOPOLOGY_CHECKS, type TopologyExample, type TopologyPromiseName as Name,
 } from './topology-checks.js';
 import {
-  COMPARED_SIZE, badRequests, checkOption, checkRefusal, optionPairs, topologyMaker,
+  COMPARED_SIZE, badRequests, checkOption, checkRefusal, optionPairs, otherOptions, topologyMaker,
 } from './topology-record.js';
 import type { MakeTopology, TopologyComponent, TopologyOptions, TopologyRequested } from './topology-record.js';
 import { checkTurns } from './topology-turns.js';
@@ -43,12 +44,18 @@ const BIT_SIZES = [256, 512, 1024, 2048, 4096].flatMap((size) => [size - 1, size
 /** Of those the longest route, up to this size, and spanning trees are looked at as a whole; and of some others. */
 const ALL_ROUTES_SIZE_MAX = 1025;
 const WHOLE_TREE_SIZE_MAX = 1025;
+const HUGE_SIZE = 65_537;
+/** With each value of an option that suits; COMPARED_SIZE always does. */
+const OPTION_SIZES = [COMPARED_SIZE, 33, 100];
+/** Where many positions are dead: more than a word has bits. */
+const MANY_DEAD_SIZES = [100, 129];
 const OTHER_SIZES = [48, 81, 96, 100, 192, 210, 255, 384];
 /** Of so many positions all sets of dead ones. */
 const ALL_SETS_SIZE_MAX = 6;
 const DEAD_SETS = 6;
 const SAMPLES = 60;
 const FEW_SAMPLES = 15;
+const HUGE_SAMPLES = 5;
 const SMALL_SIZES = Array.from({ length: SMALL_SIZE_MAX }, (_, index) => index + 1);
 /** COMPARED_SIZE: for options, all of whose values suit it. */
 const TURNS_SIZES = [2, 9, COMPARED_SIZE, 33, 64, 100];
@@ -80,6 +87,13 @@ export function topologyCompliance(component: TopologyComponent, cases: readonly
     test.skipIf(isPlain, 'it has no parameters', 'options: parameters are their defaults', () => {
       for (const option of optionPairs(component)) check({ promise: 'options', size: COMPARED_SIZE, option });
     }, EXHAUSTIVE);
+    test.skipIf(isPlain, 'it has no parameters', 'other parameters', () => {
+      const others = [...othersThatSuit(component)];
+      if (others.length === 0) return skip('of its parameters no other values are known');
+      for (const { options, size } of others) {
+        for (const promise of ['links', 'route', 'diameter', 'tree'] as const) check({ promise, size, options });
+      }
+    }, EXHAUSTIVE);
     for (const one of cases) {
       const example = (promise: Name, size: number): TopologyExample => {
         const options = one.options?.(size);
@@ -102,7 +116,12 @@ export function topologyCompliance(component: TopologyComponent, cases: readonly
         test(`${one.label}: degree`, full('degree', (size) => [{ degreeMax: degreeMax(size) }]), EXHAUSTIVE);
       }
       test(`${one.label}: route, diameter`, full('route', undefined, 'diameter'), EXHAUSTIVE);
-      test(`${one.label}: route around dead positions`, small('route', dead), EXHAUSTIVE);
+      test(`${one.label}: route around dead positions`, () => {
+        small('route', dead)();
+        for (const size of MANY_DEAD_SIZES) {
+          for (const many of manyDead(size)) check({ ...example('route', size), ...many });
+        }
+      }, EXHAUSTIVE);
       if (one.avoidsDead) test(`${one.label}: detour`, small('detour', dead), EXHAUSTIVE);
       test(`${one.label}: tree`, full('tree'), EXHAUSTIVE);
       test(`${one.label}: turns`, () => {
@@ -125,6 +144,12 @@ export function topologyCompliance(component: TopologyComponent, cases: readonly
           for (const { promise, ...rest } of samples(size, one, SAMPLES)) check({ ...example(promise, size), ...rest });
         }, EXHAUSTIVE);
       }
+      if (one.largeSizes !== undefined) continue;
+      test(`${one.label}: ${HUGE_SIZE} positions, sampled`, () => {
+        for (const { promise, ...rest } of samples(HUGE_SIZE, one, HUGE_SAMPLES)) {
+          if (promise !== 'detour') check({ ...example(promise, HUGE_SIZE), ...rest });
+        }
+      }, EXHAUSTIVE);
     }
   });
 }
@@ -211,6 +236,34 @@ function* othersOf(component: TopologyComponent, one: TopologyCase, size: number
   for (const { name, value } of size === COMPARED_SIZE ? optionPairs(component) : []) {
     if (!seen.has(`${name} ${String(value)}`)) yield { size, options: { ...one.options?.(size), [name]: value } };
     seen.add(`${name} ${String(value)}`);
+  }
+}
+
+/** Options of one value each, with sizes that they suit. */
+function* othersThatSuit(component: TopologyComponent): Generator<{ options: TopologyOptions; size: number }> {
+  const make = topologyMaker(component);
+  for (const options of otherOptions(component)) {
+    for (const size of OPTION_SIZES) {
+      try {
+        make(size, options);
+      } catch (error) {
+        if (size !== COMPARED_SIZE) continue;
+        throw error;
+      }
+      yield { options, size };
+    }
+  }
+}
+
+/** Two of five are dead, in any order; from next to those that were added last. */
+function* manyDead(size: number): Generator<{ dead: readonly Position[]; source: Position }> {
+  const random = seededIntegers(size);
+  const dead = new Set<Position>();
+  while (dead.size < size * 2 / 5) dead.add(random(size));
+  for (const last of [...dead].slice(-3)) {
+    for (const source of [last - 1, last + 1].map((one) => (one + size) % size)) {
+      if (!dead.has(source)) yield { dead: [...dead], source };
+    }
   }
 }
 
