@@ -66,6 +66,8 @@ const SMALL_SIZE_MAX = 64;
 const BIT_SIZES = [128, 256, 512, 1024, 2048, 4096].flatMap((size) => [size - 1, size, size + 1]);
 /** Whose trees are looked at, no more. */
 const HUGE_SIZES = [8191, 8192, 8193, 16_385, 65_537];
+/** Powers of odd numbers, whose logarithms are rounded. */
+const POWER_SIZES = [81, 100, 125, 216, 243, 343, 625, 729, 2187, 3125];
 /** With parameters at their bounds, and other names. */
 const FEW_SIZES = [1, 2, 3, 16, 33, 64];
 const MANY_NAMES_SIZE = 1100;
@@ -101,6 +103,9 @@ export function launcherCompliance(
       for (const params of all) {
         launcherExample(component, { promise: 'policy', params });
         for (const hosts of [...FEW_SIZES, 1025, 2500]) launcherExample(component, { promise: 'tree', hosts, params });
+        for (const hosts of [32, ...NAMES.map((name) => namesOf(10, name))]) {
+          for (const promise of ['same', 'pure'] as const) launcherExample(component, { promise, hosts, params });
+        }
       }
       for (const param of Object.keys(component.params)) launcherExample(component, { promise: 'params', param });
     }, LARGE);
@@ -117,7 +122,7 @@ export function launcherCompliance(
       for (const promise of ['tree', 'same', 'pure'] as const) test(`${label}: ${promise}`, each(promise), LARGE);
       if (largeSizes === LARGE_SIZES) {
         test(`${label}: tree of many`, () => {
-          for (const size of HUGE_SIZES) {
+          for (const size of [...POWER_SIZES, ...HUGE_SIZES]) {
             const hosts = one.names?.(size) ?? size;
             launcherExample(component, { promise: 'tree', hosts, ...(params && { params }) });
           }
@@ -189,7 +194,10 @@ function check(component: LauncherComponent, example: LauncherExample): void {
   const launcher = create();
   const specs = specsOf(hosts);
   if (promise === 'policy') {
-    return assert.ok(TEXT.test(launcher.policy), `its name is ${JSON.stringify(launcher.policy)}`);
+    const before = launcher.policy;
+    launcher.tree(specs);
+    for (const name of [before, launcher.policy]) assert.ok(TEXT.test(name), `its name is ${JSON.stringify(name)}`);
+    return assert.is(launcher.policy, before, 'asked for a tree, it is called otherwise:');
   }
   const ask = (one: Launcher): BootTreePlan => checkBootPlan(one.policy, specs, one.tree(specs));
   if (promise === 'pure') {
@@ -201,6 +209,8 @@ function check(component: LauncherComponent, example: LauncherExample): void {
   if (promise === 'tree') firstOf(component, specs, params, plan);
   if (promise === 'same') {
     assert.equal(plan, firstOf(component, specs, params, plan), 'asked at first, it has answered something else');
+    const kept = launcher.tree(specs);
+    const text = JSON.stringify(kept);
     for (const set of [params, ...atBounds(component, undefined)]) {
       const another = create(set);
       for (const other of othersOf(specs)) {
@@ -210,6 +220,7 @@ function check(component: LauncherComponent, example: LauncherExample): void {
         another.tree(other);
       }
     }
+    assert.ok(JSON.stringify(kept) === text, 'the tree that it has answered changes when it is asked about others');
     elsewhere(() => {
       assert.equal(ask(launcher), plan, 'asked again, it answers something else');
       assert.equal(ask(create()), plan, 'another instance answers something else');
@@ -237,7 +248,7 @@ function firstOf(
 function specsOf(hosts: number | readonly string[]): HostSpec[] {
   const names = typeof hosts === 'number' ? Array.from({ length: hosts }, (_, host) => `n${host}`) : hosts;
   return names.map((name, host) => ({
-    name, slots: 1 + host % 8, slotsBound: host % 3 === 1, origin: ORIGINS[host % 7] ?? 'compliance',
+    name, slots: host % 11 === 10 ? 256 : 1 + host % 8, slotsBound: host % 3 === 1, origin: ORIGINS[host % 7] ?? 'compliance',
     ...(host % 5 === 4 && { user: USERS[host % USERS.length]! }),
   }));
 }
@@ -253,8 +264,12 @@ const NAMES: readonly ((host: number, of: number) => string)[] = [
   (host, of) => `n${of - host}`,
   (host, of) => (host % 3 === 1 ? `other${of}x${host}` : `n${host}`),
   (host) => `fd00::${(host + 1).toString(16)}`,
+  // Words that objects have as well; numbers that are equal once they are rounded.
+  (host) => `${WORDS[host % WORDS.length]}${host < WORDS.length ? '' : `9007199254740${host + 1000}`}`,
   (host) => `Node-${host}.${'a-long-label.'.repeat(12)}EXAMPLE`,
 ];
+
+const WORDS = ['constructor', 'toString', 'valueOf', 'n'];
 
 function namesOf(size: number, name: (host: number, of: number) => string): string[] {
   return Array.from({ length: size }, (_, host) => name(host, size));
