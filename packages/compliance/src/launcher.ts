@@ -103,9 +103,7 @@ export function launcherCompliance(
       for (const params of all) {
         launcherExample(component, { promise: 'policy', params });
         for (const hosts of [...FEW_SIZES, 1025, 2500]) launcherExample(component, { promise: 'tree', hosts, params });
-        for (const hosts of [32, ...NAMES.map((name) => namesOf(10, name))]) {
-          for (const promise of ['same', 'pure'] as const) launcherExample(component, { promise, hosts, params });
-        }
+        for (const promise of ['same', 'pure'] as const) launcherExample(component, { promise, hosts: 18, params });
       }
       for (const param of Object.keys(component.params)) launcherExample(component, { promise: 'params', param });
     }, LARGE);
