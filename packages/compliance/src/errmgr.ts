@@ -56,10 +56,14 @@ export interface ErrmgrExample extends Example<keyof typeof ERRMGR.promises> {
   /** What failed; default: rank 0, host 0, exit code 1. */
   readonly failed?: Failed;
   /** What the session's parameters say about its hosts; default: abort, leave-out. */
-  readonly hosts?: Pick<ErrorManagerDeps['hosts'], 'launch' | 'loss'>;
+  readonly hosts?: Pick<ErrorManagerDeps['hosts'], 'launch' | 'loss'> & Partial<ErrorManagerDeps['hosts']>;
 }
 
-type Failed = Pick<Failure, 'exitCode'> & { readonly rank: number; readonly host: number; readonly wallMs?: number };
+type Failed = Pick<Failure, 'exitCode'> & {
+  readonly rank: number; readonly host: number; readonly wallMs?: number;
+  /** Of `tool-start`: nothing that another start would make better. The error has no data, then. */
+  readonly code?: Failure['error']['code'];
+};
 
 const STARTS_MAX = 1000;
 /** Counted in bytes, or in words, they are few again. */
@@ -79,9 +83,14 @@ const OVER: readonly FailureKind[] = ['timeout', 'interrupt', 'output'];
 const KINDS: readonly FailureKind[] = [...TOOL, 'session-lost', ...HOST, ...OVER];
 const ATTEMPTS = [1, 2, 3, 4, 5, 6, 30];
 const FAILURES_BEFORE = [0, 1, 2, 5, 1000];
+/** Of these few questions: shifted by as many bits, a pause is negative, or short again. */
+const LATER_ATTEMPTS = [7, 8, 12, 16, 31, 32, 33, 64, 100, 101];
 const OTHERS: readonly Failed[] = [
-  { rank: 7, host: 3, exitCode: 137 }, { rank: 300, host: 70, exitCode: 255, wallMs: 2 ** 41 },
+  { rank: 7, host: 3, exitCode: 137, code: 'STCI_PROGRAM_NOT_EXECUTABLE' },
+  { rank: 300, host: 70, exitCode: 255, wallMs: 2 ** 41, code: 'STCI_PROGRAM_WDIR' },
 ];
+/** Of hosts that are started at least three times. */
+const HOST_NAMES = ['fd00::5', 'Node-3.EXAMPLE.org', '10.0.0.4', `n.${'a-long-label.'.repeat(12)}org`];
 
 const CALL: SuiteCall<ErrmgrCase> = {
   suite: 'errmgrCompliance',
@@ -107,7 +116,7 @@ export function errmgrCompliance(
       };
       test(`${label}: policy`, () => {
         check({ promise: 'policy' });
-        for (const kind of KINDS) check({ promise: 'policy', kind });
+        for (const kind of KINDS) for (const failed of OTHERS) check({ promise: 'policy', kind, failed });
       }, LONG);
       test(`${label}: pure, all in turn`, () => check({ promise: 'pure' }), LONG);
       for (const promise of PROMISES) {
@@ -149,6 +158,7 @@ function* questions(promise: (typeof PROMISES)[number]): Generator<Question> {
 function* plainQuestions(promise: (typeof PROMISES)[number]): Generator<Question> {
   if (promise === 'pure' || promise === 'pause') {
     for (const each of ['session', 'job', 'local'] as const) yield* plainQuestions(each);
+    yield* laterQuestions();
   } else if (promise === 'session' || promise === 'spare') {
     yield* hostQuestions();
   } else if (promise === 'local') {
@@ -179,13 +189,34 @@ function* hostQuestions(): Generator<Question> {
     for (const phase of ['launching', 'idle', 'running'] as const) {
       for (const starts of ATTEMPTS) {
         for (const [hostsLeft, sparesLeft] of [[0, 0], [0, 1], [1, 1], [3, 0], [3, 2], [3, 40]] as const) {
-          const context = { of: 'session', phase, hostName: 'a', starts, hostsLeft, sparesLeft } as const;
+          const hostName = HOST_NAMES[starts - 3] ?? 'a';
+          const context = { of: 'session', phase, hostName, starts, hostsLeft, sparesLeft } as const;
           yield { kind: phase === 'launching' ? 'agent-launch' : 'agent-lost', context, hosts: { launch, loss } };
         }
       }
     }
   }
 }
+
+/** After many starts; of hosts, with the largest values of the session's parameters. */
+function* laterQuestions(): Generator<Question> {
+  for (const attempt of LATER_ATTEMPTS) {
+    for (const kind of [...TOOL, ...HOST]) {
+      yield { kind, context: { of: 'job', phase: 'running', ranksAlive: 3, failuresBefore: attempt, attempt } };
+    }
+    for (const kind of TOOL) yield { kind, context: { of: 'tool', attempt } };
+    yield { kind: 'session-lost', context: { of: 'agent', attempt } };
+    for (const [launch, loss] of HOST_POLICIES) {
+      for (const phase of ['launching', 'running'] as const) {
+        const context = { of: 'session', phase, hostName: 'a', starts: attempt, hostsLeft: 3, sparesLeft: 2 } as const;
+        const hosts = { launch, loss, ...LARGEST };
+        yield { kind: phase === 'launching' ? 'agent-launch' : 'agent-lost', context, hosts };
+      }
+    }
+  }
+}
+
+const LARGEST = { launchMin: 1_000_000, launchRetries: 100, lossRetries: 100, lossPauseMs: 600_000 };
 
 function* jobQuestions(): Generator<Question> {
   for (const kind of KINDS) {
@@ -254,8 +285,12 @@ function paramsKnown(component: ErrmgrComponent, set: ErrmgrExample['params']): 
 function failureOf(kind: FailureKind, failed: Failed = { rank: 0, host: 0, exitCode: 1 }): Failure {
   const code = CODES[kind] ?? 'STCI_INTERNAL';
   const { rank, host, exitCode, wallMs = 0 } = failed;
+  const isOther = failed.code !== undefined;
   return frozen({
-    kind, error: { code, message: 'a failure of the suite', data: {} },
+    kind, error: {
+      code: kind === 'tool-start' && isOther ? failed.code : code, message: 'a failure of the suite',
+      ...(!isOther && { data: {} }),
+    },
     ...(!OVER.includes(kind) && { host }), ...(TOOL.includes(kind) && { rank }), wallMs, exitCode,
   }) as Failure;
 }
@@ -270,7 +305,8 @@ function check(component: ErrmgrComponent, example: ErrmgrExample): void {
   }
   const manager = managerOf(component, example);
   if (promise === 'policy') {
-    const names = [manager.policy, ...(manager.policyOf === undefined ? [] : [manager.policyOf(failureOf(kind))])];
+    const names = [manager.policy, ...(manager.policyOf === undefined ? []
+      : [undefined, failed].flatMap((one) => manager.policyOf?.(failureOf(kind, one))))];
     for (const name of names) {
       assert.ok(typeof name === 'string' && TEXT.test(name), `the policy's name is ${JSON.stringify(name)}`);
     }
@@ -290,7 +326,10 @@ function checkInTurn(component: ErrmgrComponent, { params = {} }: ErrmgrExample)
     managerOf(component, { promise: 'pure', params, ...(hosts && { hosts }) });
   const asked = (manager: ErrorManager, { kind = 'tool-status', context, failed }: Question): string => {
     progress();
-    return JSON.stringify(context && answersOf(manager, failureOf(kind, failed), frozen(context)));
+    const failure = failureOf(kind, failed);
+    const name = manager.policyOf?.(failure);
+    const answer = context && JSON.stringify(answersOf(manager, failure, frozen(context)));
+    return name === undefined ? `${answer}` : `${answer} of policy ${name}`;
   };
   const alone = elsewhere(() => all.map((question) => asked(managerFor(question), question)));
   const managers = new Map(all.map((question) => [JSON.stringify(question.hosts), managerFor(question)]));
@@ -311,6 +350,7 @@ function checkInTurn(component: ErrmgrComponent, { params = {} }: ErrmgrExample)
 interface Answer {
   readonly type: string;
   readonly afterMs?: unknown;
+  readonly reason?: unknown;
 }
 
 function answersOf(manager: ErrorManager, failure: Failure, context: Context): readonly Answer[] {
@@ -334,8 +374,10 @@ const CHECKS: Readonly<Record<(typeof PROMISES)[number], (answers: readonly Answ
   pure: (answers, { ask }) => assert.equal(ask(), answers, 'asked again, it answers something else'),
   session: (answers, { context }) => {
     assert.is(answers.length, 1, `${answers.length} actions: ${shown(answers)}`);
-    for (const { type } of answers) {
+    for (const { type, reason } of answers) {
       assert.ok(HOST_ACTIONS.includes(type), `${type} is no action of a session`);
+      const isText = reason === undefined || (typeof reason === 'string' && reason !== '');
+      assert.ok(isText, `the reason of ${type} is ${JSON.stringify(reason)}, and no text`);
       const isLaunching = context.of === 'session' && context.phase === 'launching';
       assert.ok(type !== 'end-launch' || isLaunching, 'end-launch, where no launch goes on');
     }
