@@ -95,6 +95,8 @@ export interface SitePlan {
   readonly refused?: number;
   /** Its clock at the beginning. */
   readonly startMs?: number;
+  /** So much later than it is due is what is due passed; default: 0. */
+  readonly lateMs?: number;
 }
 
 export const WHOLE: SitePlan = { steps: ['set-up', 'inject', 'wait', 'undo', 'wait', 'tear-down'] };
@@ -168,11 +170,11 @@ export class FaultSiteModel {
     const untilMs = this.#nowMs + forMs;
     for (let { dueMs } = this.#machine; dueMs !== undefined && dueMs <= untilMs; { dueMs } = this.#machine) {
       if (this.#idle !== undefined) break;
-      this.#nowMs = Math.max(this.#nowMs, dueMs);
+      this.#nowMs = Math.max(this.#nowMs, dueMs) + (this.#plan.lateMs ?? 0);
       this.#on({ type: 'due' });
       if (this.#machine.dueMs === dueMs) this.#idle = `dueMs is ${dueMs} before and after 'due'`;
     }
-    this.#nowMs = untilMs;
+    this.#nowMs = Math.max(this.#nowMs, untilMs);
   }
 
   #on(event: FaultEvent): void {
@@ -200,7 +202,7 @@ export class FaultSiteModel {
   #carryOut(action: Keyed): string | undefined {
     const { refused } = this.#plan;
     const index = this.#done.push(`${action.type} ${action.key}`) - 1;
-    const problem = misplacedIn(action, this.#at, this.#place) ?? strayIn(action, this.#order.victim);
+    const problem = misplacedIn(action, this.#at, this.#place) ?? strayIn(action, this.#order);
     if (problem !== undefined) this.#misplaced.push(problem);
     if (refused === index || refused === Infinity) return 'the suite refuses it';
     this.#keep(action);
@@ -225,8 +227,9 @@ export class FaultSiteModel {
   }
 }
 
-/** Of a rank, what is done to ranks is done to it. */
-function strayIn(action: Keyed, victim: FaultVictim): string | undefined {
+/** Of a rank, what is done to ranks is done to it; the session agent of a job, without a job, is none. */
+function strayIn(action: Keyed, { victim, job }: FaultOrder): string | undefined {
+  if (action.type === 'kill' && action.what === 'session' && job === 0) return 'kill: no session agent, of no job';
   if (victim.kind !== 'rank') return undefined;
   const ranks = action.type === 'signal' ? action.ranks : action.type === 'exit' ? [action.rank] : [victim.rank];
   return ranks.includes(victim.rank) ? undefined : `${action.type}: not rank ${victim.rank}, which is the victim`;

@@ -58,6 +58,8 @@ export interface FaultExample extends Example<keyof typeof FAULT.promises> {
   readonly place?: PlaceName;
   /** Of a kind that undoes; default: 1000. */
   readonly durationMs?: number;
+  /** 0: of no job; default: 1, in a large session 300. */
+  readonly job?: number;
 }
 
 const DURATION_MS = 1000;
@@ -113,6 +115,7 @@ function* ordersOf(
     if (place !== 'chain') for (const victim of place === 'large' ? FAR_VICTIMS : VICTIMS) yield { victim, place };
   }
   for (const durationMs of DURATIONS_MS) for (const victim of VICTIMS) yield { victim, durationMs };
+  for (const victim of VICTIMS) if (victim.kind !== 'rank') yield { victim, job: 0 };
   const { args: specs = {} } = component;
   const bounds = Object.entries(specs).flatMap(([name, spec]) => boundsOf(spec).map((value) => ({ [name]: value })));
   const enums = bounds.filter((one) => Object.values(one).some((value) => typeof value === 'string'));
@@ -122,7 +125,11 @@ function* ordersOf(
 }
 
 /** The default arguments, session and duration. */
-function* smaller({ args, place, durationMs, ...rest }: FaultExample): Generator<FaultExample> {
+function* smaller({ args, place, durationMs, job, ...example }: FaultExample): Generator<FaultExample> {
+  const rest = { ...example, ...(job !== undefined && { job }) };
+  if (job !== undefined) {
+    yield { ...example, ...(args && { args }), ...(place && { place }), ...(durationMs && { durationMs }) };
+  }
   const [some, where, long] = [args && { args }, place && { place }, durationMs && { durationMs }];
   if (args !== undefined) yield { ...rest, ...where, ...long };
   if (place !== undefined) yield { ...rest, ...some, ...long };
@@ -151,14 +158,14 @@ function checkRecord(component: FaultComponent): void {
 function orderOf(
   { name }: FaultComponent,
   module: FaultModule,
-  { victim, args = {}, durationMs = DURATION_MS, place }: FaultExample,
+  { victim, args = {}, durationMs = DURATION_MS, place, job }: FaultExample,
 ): FaultOrder | undefined {
   const complete = completeFaultArgs(name, module.args, args);
   if ('problem' in complete) throw new Error(complete.problem);
   if (victim === undefined) return undefined;
   const order: FaultOrder = frozen({
-    ...NAMED[place === 'large' ? 1 : 0], kind: name, args: complete.args, victim, timeoutMs: 10_000,
-    durationMs: module.undoes ? durationMs : undefined,
+    ...NAMED[place === 'large' ? 1 : 0], ...(job !== undefined && { job }), kind: name, args: complete.args, victim,
+    timeoutMs: 10_000, durationMs: module.undoes ? durationMs : undefined,
   });
   return faultOrderProblem(order, module) === undefined ? order : undefined;
 }
@@ -228,6 +235,8 @@ const CHECKS: Readonly<Record<(typeof PROMISES)[number], Check>> = {
       const isAgent = at.role === 'controller' ? at.host === 0
         : ['root', 'session'].includes(at.role) && place.isUp(at.host);
       assert.ok(isAgent, `there is no agent ${where} that is up`);
+      const isOfNone = at.role === 'session' && order.job === 0;
+      assert.ok(!isOfNone, `${where} has a part, and no job was named whose session agent it is`);
       const isGone = at.role === 'session' && victim.kind === 'rank' && place.hostOf(victim.rank) === undefined;
       assert.ok(!isGone, `${where} has a part, and the rank does not run`);
       assert.ok(!seen.has(where), `${where} has two parts`);
@@ -240,7 +249,8 @@ const CHECKS: Readonly<Record<(typeof PROMISES)[number], Check>> = {
     for (const { misplaced } of runs(module, order, place, WHOLE)) assert.equal(misplaced, [], misplaced[0]);
   },
   inject: (module, order, place) => {
-    for (const plan of [INJECTED, { steps: [...INJECTED.steps, 'done', 'wait'], isLate: true } as const]) {
+    const late = { steps: [...INJECTED.steps, 'done', 'wait'], isLate: true } as const;
+    for (const plan of [INJECTED, late, { ...INJECTED, startMs: LATE_MS, lateMs: 7.25 }]) {
       for (const { said } of runs(module, order, place, plan)) {
         const isRight = said.length === 1 && (said[0] === 'injected' || said[0] === 'failed');
         assert.ok(isRight, `after inject it says: ${said.join(', ') || 'nothing'}`);
