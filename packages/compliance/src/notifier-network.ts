@@ -12,6 +12,8 @@ import { seededIntegers, type IntegerSource } from './seeded.js';
 import { progress } from './stall.js';
 
 export const LATENCY_MS = 10;
+/** Of each agent, without a message. */
+const DUES_MAX = 100;
 
 export interface NotifierNetworkInit {
   readonly module: NotifierModule;
@@ -39,6 +41,8 @@ export class NotifierNetwork {
   readonly sent: { readonly from: MemberId; readonly to: Position; readonly body: unknown }[] = [];
   nowMs = 0;
   #sentMax = 0;
+  /** Timers that ran since there was another event. */
+  #dues = 0;
   readonly #init: NotifierNetworkInit;
   readonly #random: IntegerSource;
   readonly #events: (() => void)[][] = [];
@@ -117,6 +121,9 @@ export class NotifierNetwork {
     const agent = this.agents.get(position);
     if (agent === undefined || !this.isAlive(position)) return;
     progress();
+    this.#dues = event.type === 'due' ? this.#dues + 1 : 0;
+    const isEndless = this.#dues > DUES_MAX + DUES_MAX * this.agents.size;
+    if (isEndless) throw new Error(`timers run without end: ${this.#dues} since the last message`);
     const startMs = this.#init.startMs ?? 0;
     const actions: unknown = agent.notifier.on(Object.freeze(event), startMs + this.nowMs);
     if (!Array.isArray(actions)) throw new Error(`on ${event.type} it answers with no list of actions`);
@@ -142,6 +149,7 @@ export class NotifierNetwork {
     agent.sendsLeft--;
     const { to, body } = action;
     assert.ok(to !== agent.id.position, 'no message to itself');
+    assert.ok(this.agents.has(to), `agent ${agent.id.position} sends to agent ${to}, and nobody is there`);
     this.sent.push({ from: agent.id, to, body });
     if (this.sent.length > this.#sentMax) throw new Error(`agents send without end: ${this.#sentMax} messages`);
     // Of an agent that dies, what is under way may be lost.
