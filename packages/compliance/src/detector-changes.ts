@@ -10,6 +10,10 @@ import type { DetectorRun } from './detector-run.js';
 /** Of the time that an agent may take for its first sign of life. */
 export const LATE_SHARE = 0.75;
 
+/** Of few agents, with one seed, more than two join. */
+const MANY_JOIN_SIZE_MAX = 3;
+const MORE_JOIN = 3;
+
 /** Two join, the first also while others start; at once, or the second soon, or when the first is under way. */
 export function checkJoined({ run, size, example: { seed = 1 } }: Started): void {
   const { model, settleMs, graceMs } = run;
@@ -17,9 +21,15 @@ export function checkJoined({ run, size, example: { seed = 1 } }: Started): void
   model.grow(LATE_SHARE * graceMs);
   if (seed % 2 === 0) model.run(model.nowMs + settleMs / (seed % 4 === 0 ? 3 : 1));
   model.grow();
+  const more = seed === 2 && size <= MANY_JOIN_SIZE_MAX && !run.hasLinks ? MORE_JOIN : 0;
+  for (let count = 0; count < more; count++) {
+    model.run(model.nowMs + settleMs / 5);
+    model.grow();
+  }
   model.run(Math.max(run.steadyMs, model.nowMs) + 2 * settleMs);
   checkNobody(model);
   checkCostLater(run);
+  if (more > 0) checkDeath(run, size + 1 + more);
   for (const joined of seed % 2 === 0 ? [size, size + 1] : [size + 1, size]) checkDeath(run, joined);
 }
 
@@ -48,9 +58,13 @@ export function checkLeft({ run, example: { leaves, leftEarly, absent, deaths: [
 }
 
 /** Also more than once, and of one that had come back. */
-export function checkRefuted({ run, example: { seed = 1, deaths: [death] = [] } }: Started): void {
+export function checkRefuted({ run, size, example: { seed = 1, deaths: [death] = [] } }: Started): void {
   const { model, settleMs, detection: { minMs } } = run;
   if (death === undefined) return;
+  // Events of any type may come before the start.
+  for (const position of seed % 4 === 1 ? model.living : []) {
+    if (position > 0) model.give(position, { type: 'refuted', member: model.agent(0).member });
+  }
   model.run(run.steadyMs);
   if (seed % 2 === 0) {
     model.restart(death.position);
@@ -61,7 +75,7 @@ export function checkRefuted({ run, example: { seed = 1, deaths: [death] = [] } 
   for (const position of model.living) {
     if (position > 0) model.give(position, { type: 'refuted', member: model.agent(0).member });
   }
-  for (let times = 0; times < 1 + (seed % 3 === 0 ? 1 : 0); times++) {
+  for (let times = 0; times < 1 + (seed % 3 === 0 ? 1 : 0) + (seed === 3 && size === 2 ? 1 : 0); times++) {
     // Soon, so that it does not hold others for dead meanwhile; it is not told itself.
     for (const type of ['gone', 'refuted'] as const) {
       for (const position of model.living) if (position !== death.position) model.give(position, { type, member });

@@ -98,6 +98,11 @@ function checkDetection({ detection: { minMs, maxMs } = { minMs: 0, maxMs: 0 } }
 
 function checkQuiet({ run, size, example: { seed = 1 } }: Started): void {
   const { model, promise, settleMs } = run;
+  // Events of any type may come before the start.
+  for (const position of seed % 4 === 1 ? model.living : []) {
+    model.give(position, { type: 'waiting', id: 4, on: 'all' });
+    model.give(position, { type: 'over', id: 4 });
+  }
   model.run(run.steadyMs);
   const isLong = size <= 3 && seed === 1 && promise.messagesPerSecond > 0;
   if (isLong) model.run(model.nowMs + LONG_RUN_MESSAGES / promise.messagesPerSecond * 1000);
@@ -158,6 +163,7 @@ function checkStandstill({ run, size, example: { seed = 1, pause } }: Started): 
   if (pause === undefined) return;
   const { position, atMs, forMs } = pause;
   const isShort = forMs <= SHORT_PAUSE * minMs;
+  if (seed % 4 === 1) model.give(position, { type: 'lag', lagMs: minMs / 4 });
   model.at(steadyMs + atMs, () => model.freeze(position, forMs));
   model.run(steadyMs + forMs + 8 * maxMs + 100);
   const wrong = model.reports.filter(({ failed }) => failed.position !== position || isShort);

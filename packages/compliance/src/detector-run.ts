@@ -40,6 +40,8 @@ export class DetectorRun {
   /** So long after the start everything is under way; and when that is. */
   readonly settleMs: number;
   readonly steadyMs: number;
+  /** Agents see the ends of links. */
+  readonly hasLinks: boolean;
   readonly #module: DetectorModule;
   #waits = 0;
 
@@ -64,6 +66,7 @@ export class DetectorRun {
       startSpreadMs: this.latencyBoundMs,
       ...more,
     });
+    this.hasLinks = one.links !== undefined;
     this.graceMs = one.graceMs ?? 0;
     this.settleMs = detection.maxMs + this.graceMs;
     this.steadyMs = this.model.nowMs + this.settleMs;
