@@ -33,7 +33,9 @@ export const OTHERS: readonly Failed[] = [
 /** Of hosts that are started at least three times. */
 const HOST_NAMES = ['fd00::5', 'Node-3.EXAMPLE.org', '10.0.0.4', `n.${'a-long-label.'.repeat(12)}org`];
 
-export const PROMISES = ['pure', 'session', 'spare', 'job', 'over', 'restart', 'goesOn', 'local', 'pause', 'bound'] as const;
+export const PROMISES = [
+  'pure', 'session', 'spare', 'job', 'over', 'restart', 'goesOn', 'local', 'pause', 'bound',
+] as const;
 
 export interface Question {
   readonly kind?: FailureKind;

@@ -246,7 +246,8 @@ function firstOf(
 function specsOf(hosts: number | readonly string[]): HostSpec[] {
   const names = typeof hosts === 'number' ? Array.from({ length: hosts }, (_, host) => `n${host}`) : hosts;
   return names.map((name, host) => ({
-    name, slots: host % 11 === 10 ? 256 : 1 + host % 8, slotsBound: host % 3 === 1, origin: ORIGINS[host % 7] ?? 'compliance',
+    name, slots: host % 11 === 10 ? 256 : 1 + host % 8, slotsBound: host % 3 === 1,
+    origin: ORIGINS[host % 7] ?? 'compliance',
     ...(host % 5 === 4 && { user: USERS[host % USERS.length]! }),
   }));
 }

@@ -286,7 +286,8 @@ function* samples(size: number, one: TopologyCase, count: number): Generator<Omi
   const dead = Array.from({ length: 20 }, () => random(size));
   const degreeMax = one.degreeMax?.(size);
   for (let i = 0; i < count; i++) {
-    const [source, target] = i === 0 ? [size - 1, 0] : [random(size), random(size)];
+    const ends = [[size - 1, 0], [0, size - 1]] as const;
+    const [source, target] = ends[i] ?? [random(size), random(size)];
     if (i === 0) yield { promise: 'request' };
     yield { promise: 'links', source };
     if (degreeMax !== undefined) yield { promise: 'degree', source, degreeMax };

@@ -22,7 +22,7 @@ const PACKAGES = fileURLToPath(new URL('../..', import.meta.url));
 const LONG = { timeoutMs: 100_000 };
 
 const KITS: Readonly<Record<string, (component: AnyComponent) => void>> = {
-  topology: (component) => topologyCompliance(component, [{ label: 'ring', avoidsDead: true, largeSizes: [1000] }]),
+  topology: (component) => topologyCompliance(component, [{ label: 'ring', avoidsDead: true }]),
   launcher: (component) => launcherCompliance(component, [{ label: 'default' }]),
   errmgr: (component) => errmgrCompliance(component),
   fault: (component) => faultCompliance(component),
@@ -42,6 +42,15 @@ function relaying(event: string): Edit[] {
     ['export const', 'const createRelay = (...given) => { const relay = relayOf(...given);\n'
       + `return { get dueMs() { return relay.dueMs; }, on: (event, nowMs) => relay.on(${event}, nowMs) }; };\n`
       + 'export const'],
+  ];
+}
+
+/** The notifier's relay, as `relay`, is asked by this code, which has `event`, `nowMs`, and what `state` declares. */
+function asking(answer: string, state = '', due = 'relay.dueMs'): Edit[] {
+  return [
+    ['createRelay, defineComponent', 'createRelay as relayOf, defineComponent'],
+    ['export const', `const createRelay = (...given) => { const relay = relayOf(...given);\n${state}\n`
+      + `return { get dueMs() { return ${due}; }, on: (event, nowMs) => { ${answer} } }; };\nexport const`],
   ];
 }
 
@@ -178,6 +187,78 @@ const PLANTED: readonly (readonly [string, string, ...Edit[]])[] = [
   ['launcherproc', 'speaks', ['command, events)',
     'command, { ...events, onDiagnostic: (line) => events.onDiagnostic(line.slice(0, 80)) })']],
   ['launcherproc', 'speaks', ['command, events)', 'command, { ...events, onDiagnostic: () => undefined })']],
+  ['topology', 'turns', ['const next = [];', 'const next = kept; kept.length = 0;'],
+    ['spanningTree: (root) => {', 'spanningTree: (root) => { const kept = [];']],
+  ['topology', 'route', ['[...(dead ?? [])].map', '[...(dead ?? [])].slice(0, 32).map']],
+  ['topology', 'request', ['request, []', "request, ['ways']"], ['const { kind, size } = request;',
+    "const { kind, size } = request; const ways = Number(request.options?.ways ?? 1);\n"
+    + "if (!(ways >= 1 && ways <= 2)) throw topologyError('sample', 'option ways', '1 or 2', ways);"],
+    ['accept, ', 'accept, topologyError, '],
+    ['params: {}', "params: { ways: { type: 'int', default: 1, min: 1, max: 2, help: 'Ways.' } }"]],
+  ['topology', 'diameter', ['request, []', "request, ['ways']"], ['params: {}',
+    "params: { ways: { type: 'int', default: 1, min: 1, max: 9, help: 'Ways.' } }"],
+    ['Math.floor(size / 2),', 'Math.floor(size / 2) + (request.options?.ways === 9 ? 1 : 0),']],
+  ['topology', 'diameter', ['const ahead = around(target - source);',
+    'const ahead = around((target & 0xffff) - source);']],
+  ['launcher', 'same', ['parents: hosts.map(', 'parents: kept.splice(0, Infinity, ...hosts.map('],
+    ['first;\n      }),', 'first;\n      })) && kept,'],
+    ['create: (_deps, params) => ({', 'create: (_deps, params, _request, kept = []) => ({']],
+  ['launcher', 'tree', ['return index === first',
+    'return hosts.length === 243 && index === 99 ? 99 : index === first']],
+  ['launcher', 'same', ['tree: (hosts) => ({',
+    'tree: (hosts) => { const groups = {};\nhosts.forEach(({ name }, index) => '
+    + "(groups[name.replace(/\\d+$/, '')] ??= []).push(index));\nreturn {"], ['}),\n    }),', '}),\n    }; },']],
+  ['launcher', 'same', ["const first =", "if (params['group'] === 2 && index > 3 && Math.random() < 0.5) return 0;\n"
+    + 'const first =']],
+  ['launcher', 'pure', ['parents: hosts.map(', "parents: (params['group'] === 2 ? hosts.reverse() : hosts).map("]],
+  ['launcher', 'policy', ["policy: 'sample',", "hosts: 0,\nget policy() { return this.hosts > 0 ? '' : 'sample'; },"],
+    ['tree: (hosts) => ({', 'tree(hosts) { this.hosts = hosts.length;\nreturn {'], ['}),\n    }),', '}),\n    }; },']],
+  ['errmgr', 'pause', ['afterMs: 100', 'afterMs: 100 * (1 << (attempt - 1))']],
+  ['errmgr', 'pause', ['[decideOnHost(hosts, context)]',
+    "[context.phase !== 'launching' && hosts.loss === 'start-again'\n"
+    + "&& context.starts <= hosts.lossRetries ?\n"
+    + "{ type: 'start-again', afterMs: hosts.lossPauseMs * 2 ** context.starts }"
+    + ': decideOnHost(hosts, context)]']],
+  ['errmgr', 'session', ['[decideOnHost(hosts, context)]',
+    '[{ ...decideOnHost(hosts, context), reason: context.starts > 2 ? context.starts : undefined }]']],
+  ['errmgr', 'local', ['const isAgain =', "const isAgain = (failure.kind === 'tool-start' && attempt === 1\n"
+    + "&& failure.error.code !== 'STCI_PROGRAM_NOT_FOUND') ||"]],
+  ['errmgr', 'job', ['return [{ type: isOver', "return failure.error.data.fatal ? [] : [{ type: isOver"]],
+  ['errmgr', 'policy', ['goesOn: true,', "goesOn: true, policyOf: ({ rank }) => (rank > 200 ? '' : 'sample'),"]],
+  ['errmgr', 'pure', ['goesOn: true,',
+    "goesOn: true, policyOf: ({ rank }) => (rank === undefined || Date.now() % 3 > 0 ? 'sample' : 'other'),"]],
+  ['notifier', 'repeated', ...asking("return relay.on(event, nowMs).filter((one) => one.type !== 'deliver'\n"
+    + '|| seen.size !== seen.add(JSON.stringify([one.source, [...one.payload]])).size);', 'const seen = new Set();')],
+  ['notifier', 'repeated', ...asking('count = nowMs === lastMs ? count + 1 : 0;\nlastMs = nowMs;\n'
+    + "return event.type === 'broadcast' && count > 128 ? [] : relay.on(event, nowMs);",
+    'let [count, lastMs] = [0, 0];')],
+  ['notifier', 'joined', ...relaying("event.type === 'joined' && (relay.most = Math.max(relay.most ?? 0,"
+    + "event.member.position)) > event.member.position ? { type: 'due' } : event")],
+  ['notifier', 'gone', ...asking("const actions = relay.on(event, nowMs);\nconst [one] = actions;\n"
+    + "return isFew && one?.type === 'send' ? [{ ...one, to: 4 }, ...actions] : actions;",
+    'const { members } = given[0];\nconst isFew = members.length === 8 && members[7].position > 1000;')],
+  ['notifier', 'quiet', ...asking('lastMs = nowMs;\nreturn relay.on(event, nowMs);', 'let lastMs;',
+    'lastMs === undefined ? undefined : lastMs + 1')],
+  ['detector', 'joined', ["case 'joined':",
+    "case 'joined': if (event.type === 'joined' && ++joins > 4) throw new Error('full');"],
+    ['let isStarted', 'let joins = 0;\nlet isStarted']],
+  ['detector', 'refuted', ["case 'refuted':",
+    "case 'refuted': if (event.type === 'refuted' && event.member.position > 0 "
+    + '&& ++refuted > 2) return [];'], ['let isStarted', 'let refuted = 0;\nlet isStarted']],
+  ['detector', 'quiet', ['default:\n                return [];',
+    "case 'waiting': return isStarted ? [] : undefined;\ndefault: return [];"]],
+  ['detector', 'standstill', ['prober.onLag(event.lagMs);', "if (!isStarted) throw new Error('not yet started');\n"
+    + 'prober.onLag(event.lagMs);']],
+  ['detector', 'refuted', ["case 'refuted':",
+    "case 'refuted': if (!isStarted && event.type === 'refuted') throw new Error('not yet started');"]],
+  ['fault', 'inject', ['dueMs: undefined,', 'get dueMs() { return dueMs; },'], ['let isUndoing = false;',
+    'let isUndoing = false;\nlet dueMs;'], ['on: (event) => {', 'on: (event, nowMs) => {'],
+    ["case 'inject':", "case 'inject': dueMs = nowMs + 10; return [];\ncase 'due':\n"
+    + 'if (nowMs !== dueMs) return (dueMs = undefined, []);\ndueMs = undefined;']],
+  ['fault', 'plan', ["victims: ['rank']", "victims: ['rank', 'agent']"], ["victim.kind === 'rank' ? place.hostOf",
+    "victim.kind === 'agent' ? (place.isUp(victim.host) ? victim.host : undefined)\n"
+    + ": victim.kind === 'rank' ? place.hostOf"]],
+  // Planted last of each framework.
 ];
 
 /** The promises that these tests find broken, until this one is. */
