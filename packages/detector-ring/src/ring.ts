@@ -166,6 +166,10 @@ export class Ring implements Detector {
     const { timeoutMs, graceMs } = this.#settings;
     const waitMs = type === 'joined' ? graceMs + timeoutMs : this.#reconnectMs;
     const actions: DetectorAction[] = [];
+    // It may have missed the last one, while it was held for dead, and need not have asked for any.
+    if (type === 'refuted' && next?.position === position && this.#heartbeatMs !== Infinity) {
+      actions.push(this.#heartbeatTo(position), { type: 'count', metric: 'heartbeats', value: 1 });
+    }
     this.#attach(waitMs, nowMs, actions);
     return actions;
   }
