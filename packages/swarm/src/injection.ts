@@ -142,11 +142,14 @@ export class InjectionRun {
     return this.world.livingProcesses().map(({ host, command }) => `${host}: ${command.join(' ')}`);
   }
 
-  /** Stops the session. What is left then, besides front-ends: by host and command, or thrown on the way. */
-  stop(): string[] {
+  /**
+   * Stops the session. What is left then, besides front-ends: by host and command, or thrown on the way. `pausedMs`: so
+   * much longer may agents stand still.
+   */
+  stop(pausedMs = 0): string[] {
     this.world.start(LOGIN_HOST, ['stci', 'stop'], stopMain(this.session));
     this.until('the end of the session', () => !this.process.isAlive);
-    this.rest(REST_MS / 4);
+    this.rest(REST_MS / 4 + pausedMs);
     const left = this.left.filter((each) => !/^login: (?:stcirun|finject)$/.test(each));
     return [...this.world.faults.map(({ error }) => String(error)), ...left];
   }
