@@ -360,4 +360,20 @@ export const CUT_REGRESSIONS: readonly FailureRegression[] = [
       link: { latencyMs: 0.05, jitterMs: 10, cutChance: 0, bytesPerMs: 20_000, timeoutMs: 60_000 },
     }),
   },
+  {
+    found: 'two agents crashed, one below the other: the notice of the second waited at its receivers for a command '
+      + 'that was sent before it, and could not come before the tree was mended',
+    plan: plainFailures({
+      seed: 40_739_310, hosts: 7, isPatient: false, isTimed: true, link: { ...LINK, latencyMs: 0.05 },
+      faults: [
+        { kind: 'crash', host: 5, atMs: 1483.2948450930417 }, { kind: 'crash', host: 6, atMs: 1536.8960602208972 },
+      ],
+      settings: {
+        detector: 'ring,witness', 'detector.ring.timeout': '300ms', 'detector.ring.grace': '0',
+        'detector.ring.period': '100ms', 'detector.ring.reconnect': '1', 'detector.ring.notifier': 'bmg',
+        'overlay.topology': 'bmg', 'overlay.open': 'eager', 'launcher.tree.arity': '2', 'bootcom.lease': '10000ms',
+        'bootcom.ws.interface': 'eth0', launcher: 'random', 'launcher.random.seed': '875',
+      },
+    }),
+  },
 ];

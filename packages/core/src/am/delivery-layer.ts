@@ -45,6 +45,8 @@ export interface DeliveryInit {
   readonly waits?: Waits | undefined;
   /** The controller says that a destination is gone for good: it is to be dropped. */
   onUndeliverable(destination: Address, job: JobId, body: Uint8Array): void;
+  /** A frame has come before its turn, and waits for it. */
+  onAhead?(frame: Frame, from: Link): void;
 }
 
 export class DeliveryLayer {
@@ -126,7 +128,10 @@ export class DeliveryLayer {
   accepts(frame: Frame, from: Link): boolean {
     const [source, job] = sourceOf(frame);
     const [verdict, pair] = this.#receiver.receive(source, job, frame);
-    if (verdict === 'gap' || verdict === 'early') this.#ahead.keep(pair, readDelivery(frame).number, { frame, from });
+    if (verdict === 'gap' || verdict === 'early') {
+      this.#ahead.keep(pair, readDelivery(frame).number, { frame, from });
+      this.#init.onAhead?.(frame, from);
+    }
     if (verdict === 'gap') this.#answer(pair, DELIVERY_FRAME.missing);
     else if (verdict === 'stale' || verdict === 'early') return false;
     else if (isAckDue(pair)) this.#answer(pair, DELIVERY_FRAME.ack);

@@ -11,19 +11,22 @@ import {
 import type { Link } from '../bootcom/link.js';
 import { decode, encode } from '../codec/cbor.js';
 import {
-  FLAG, LAYER, decodeHeader, frameDestination, frameJob, frameLayer, frameNumber, spendHop,
-  type Frame, type FrameHeader,
+  FLAG, LAYER, decodeHeader, frameDestination, frameFlags, frameJob, frameLayer, frameNumber, frameType, spendHop,
+  writeDelivery, type Frame, type FrameHeader,
 } from '../codec/frame.js';
 import { Broadcasts, KEPT_ALL_BYTES_MAX, withOwnHeader, type MissedBroadcasts } from './broadcasts.js';
 import type { AgentTest } from './delivery.js';
 import { DeliveryLayer } from './delivery-layer.js';
 import { Reassembly, cut } from './fragments.js';
 import { errorRecord } from './job-shapes.js';
+import { messageId } from './messages.js';
 import type { Router } from './router.js';
 import type { Waits } from './waits.js';
 
 /** Destination of a frame for every agent at and below the receiver. */
 export const SUBTREE: Address = 0xffff_fffe;
+
+const NOTICE = messageId('notifier.message');
 
 export interface MessageLimits {
   readonly ttl: number;
@@ -78,6 +81,7 @@ export class Transport {
       resendBytes: limits.resendBytes,
       onUndeliverable: (destination, job, body) =>
         this.drop(destination, job, fromErrorRecord(errorRecord(decode(body), 'undeliverable frame'))),
+      onAhead: (frame, from) => this.#onAhead(frame, from),
     });
   }
 
@@ -215,6 +219,18 @@ export class Transport {
       const next = this.#delivery.next(frame);
       if (next !== undefined) this.#local(next.frame, next.from);
     }
+  }
+
+  /**
+   * A notifier's message counts as soon as it comes, and does no harm again in its turn: notifiers take copies over
+   * all routes. What is missing before it may be a command that waits until the tree is mended.
+   */
+  #onAhead(frame: Frame, from: Link): void {
+    const isWhole = (frameFlags(frame) & (FLAG.more | FLAG.rest)) === 0;
+    if (frameLayer(frame) !== LAYER.message || frameType(frame) !== NOTICE || !isWhole) return;
+    const copy = frame.slice();
+    writeDelivery(copy, { number: 0, incarnation: 0, generation: 0 });
+    this.#init.onLocal(copy, from);
   }
 
   #forward(frame: Frame, destination: Address, from: Link): void {

@@ -56,6 +56,28 @@ suite('delivery', (test) => {
     receiver.close();
   });
 
+  test('a notifier\'s message does not wait for what was lost before it; it is heard again in its turn', () => {
+    const net = makeNet([0, 0]);
+    const [sender, receiver] = net.nodes as [AgentNode, AgentNode];
+    const heard: unknown[] = [];
+    for (const name of ['agent.echo', 'detector.message'] as const) {
+      receiver.messages.on(name, () => void heard.push(name));
+    }
+    receiver.messages.on('notifier.message', ({ body }) => void heard.push(body));
+    const { router, messages } = sender;
+    const forward = router.forward.bind(router);
+    router.forward = () => true;
+    messages.send(addressOf(1), 'agent.echo', 'lost');
+    router.forward = forward;
+    messages.send(addressOf(1), 'notifier.message', { notifier: 'bmg', incarnation: 0, body: 'news' });
+    messages.send(addressOf(1), 'notifier.message', { notifier: 'bmg', incarnation: 0, body: 'x'.repeat(70_000) });
+    messages.send(addressOf(1), 'detector.message', { detector: 'ring', incarnation: 0, body: 1 });
+    net.until(() => heard.length > 4, 'all of them');
+    assert.equal(heard.map((each) => String(each).slice(0, 16)),
+      ['news', 'agent.echo', 'news', 'x'.repeat(16), 'detector.message']);
+    assert.equal(net.faults, []);
+  });
+
   test('what waits for others is bounded, and forgotten with its source', () => {
     const ahead = new AheadFrames();
     const pairOf = (generation: number) =>
