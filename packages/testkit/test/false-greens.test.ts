@@ -5,6 +5,7 @@
 
 // @timeoutMs 180000
 import { spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { assert, suite } from '@stci/testkit';
@@ -19,8 +20,12 @@ interface Run {
 }
 
 function run(...args: string[]): Run {
+  return runPatiently('1', ...args);
+}
+
+function runPatiently(patience: string, ...args: string[]): Run {
   const { status, stdout, stderr } = spawnSync(process.execPath, [runner, ...args],
-    { encoding: 'utf8', env: { ...process.env, STCI_TEST_PATIENCE: '1' } });
+    { encoding: 'utf8', env: { ...process.env, STCI_TEST_PATIENCE: patience } });
   return { code: status, output: stdout + stderr, lastLine: stdout.trimEnd().split('\n').at(-1) ?? '' };
 }
 
@@ -91,6 +96,15 @@ suite('runner', (test) => {
     assert.is(lastLine, '0 passed, 1 failed');
     assert.match(output, 'no test ran');
     assert.is(code, 1);
+  }, { timeoutMs: 30_000 });
+
+  test('deadlines are multiplied by how many files may share a core, unless it is said by how much', () => {
+    const path = join(here, 'fixtures/never-settles.fixture.js');
+    const jobs = String(7 * availableParallelism());
+    for (const [patience, ms] of [['', 350], ['2', 100]] as const) {
+      const { output } = runPatiently(patience, '--file', path, '--jobs', jobs);
+      assert.match(output, new RegExp(`Not done within ${ms} ms: never settles`), output);
+    }
   }, { timeoutMs: 30_000 });
 
   test('what failed beside the tests counts', async () => {

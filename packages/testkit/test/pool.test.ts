@@ -1,7 +1,7 @@
 /** How many test files run at a time. */
 
 import { assert, eventually, suite } from '@stci/testkit';
-import { poolOptions, runPool, type PoolOptions } from '../dist/runner/pool.js';
+import { filesPerCore, poolOptions, runPool, type PoolOptions } from '../dist/runner/pool.js';
 
 /** Items that run until they are told to end. */
 class Runs {
@@ -84,5 +84,10 @@ suite('test files at a time', (test) => {
     assert.equal(poolOptions(1), { jobs: 1, jobsMax: 1 });
     const { jobs, jobsMax } = poolOptions(undefined);
     assert.ok(jobs >= 2 && jobsMax >= Math.max(2 * jobs, jobs + 4));
+  });
+
+  test('files that share a core', () => {
+    assert.equal([[6, 2], [16, 8], [1, 2], [3, 1]].map(([jobsMax = 0, cores = 0]) =>
+      filesPerCore({ jobs: 1, jobsMax }, cores)), [3, 2, 1, 3]);
   });
 });

@@ -6,11 +6,12 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { appendFileSync, existsSync } from 'node:fs';
 import { createHash } from 'node:crypto';
+import { PATIENCE_MAX, PATIENCE_VARIABLE } from '@stci/compliance/patience';
 import { findTestFiles, isChosen, testFile } from './find.js';
 import type { TestFile } from './find.js';
 import { parseOptions } from './options.js';
 import type { RunnerOptions } from './options.js';
-import { poolOptions, runPool } from './pool.js';
+import { filesPerCore, poolOptions, runPool } from './pool.js';
 import { count, failureLines, fileLines, skippedLines, slowestLine, totalLine } from './report.js';
 import type { Totals } from './report.js';
 import { runFile } from './run-file.js';
@@ -57,7 +58,10 @@ function explicit(root: string, path: string, timeoutMs: number): TestFile {
 }
 
 async function runAll(files: readonly TestFile[], options: RunnerOptions, reports: FileReport[]): Promise<void> {
-  await runPool(inOrder(files, options.shuffle), poolOptions(options.jobs), async (file) => {
+  const pool = poolOptions(options.jobs);
+  // Deadlines are those of a test that has a core to itself.
+  process.env[PATIENCE_VARIABLE] ||= String(Math.min(PATIENCE_MAX, filesPerCore(pool)));
+  await runPool(inOrder(files, options.shuffle), pool, async (file) => {
     const report = await runFile(file, options.grep);
     reports.push(report);
     print(fileLines(report));

@@ -27,6 +27,11 @@ export function poolOptions(jobs: number | undefined): PoolOptions {
   return { jobs: cores, jobsMax: cores + Math.max(cores, MORE_MIN) };
 }
 
+/** How many files share a core at worst, at least 1: so much longer than by itself may a test take. */
+export function filesPerCore({ jobsMax }: PoolOptions, cores = availableParallelism()): number {
+  return Math.max(1, jobsMax / cores);
+}
+
 /** Takes the items in order; resolves when all of them have run, rejects when a run does. */
 export async function runPool<Item extends object>(
   items: readonly Item[],
