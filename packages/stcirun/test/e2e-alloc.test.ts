@@ -1,5 +1,5 @@
 /** `--alloc` with a salloc of our own: the queue, refusals, ends; each allocation is given back. */
-// @sameFor user: shells, pipes and signals among processes of one user.
+// @sameFor user, node: shells, pipes and signals among processes of one user, as in e2e-output and e2e-signals.
 
 import { spawn } from 'node:child_process';
 import {

@@ -1,6 +1,6 @@
 /** Commands that examples and running text show. */
 // @timeoutMs 300000
-// @sameFor user: jobs of one user; what depends on him is in documents-users.
+// @sameFor user, node: jobs of one user, as in stcirun; what depends on him is in documents-users.
 
 import { isOfUsers } from './documents.js';
 import { runDocuments } from './documents-run.js';

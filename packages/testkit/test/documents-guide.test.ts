@@ -1,6 +1,6 @@
 /** Commands that the guides and the other documents show. */
 // @timeoutMs 300000
-// @sameFor user: jobs and packages of one user; what depends on him is in documents-users.
+// @sameFor user, node: jobs and packages of one user, as in stcirun; what depends on him is in documents-users.
 
 import { isOfUsers } from './documents.js';
 import { runDocuments } from './documents-run.js';

@@ -1,5 +1,5 @@
 /** What README and docs say is there, and their commands are found to be run: documents-*.test.ts. */
-// @sameFor user: text.
+// @sameFor user, node: text.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -58,9 +58,10 @@ suite('finding test files', (test) => {
       write(`packages/${name}/test/x.test.ts`, head === '' ? '' : `// @sameFor ${head}\n`);
       write(`packages/${name}/dist-test/x.test.js`);
     }
-    const chosen = (words: readonly string[], other?: 'user' | 'node'): string => findTestFiles(root, 7)
-      .filter((file) => isChosen(file, words, other)).map(({ label }) => label.split('/')[1]).join('');
+    const chosen = (words: readonly string[], ...others: ('user' | 'node')[]): string => findTestFiles(root, 7)
+      .filter((file) => isChosen(file, words, others)).map(({ label }) => label.split('/')[1]).join('');
     assert.equal([chosen([]), chosen([], 'user'), chosen([], 'node')], ['abcd', 'ad', 'ab']);
+    assert.is(chosen([], 'user', 'node'), 'abd');
     assert.equal([chosen(['s/a/', 's/b/', 's/c/']), chosen(['s/b/', 's/c/'], 'node')], ['abc', 'b']);
   });
 });

@@ -8,7 +8,7 @@ import { DEFAULTS } from '../runner/options.js';
 
 /** Throws where there are none: a word with a slip would test nothing. */
 export function chosenFiles(root: string, words: readonly string[]): readonly TestFile[] {
-  const found = findTestFiles(root, DEFAULTS.timeoutMs).filter((file) => isChosen(file, words, undefined));
+  const found = findTestFiles(root, DEFAULTS.timeoutMs).filter((file) => isChosen(file, words, []));
   if (found.length === 0) throw new Error(`no test file's path contains ${words.join(' or ')}; is it built?`);
   return found;
 }

@@ -42,8 +42,8 @@ export async function runTests(
 function choose(root: string, options: RunnerOptions): TestFile[] {
   if (options.files.length > 0) return options.files.map((path) => explicit(root, path, options.timeoutMs));
   const found = findTestFiles(root, options.timeoutMs);
-  const { words, other } = options;
-  const chosen = found.filter((file) => isChosen(file, words, other));
+  const { words, others } = options;
+  const chosen = found.filter((file) => isChosen(file, words, others));
   if (chosen.length > 0) return chosen;
   if (found.length === 0) throw new Error('no compiled test files: run npm run build');
   throw new Error(`no test file's path contains ${words.join(' or ')}; there are ${found.length} files`);

@@ -1,6 +1,6 @@
 /**
  * The runner's command line: `npm test -- [words] [--grep TEXT] [--jobs N] [--timeout MS] [--file PATH]
- * [--other user|node] [--shuffle SEED] [--report PATH]`.
+ * [--other user,node] [--shuffle SEED] [--report PATH]`.
  * A word picks the test files whose path (`packages/core/test/iof.test.ts`) contains it.
  */
 
@@ -16,8 +16,8 @@ export interface RunnerOptions {
   readonly timeoutMs: number;
   /** Compiled files to run instead of all. */
   readonly files: readonly string[];
-  /** The tests have been run, but for this: those that it does not matter to are left out. */
-  readonly other: Change | undefined;
+  /** The tests have been run, but for these: files to which none of them matters are left out. */
+  readonly others: readonly Change[];
   /** Decides the order of the files; undefined: the longest first. */
   readonly shuffle: number | undefined;
   /** A file to which each test file's report is appended as it ends, one JSON a line. */
@@ -25,18 +25,18 @@ export interface RunnerOptions {
 }
 
 export const USAGE = `Usage: npm test -- [WORD...] [--grep TEXT] [--jobs N] [--timeout MS] [--file COMPILED]
-       [--other user|node] [--shuffle SEED] [--report PATH]
+       [--other user,node] [--shuffle SEED] [--report PATH]
   WORD       only test files whose path contains it, such as core or iof
   --grep     only tests whose "suite › test" contains TEXT
   --jobs     files run at a time (default: one a core; while a core is idle as many more, or four)
   --timeout  deadline of a file in ms (default 120000; a file may say // @timeoutMs 300000 in its head)
   --file     run this compiled file, found or not (may be repeated)
-  --other    for a repetition with another user or Node: without files whose head says // @sameFor user, node: REASON
+  --other    for a repetition with another user, Node or both: without files whose head says // @sameFor user, node: REASON
   --shuffle  the order of the files is decided by this number
   --report   append each file's report to this file, one JSON a line`;
 
 export const DEFAULTS: RunnerOptions = {
-  words: [], grep: undefined, jobs: undefined, timeoutMs: 120_000, files: [], other: undefined,
+  words: [], grep: undefined, jobs: undefined, timeoutMs: 120_000, files: [], others: [],
   shuffle: undefined, report: undefined,
 };
 
@@ -67,7 +67,7 @@ function option(name: string, value: string | undefined, options: RunnerOptions)
     case '--file':
       return { files: [...options.files, value] };
     case '--other':
-      return { other: change(name, value) };
+      return { others: value.split(',').map((word) => change(name, word)) };
     case '--shuffle':
       return { shuffle: positive(name, value) };
     case '--report':
