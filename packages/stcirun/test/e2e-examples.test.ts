@@ -1,12 +1,14 @@
-/** The plugins of examples/, used from outside as a user would: copied to another place, named by path. */
+/**
+ * The plugins of examples/, used from outside as a user would: copied to another place, named by path. Their own tests
+ * and their suites are run by plugin-check-suites.
+ */
 // @timeoutMs 300000
 // @sameFor user, node: topologies, detectors and launchers, which core runs as in e2e-plugin.
 
-import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { assert, patient, suite } from '@stci/testkit';
+import { assert, suite } from '@stci/testkit';
 import { run, sh, type Result } from './e2e.js';
 import { copyExamples } from './example-place.js';
 
@@ -18,14 +20,6 @@ suite('examples: plugins', (test) => {
   test.after(() => rmSync(place, { recursive: true, force: true }));
 
   const using = (name: string, ...args: string[]): Promise<Result> => run(['--plugin', name, ...args], { cwd: place });
-
-  for (const name of ['cabinets', 'phi', 'torus']) {
-    test(`${name}: its own test passes`, () => {
-      const { status, stdout, stderr } = spawnSync(process.execPath, ['test.js'],
-        { cwd: join(place, name), encoding: 'utf8', timeout: patient(200_000) });
-      assert.is(status, 0, stdout + stderr);
-    }, { timeoutMs: 210_000 });
-  }
 
   test('torus: the overlay of a job', async () => {
     const { exitCode, out, err } = await using('torus', '--launcher', 'local', '--host', 'n[1-7]', '-n', '7',

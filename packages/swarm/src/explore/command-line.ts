@@ -90,8 +90,13 @@ export function parseArguments(args: readonly string[]): ExplorePlan {
   const seed = numbers.get('--seed') ?? blamed ?? (plan === undefined ? undefined : 1);
   const minutes = numbers.get('--minutes') ?? Infinity;
   const seeds = numbers.get('--seeds') ?? (minutes === Infinity ? SEEDS_DEFAULT : Infinity);
+  const kinds = kindsOf(flags);
+  for (const kind of plan === undefined ? [] : kinds) {
+    const refusal = kind.refuse?.({ ...kind.plain, ...plan });
+    if (refusal !== undefined) throw usageError(`--plan: ${refusal}`);
+  }
   return {
-    kinds: kindsOf(flags), from: seed ?? numbers.get('--from') ?? 1, seeds: seed === undefined ? seeds : 1, minutes,
+    kinds, from: seed ?? numbers.get('--from') ?? 1, seeds: seed === undefined ? seeds : 1, minutes,
     wishes: { hosts, ...(flags.has('--agree') && { agree: true }) }, isTraced: flags.has('--trace'),
     shrinkMs: (seed === undefined ? numbers.get('--shrink') ?? SHRINK_SECONDS : numbers.get('--shrink') ?? 0) * 1000,
     given: plan,

@@ -42,6 +42,8 @@ export interface Kind<Plan extends SeededPlan = SeededPlan> {
   fewer(plan: Plan): Iterable<Plan>;
   /** The plan, with what follows from its other values; undefined: none like it is drawn. */
   fit(plan: Plan): Plan | undefined;
+  /** Why a plan that a user gives cannot be run. */
+  refuse?(plan: Plan): string | undefined;
   /** As the regressions of this kind have it, from the values that are not plain. */
   literal(different: Partial<Plan>): string;
 }
@@ -83,6 +85,8 @@ function failures(size: FailureSize): Kind<FailurePlan> {
       const { run: { traceHash }, problems } = runFailures(plan, hooks);
       return { problems, traceHash, summary: () => [`plan ${literal(plan)}`, `trace ${traceHash}`] };
     },
+    refuse: ({ settings: { detector = '' } }) => (String(detector).split(',').includes('witness') ? undefined
+      : `settings.detector has to name witness, which sees who is told: 'ring,witness', got '${String(detector)}'`),
     fewer: fewerFailing,
     fit: (plan) => {
       const { hosts, isTimed, settings, link } = plan;

@@ -31,7 +31,7 @@ export const USAGE = `Usage: npm test -- [WORD...] [--grep TEXT] [--jobs N] [--t
   --jobs     files run at a time (default: one a core; while a core is idle as many more, or four)
   --timeout  deadline of a file in ms (default 120000; a file may say // @timeoutMs 300000 in its head)
   --file     run this compiled file, found or not (may be repeated)
-  --other    for a repetition with another user, Node or both: without files whose head says // @sameFor user, node: REASON
+  --other    for a repetition with another user or Node: without files that say // @sameFor user, node: REASON
   --shuffle  the order of the files is decided by this number
   --report   append each file's report to this file, one JSON a line`;
 
