@@ -63,11 +63,11 @@ for (const method of ['process', 'thread'] as const) {
       assert.equal([ends, errors, recorder.afterClose], [[{ signal: 'SIGKILL' }], [], '']);
     });
 
-    test('100 MB there and back pass in bounded memory', async () => {
+    test('400 MB there and back pass in bounded memory', async () => {
       const { agent, recorder, ends } = start(method);
       recorder.onChunk = () => {};
       const block = new Uint8Array(65_536).fill(97);
-      const total = Math.ceil((100 * MB) / block.length) * block.length;
+      const total = Math.ceil((400 * MB) / block.length) * block.length;
       let [sent, queuedMax] = [0, 0];
       await eventually(() => {
         for (let goesOn = agent.channel.queuedBytes < MB; goesOn && sent < total; sent += block.length) {
@@ -79,7 +79,8 @@ for (const method of ['process', 'thread'] as const) {
       assert.ok(queuedMax < 4 * MB, `${queuedMax} bytes were queued`);
       if (method === 'process') {
         const peakKiB = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${agent.pid}/status`, 'utf8'))?.[1]);
-        assert.ok(peakKiB < 120 * 1024, `the agent took ${peakKiB} KiB`);
+        // At rest 55 MB; what was read is collected after 30 MB with Node 20, 70 MB with Node 26, however much passes.
+        assert.ok(peakKiB < 180 * 1024, `the agent took ${peakKiB} KiB`);
       }
       agent.channel.close();
       await eventually(() => ends.length > 0, { what: 'its end' });
