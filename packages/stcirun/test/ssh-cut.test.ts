@@ -46,6 +46,16 @@ class Watched {
     this.job.child.stdout?.on('data', () => this.#onLines());
   }
 
+  /** Waits until the loss of each of these hosts is told; an error, with what the job said, if others are, too. */
+  async hasLost(hosts: readonly string[]): Promise<void> {
+    const missing = (): string[] => hosts.filter((host) => !this.lostMs.has(host));
+    const told = (): string => `told: ${[...this.lostMs.keys()].join(', ')}\n${this.job.err}`;
+    await eventually(() => missing().length === 0 || this.job.code !== undefined,
+      { deadlineMs: 4 * this.leaseMs, what: `the end of ${hosts.length} ranks, lease ${this.leaseMs} ms` })
+      .catch((error: unknown) => assert.unreachable(`${String(error)}; ${told()}`));
+    assert.equal([...this.lostMs.keys()].sort(), hosts, told());
+  }
+
   #onLines(): void {
     for (const line of this.job.lines.slice(this.#read)) {
       this.#read += 1;
@@ -74,13 +84,11 @@ suite('hosts that are lost without a sign', (test) => {
       }
       await Promise.all(Object.entries(WAYS).map(([host, lose]) => lose(hosts, host)));
       const atMs = performance.now();
-      const losses = Object.keys(WAYS).length;
-      for (const { job, lostMs, leaseMs } of all) {
-        await eventually(() => lostMs.size === losses, { deadlineMs: 4 * leaseMs, what: `the end of ${losses} ranks` });
-        job.child.stdin?.end();
+      for (const each of all) {
+        await each.hasLost(Object.keys(WAYS));
+        each.job.child.stdin?.end();
       }
       for (const { job, lostMs, leaseMs, above } of all) {
-        assert.equal([...lostMs.keys()].filter((host) => host in WAYS).sort(), Object.keys(WAYS), job.err);
         for (const host of Object.keys(WAYS)) {
           const ms = (lostMs.get(host) as number) - atMs;
           const boundMs = (above(host) === 0 ? 1.5 : 2 + above(host) / 10) * leaseMs + BUSY_MS;
