@@ -15,7 +15,7 @@ if (made !== 0) {
   console.log(`error: the ${withSetup ? 'setup' : 'build'} failed, see above\n0 passed, 1 failed`);
   process.exit(1);
 }
-const linted = begin(process.execPath, [join(root, 'scripts/lint.mjs')])
+const lint = () => begin(process.execPath, [join(root, 'scripts/lint.mjs')])
   .then((code) => (code === 0 ? [] : ['lint found something, see above']));
 const { runTests } = await import('../packages/testkit/dist/runner/main.js');
-process.exitCode = await runTests(root, args, linted);
+process.exitCode = await runTests(root, args, lint);

@@ -113,8 +113,8 @@ suite('stci doctor --clean', (test) => {
   check('without --host it is this machine, found without a login', async () => {
     await hosts.runOn('h1', ['sh', '-c', 'STCI_TOOL_MARK=old-1-0. setsid sleep 607 >/dev/null 2>&1 &']);
     const said = await hosts.runOn('h1', [process.execPath, bin('stci'), 'doctor', '--json', '--clean']);
-    const { usable, checks } = JSON.parse(said.stdout).hosts[0] as Found;
-    assert.ok(usable, said.stderr);
+    const { usable, checks } = JSON.parse(said).hosts[0] as Found;
+    assert.ok(usable, said);
     assert.match(checks.leftovers.problem ?? '', /\d {2}sleep 607/);
     assert.equal(running('sleep 607'), []);
   });

@@ -67,8 +67,8 @@ suite('agents by a step of Slurm', (test) => {
     }
     assert.is(await steps(), '');
     for (const host of ['h2', 'h3']) {
-      const { stdout } = await hosts.runOn(host, ['sh', '-c', 'ls ~/.cache/stci']);
-      assert.match(stdout, /^agent-[0-9a-f]{64}\.cjs/, 'the bundle came with the step');
+      const names = await hosts.runOn(host, ['sh', '-c', 'ls ~/.cache/stci']);
+      assert.match(names, /^agent-[0-9a-f]{64}\.cjs/, 'the bundle came with the step');
     }
     await eventually(() => hosts.allLeftovers().size === 0, { what: 'all processes to end', deadlineMs: 10_000 });
   });

@@ -18,7 +18,7 @@ const HOSTS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'h7', 'h8'];
 /** By host, how it ends. */
 const WAYS: Readonly<Record<string, (hosts: Hosts, host: string) => Promise<unknown>>> = {
   h5: (hosts, host) => hosts.cut(host),
-  h6: (hosts, host) => hosts.runOn(host, ['ip', 'link', 'set', 'eth0', 'down']),
+  h6: (hosts, host) => hosts.unplug(host),
   h7: async (hosts, host) => {
     await hosts.cut(host);
     await hosts.kill(host);

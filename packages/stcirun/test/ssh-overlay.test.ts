@@ -42,8 +42,8 @@ suite('overlays over ssh', (test) => {
 
   /** Where the agent of a host listens besides sshd. */
   async function listeners(host: string): Promise<string[]> {
-    const { stdout } = await hosts.runOn(host, ['ss', '-Hltn']);
-    return stdout.split('\n').map((line) => line.trim().split(/\s+/)[3] ?? '').filter((at) => /^\d+.*:\d+$/.test(at))
+    const rows = await hosts.runOn(host, ['ss', '-Hltn']);
+    return rows.split('\n').map((line) => line.trim().split(/\s+/)[3] ?? '').filter((at) => /^\d+.*:\d+$/.test(at))
       .filter((at) => !at.endsWith(':22'));
   }
 
@@ -86,8 +86,8 @@ suite('overlays over ssh', (test) => {
   });
 
   check('hosts that cannot listen: one warning with their names and the reason; the job runs', async () => {
-    const { stdout } = await hosts.runOn('h1', ['sh', '-c', 'ip -4 -o addr show eth0']);
-    const address = /inet ([\d.]+)\//.exec(stdout)?.[1] as string;
+    const shown = await hosts.runOn('h1', ['sh', '-c', 'ip -4 -o addr show eth0']);
+    const address = /inet ([\d.]+)\//.exec(shown)?.[1] as string;
     const argv = [...options, '--mca', `bootcom.ws.interface=${address}`, 'hostname'];
     const others = 'the controller\'s host, h2, h3, h4, h5, h6';
     const run = await hosts.run([process.execPath, STCIRUN, ...argv]);

@@ -52,11 +52,11 @@ suite('plugins on hosts', (test) => {
   const run = (...args: string[]): Promise<RunResult> =>
     login.stcirun(...FIVE, ...CHAIN, '--plugin', join(place, 'own'), '--on-failure', 'own', ...args);
   const attempts = (...args: string[]): Promise<RunResult> => run(...args, 'sh', '-c', 'echo $STCI_ATTEMPT; exit 1');
-  const inCaches = (line: string, names: readonly string[] = NAMES): Promise<RunResult[]> =>
+  const inCaches = (line: string, names: readonly string[] = NAMES): Promise<string[]> =>
     Promise.all(names.map((host) => hosts.runOn(host, ['sh', '-c', `cd "$HOME/.cache/stci/plugins" && ${line}`])));
   /** How many each host has. */
   async function copies(): Promise<number[]> {
-    return (await inCaches('ls -d */*')).map(({ stdout }) => stdout.match(/\/[0-9a-f]{64}$/gmu)?.length ?? 0);
+    return (await inCaches('ls -d */*')).map((found) => found.match(/\/[0-9a-f]{64}$/gmu)?.length ?? 0);
   }
   const perHost = (attempts: number): string => NAMES.flatMap(() => [1, 2, 3].slice(0, attempts)).sort().join();
   const said = ({ stdout }: RunResult): string => stdout.trim().split('\n').sort().join();

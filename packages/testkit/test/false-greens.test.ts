@@ -4,14 +4,17 @@
  */
 
 // @timeoutMs 180000
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { assert, suite } from '@stci/testkit';
+import { MARK_VARIABLE } from '@stci/compliance/record';
+import { assert, eventually, suite } from '@stci/testkit';
+import { marked } from '../dist/runner/leftovers.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const runner = join(here, '../../../scripts/test.mjs');
+const RUNNER = pathToFileURL(join(here, '../dist/runner/main.js')).href;
 
 interface Run {
   readonly code: number | null;
@@ -72,6 +75,33 @@ suite('false greens', (test) => {
 });
 
 suite('runner', (test) => {
+  for (const [signal, exitCode] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]] as const) {
+    test(`${signal} ends it, what runs beside it, its tests and what they started`, async () => {
+      const mark = `runner-test-${process.pid}-${signal}`;
+      const fixtures = ['good', 'waits-with-child', 'good'].flatMap((name) => (
+        ['--file', join(here, `fixtures/${name}.fixture.js`)]));
+      const child = spawn(process.execPath, ['--input-type=module', '-e', `
+        const { runTests } = await import('${RUNNER}');
+        const { spawn } = await import('node:child_process');
+        const beside = () => new Promise((resolve) => {
+          spawn('sleep', ['4714'], { detached: true }).once('exit', () => resolve(['it was ended']));
+        });
+        process.exitCode = await runTests('.', ${JSON.stringify([...fixtures, '--jobs', '1'])}, beside);`,
+      ], { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, [MARK_VARIABLE]: mark } });
+      let output = '';
+      child.stdout.on('data', (chunk: Buffer) => (output += String(chunk)));
+      const code = new Promise((resolve) => child.once('close', resolve));
+      const started = ['sleep 4713', 'sleep 4714'];
+      await eventually(() => started.every((command) => marked(mark).some((each) => each.command === command)),
+        { deadlineMs: 20_000, what: 'the processes' });
+      child.kill(signal);
+      assert.is(await code, exitCode, output);
+      assert.equal(marked(mark), []);
+      assert.ok(output.endsWith(`\nerror: interrupted by ${signal}: 1 of 3 files were done\n`
+        + '1 passed, 1 failed, 1 skipped\n'), output);
+    }, { timeoutMs: 30_000 });
+  }
+
   test('a good file is green, with its skipped test and the reason', () => {
     const { code, output, lastLine } = runFixture('good');
     assert.is(lastLine, '1 passed, 0 failed, 1 skipped', output);
@@ -108,10 +138,9 @@ suite('runner', (test) => {
   }, { timeoutMs: 30_000 });
 
   test('what failed beside the tests counts', async () => {
-    const runTests = pathToFileURL(join(here, '../dist/runner/main.js')).href;
     const args = JSON.stringify(['--file', join(here, 'fixtures/good.fixture.js')]);
-    const code = `const { runTests } = await import('${runTests}');`
-      + `process.exitCode = await runTests('.', ${args}, Promise.resolve(['lint found something']));`;
+    const code = `const { runTests } = await import('${RUNNER}');`
+      + `process.exitCode = await runTests('.', ${args}, async () => ['lint found something']);`;
     const ended = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
     assert.match(ended.stdout, /error: lint found something\n1 passed, 1 failed, 1 skipped\n$/);
     assert.is(ended.status, 1);

@@ -9,6 +9,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
+import { marked } from '../dist/runner/leftovers.js';
 
 const FLAKES = new URL('../dist/flakes/main.js', import.meta.url).href;
 const RUNNER = new URL('../dist/runner/main.js', import.meta.url).href;
@@ -158,14 +159,3 @@ suite('npm run flakes', (test) => {
     assert.equal([code, out.split('\n')[0]?.startsWith('Usage: npm run flakes')], [0, true]);
   }, LONG);
 });
-
-/** Processes whose environment has the mark. */
-function marked(mark: string): string[] {
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`STCI_TEST_FILE=${mark}`);
-    } catch {
-      return false;
-    }
-  });
-}

@@ -44,7 +44,7 @@ suite('test hosts with Slurm', (test) => {
   check('a host has its own HOME in a step too', async () => {
     await shell(hosts, "srun --quiet -N3 -n3 sh -c 'hostname >>~/who'");
     assert.is(await shell(hosts, 'sort ~/who'), 'h1\nh2\n');
-    assert.is((await hosts.runOn('h3', ['sh', '-c', 'cat ~/who'])).stdout, 'h3\n');
+    assert.is(await hosts.runOn('h3', ['sh', '-c', 'cat ~/who']), 'h3\n');
   });
 
   check('jobs that ended are in sacct', async () => {

@@ -3,9 +3,9 @@
 import { spawn } from 'node:child_process';
 import { MARK_VARIABLE } from '@stci/compliance/record';
 import { endLeftovers } from '../runner/leftovers.js';
+import { interruptible } from '../runner/signals.js';
 
 const OUTPUT_CHARS_MAX = 20_000;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const MINUTE_MS = 60_000;
 
 export interface CommandOptions {
@@ -52,22 +52,14 @@ export class Commands {
    * started runs any more. Resolves to whether a signal came.
    */
   async during(work: () => Promise<void>, minutes: number | undefined): Promise<boolean> {
-    let isInterrupted = false;
-    const interrupt = (): void => {
-      isInterrupted = true;
-      void this.stop();
-    };
-    for (const signal of SIGNALS) process.once(signal, interrupt);
     const timer = setTimeout(() => void this.stop(), (minutes ?? 0) * MINUTE_MS);
     if (minutes === undefined) clearTimeout(timer);
     try {
-      await work();
+      return (await interruptible(work, () => this.stop())) !== undefined;
     } finally {
       clearTimeout(timer);
-      for (const signal of SIGNALS) process.off(signal, interrupt);
       if (this.#isStopped) await this.stop();
     }
-    return isInterrupted;
   }
 
   /** Ends what runs, with all that it has started, and starts nothing any more. */

@@ -6,10 +6,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@stci/compliance/deadline';
-import { runProgram } from './exec.js';
+import { runOrThrow, runProgram } from './exec.js';
 import type { Argv, RunOptions, RunResult } from './exec.js';
-import { HostsError, LOGIN, addressOf, hostNames, netnsPath, placesOf } from './names.js';
-import { setLink, setRate, wiredPlaces } from './network.js';
+import { HostsError, LOGIN, NETWORK, addressOf, hostNames, netnsPath, placesOf } from './names.js';
+import { INTERFACE, setLink, setRate, wiredPlaces } from './network.js';
 import { asHostUser, enter, hostUser, withHostUser } from './privilege.js';
 import { hostTree, killAllIn, netnsInode, processesIn, signal, startTicks } from './procs.js';
 import type { Process } from './procs.js';
@@ -79,10 +79,10 @@ export class Hosts {
     return this.#enter(namespaces, [...asHostUser(), ...environment, ...argv]);
   }
 
-  /** Runs a program on a host as its console would, without ssh. */
-  async runOn(host: string, argv: Argv, options: RunOptions = {}): Promise<RunResult> {
+  /** Output of a program that runs on a host as from its console, without ssh; rejects unless it ends with status 0. */
+  async runOn(host: string, argv: Argv, options: RunOptions = {}): Promise<string> {
     const { cwd, env, ...rest } = options;
-    return runProgram(this.hostArgv(host, argv, { ...(cwd !== undefined && { cwd }), ...(env && { env }) }), rest);
+    return runOrThrow(this.hostArgv(host, argv, { ...(cwd !== undefined && { cwd }), ...(env && { env }) }), rest);
   }
 
   /** Command for child_process.spawn for this. It forks the program, as entering a process tree requires. */
@@ -121,12 +121,18 @@ export class Hosts {
   /** Cuts the host's network: no packet passes either way, its programs continue. */
   async cut(host: string): Promise<void> {
     this.#inode(host);
-    await setLink(this.set, host, 'down');
+    await setLink(this.set, [NETWORK, host], 'down');
+  }
+
+  /** Takes the host's own interface down: packets pass no more than after `cut`, and its kernel knows. */
+  async unplug(host: string): Promise<void> {
+    this.#inode(host);
+    await setLink(this.set, [host, INTERFACE], 'down');
   }
 
   async mend(host: string): Promise<void> {
     this.#inode(host);
-    await setLink(this.set, host, 'up');
+    await setLink(this.set, [NETWORK, host], 'up');
   }
 
   /** Bounds the host's bandwidth in kilobits per second each way, from 8; undefined: unbounded. */

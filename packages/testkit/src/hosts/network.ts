@@ -10,6 +10,8 @@ import { runOrThrow } from './exec.js';
 import type { Argv } from './exec.js';
 import { enter, netnsNames, netnsNamesAndHome } from './privilege.js';
 
+/** Of a host, and of the login side. */
+export const INTERFACE = 'eth0';
 const MAKE_DEADLINE_MS = 30_000;
 
 /** The places of a set that have a network namespace: login, and every host that is not absent. */
@@ -25,7 +27,7 @@ export async function makeNetwork(state: SetState): Promise<void> {
     'link add br0 type bridge stp_state 0 forward_delay 0',
     'link set br0 up',
     ...places.flatMap((place) => [
-      `link add ${place} type veth peer name eth0 netns ${netnsName(set, place)}`,
+      `link add ${place} type veth peer name ${INTERFACE} netns ${netnsName(set, place)}`,
       `link set ${place} master br0 up`,
     ]),
   ]);
@@ -46,17 +48,20 @@ function isSilent({ traits }: SetState, place: string): boolean {
  */
 export function placeBatch(state: SetState, place: string): string {
   const width = isSilent(state, place) ? 32 : 24;
-  return ['link set lo up', `addr replace ${addressOf(state.subnet, place)}/${width} dev eth0`, 'link set eth0 up', '']
-    .join('\n');
+  const address = `${addressOf(state.subnet, place)}/${width}`;
+  return ['link set lo up', `addr replace ${address} dev ${INTERFACE}`, `link set ${INTERFACE} up`, ''].join('\n');
 }
 
-export async function setLink(set: string, host: string, to: 'up' | 'down'): Promise<void> {
-  await runOrThrow(inNetns(set, NETWORK, ['ip', 'link', 'set', host, to]));
+/** Takes a device of a place up or down. */
+export async function setLink(
+  set: string, [place, device]: readonly [string, string], to: 'up' | 'down',
+): Promise<void> {
+  await runOrThrow(inNetns(set, place, ['ip', 'link', 'set', device, to]));
 }
 
 /** Bounds the bandwidth of a host in kilobits per second each way; undefined: unbounded. */
 export async function setRate(set: string, host: string, kilobits: number | undefined): Promise<void> {
-  for (const [place, device] of [[NETWORK, host], [host, 'eth0']] as const) {
+  for (const [place, device] of [[NETWORK, host], [host, INTERFACE]] as const) {
     const queue = (...words: string[]): Promise<string> => runOrThrow(inNetns(set, place, ['tc', 'qdisc', ...words]));
     // There may be no bound to remove, which would be an error: a queue is set first.
     const rate = ['root', 'tbf', 'rate', `${kilobits ?? 1_000_000}kbit`, 'burst', '4kb', 'latency', '10s'];

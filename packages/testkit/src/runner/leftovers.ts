@@ -8,10 +8,18 @@ import { MARK_VARIABLE } from '@stci/compliance/record';
 
 const GRACE_MS = 1_000;
 const POLL_MS = 20;
+const ROUNDS_MAX = 10;
 
 export interface Leftover {
   readonly pid: number;
   readonly command: string;
+}
+
+/** Ends all processes with the mark, and what they start meanwhile. */
+export async function endAll(mark: string): Promise<void> {
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    if ((await endLeftovers(mark)).length === 0) return;
+  }
 }
 
 /** Waits a short time for the processes with the mark to end, then kills and returns the rest. */
@@ -32,7 +40,8 @@ export async function endLeftovers(mark: string): Promise<Leftover[]> {
   return left;
 }
 
-function marked(mark: string): Leftover[] {
+/** Those that run now, this process excluded. */
+export function marked(mark: string): Leftover[] {
   const found: Leftover[] = [];
   for (const entry of processDirectories()) {
     const pid = Number(entry);

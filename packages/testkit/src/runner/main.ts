@@ -1,41 +1,73 @@
 /**
  * The test runner: runs every compiled test file of the workspace in its own process, a few at a time. Exit code 0 only
- * if at least one test passed and none failed; the last line printed is always the count.
+ * if at least one test passed and none failed; the last line printed is always the count. A signal that asks it to end
+ * ends what it has started first.
  */
 
 import { basename, dirname, join, resolve } from 'node:path';
 import { appendFileSync, existsSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { PATIENCE_MAX, PATIENCE_VARIABLE } from '@stci/compliance/patience';
+import { MARK_VARIABLE } from '@stci/compliance/record';
 import { findTestFiles, isChosen, testFile } from './find.js';
 import type { TestFile } from './find.js';
 import { parseOptions } from './options.js';
 import type { RunnerOptions } from './options.js';
+import { endAll } from './leftovers.js';
 import { filesPerCore, poolOptions, runPool } from './pool.js';
 import { count, failureLines, fileLines, skippedLines, slowestLine, totalLine } from './report.js';
 import type { Totals } from './report.js';
 import { runFile } from './run-file.js';
 import type { FileReport } from './run-file.js';
+import { exitCodeOf, interruptible, type EndSignal } from './signals.js';
 
 /**
- * Runs the tests that `args` select below `root`; resolves to the exit code. `beside` resolves to failures of what runs
- * beside the tests, such as lint: each counts as one failed.
+ * Runs the tests that `args` select below `root`; resolves to the exit code. `beside` starts what runs beside them,
+ * such as lint, and resolves to its failures: each counts as one failed.
  */
 export async function runTests(
   root: string,
   args: readonly string[],
-  beside: Promise<readonly string[]> = Promise.resolve([]),
+  beside: () => Promise<readonly string[]> = () => Promise.resolve([]),
 ): Promise<number> {
-  const reports: FileReport[] = [];
+  const run: Run = { root, mark: [process.env[MARK_VARIABLE] ?? [], process.pid].flat().join('/'), reports: [] };
+  process.env[MARK_VARIABLE] = run.mark;
+  let code = 0;
+  const work = async (): Promise<void> => {
+    code = await runSelected(run, args, beside());
+  };
+  await interruptible(work, (signal) => {
+    run.signal = signal;
+    return endAll(run.mark);
+  });
+  return code;
+}
+
+interface Run {
+  readonly root: string;
+  /** Of all processes that it starts. */
+  readonly mark: string;
+  readonly reports: FileReport[];
+  /** Came, and nothing is started any more. */
+  signal?: EndSignal;
+}
+
+async function runSelected(run: Run, args: readonly string[], beside: Promise<readonly string[]>): Promise<number> {
+  let files: readonly TestFile[];
   try {
     const options = parseOptions(args);
-    await runAll(choose(root, options), options, reports);
+    files = choose(run.root, options);
+    await runAll(run, files, options);
   } catch (error) {
     print([`error: ${error instanceof Error ? error.message : String(error)}`]);
-    print([totalLine(withMore(count(reports), 1 + (await beside).length))]);
+    print([totalLine(withMore(count(run.reports), 1 + (await beside).length))]);
     return 2;
   }
-  return conclude(reports, await beside);
+  const failedBeside = await beside;
+  const { reports, signal } = run;
+  if (signal === undefined) return conclude(reports, failedBeside);
+  conclude(reports, [`interrupted by ${signal}: ${reports.length} of ${files.length} files were done`]);
+  return exitCodeOf(signal);
 }
 
 /** The files to run; throws if there is none. */
@@ -57,13 +89,14 @@ function explicit(root: string, path: string, timeoutMs: number): TestFile {
   return testFile(root, compiled, existsSync(source) ? source : compiled, timeoutMs);
 }
 
-async function runAll(files: readonly TestFile[], options: RunnerOptions, reports: FileReport[]): Promise<void> {
-  const pool = poolOptions(options.jobs);
+async function runAll(run: Run, files: readonly TestFile[], options: RunnerOptions): Promise<void> {
+  const pool = { ...poolOptions(options.jobs), isStopped: () => run.signal !== undefined };
   // Deadlines are those of a test that has a core to itself.
   process.env[PATIENCE_VARIABLE] ||= String(Math.min(PATIENCE_MAX, filesPerCore(pool)));
   await runPool(inOrder(files, options.shuffle), pool, async (file) => {
-    const report = await runFile(file, options.grep);
-    reports.push(report);
+    const report = await runFile(file, options.grep, run.mark);
+    if (pool.isStopped()) return;
+    run.reports.push(report);
     print(fileLines(report));
     if (options.report !== undefined) appendFileSync(options.report, `${JSON.stringify(report)}\n`);
   });

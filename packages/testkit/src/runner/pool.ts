@@ -18,6 +18,8 @@ export interface PoolOptions {
   /** How many cores were idle since it was asked last. */
   readonly idleCores?: () => number;
   readonly lookEveryMs?: number;
+  /** True once no item is to be started any more. */
+  readonly isStopped?: () => boolean;
 }
 
 /** `--jobs N` is exact; without it the machine decides. */
@@ -32,19 +34,20 @@ export function filesPerCore({ jobsMax }: PoolOptions, cores = availableParallel
   return Math.max(1, jobsMax / cores);
 }
 
-/** Takes the items in order; resolves when all of them have run, rejects when a run does. */
+/** Takes the items in order; resolves when all that were started have run, rejects when a run does. */
 export async function runPool<Item extends object>(
   items: readonly Item[],
   options: PoolOptions,
   run: (item: Item) => Promise<void>,
 ): Promise<void> {
   const { jobs, jobsMax, idleCores = idleCoresOfMachine(), lookEveryMs = LOOK_EVERY_MS } = options;
+  const { isStopped = () => false } = options;
   const waiting = [...items];
   let running = 0;
   let look: NodeJS.Timeout | undefined;
   const all = new Promise<void>((resolve, reject) => {
     const start = (): void => {
-      const item = waiting.shift();
+      const item = isStopped() ? undefined : waiting.shift();
       if (item === undefined) return;
       running += 1;
       run(item).then(() => {

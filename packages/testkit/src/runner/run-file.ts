@@ -34,13 +34,13 @@ interface Ended {
 
 let filesRun = 0;
 
-export async function runFile(file: TestFile, grep: string | undefined): Promise<FileReport> {
+/** `runMark` is the mark of all that this runner starts. */
+export async function runFile(file: TestFile, grep: string | undefined, runMark: string): Promise<FileReport> {
   const startMs = performance.now();
   const directory = mkdtempSync(join(tmpdir(), 'stci-test-'));
   const recordPath = join(directory, 'record.json');
   filesRun += 1;
-  const outer = process.env[MARK_VARIABLE];
-  const mark = `${outer === undefined ? '' : `${outer}/`}${process.pid}-${filesRun}`;
+  const mark = `${runMark}/${filesRun}`;
   try {
     const ended = await runProcess(file, {
       ...process.env,
