@@ -72,6 +72,19 @@ suite('test files at a time', (test) => {
     await all;
   });
 
+  test('stopped, it starts nothing more and ends with those that run, also if none does', async () => {
+    let stopped = false;
+    const options = { idleCores: () => 1, jobsMax: 2, isStopped: () => stopped };
+    const all = pool(options);
+    await runs.reach('ab');
+    stopped = true;
+    runs.end('a');
+    runs.end('b');
+    await all;
+    await pool(options);
+    await runs.reach('ab');
+  });
+
   test('what fails ends it', async () => {
     let text = '';
     const all = pool({ idleCores: () => 0 }).catch((error: unknown) => { text = String(error); });

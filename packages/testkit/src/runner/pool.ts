@@ -57,6 +57,7 @@ export async function runPool<Item extends object>(
       }).catch(reject);
     };
     for (let i = 0; i < jobs; i += 1) start();
+    if (running === 0) resolve();
     look = setInterval(() => {
       if (idleCores() >= IDLE_CORES_MIN && running < jobsMax) start();
     }, lookEveryMs);
