@@ -16,6 +16,11 @@ const STCIRUN = fileURLToPath(new URL('../../stcirun/bin/stcirun.cjs', import.me
 const PROGRAMS = { finject: FINJECT, stci: STCI, stcirun: STCIRUN };
 const LIMIT_MS = 120_000;
 
+/** Throws for a process that has ended. */
+function commandOf(pid: string): string {
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
+}
+
 /** Marks the processes of a test, tools' children included. */
 const MARK = 'STCI_E2E_FINJECT';
 
@@ -98,7 +103,12 @@ export class Lab {
 
   /** Their command lines. */
   commands(): readonly string[] {
-    return this.#processes((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim());
+    return this.#processes(commandOf);
+  }
+
+  /** Those with this command line. */
+  runningAs(command: string): readonly number[] {
+    return this.#processes((pid) => (commandOf(pid) === command ? pid : '')).filter((pid) => pid !== '').map(Number);
   }
 
   /** The process of a run's last session. */

@@ -1,7 +1,7 @@
 /** Check `no-orphan` on hosts that are reached by a login (a client in place of ssh), and on this machine. */
 // @timeoutMs 300000
 
-import { chmodSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
 import { LONG, recordsOf, said, withLab, type Lab } from './e2e-finject.js';
@@ -46,9 +46,8 @@ function experiment(lab: Lab, options: readonly string[], line: string): void {
 
 /** Processes that a test has left on purpose. */
 function endLeft(lab: Lab): number {
-  const left = lab.processes().map((line) => line.split(' ')[0] as string)
-    .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8') === 'sleep\x0061\0');
-  for (const pid of left) process.kill(Number(pid), 'SIGKILL');
+  const left = lab.runningAs('sleep 61');
+  for (const pid of left) process.kill(pid, 'SIGKILL');
   return left.length;
 }
 

@@ -1,11 +1,10 @@
 /** Agents of the built stcirun that are in a job of Slurm, by its variable: what signals to them do. */
 
-import { readFileSync } from 'node:fs';
 import { assert, eventually, suite } from '@stci/testkit';
 import { slurmRemark } from '@stci/stcirun/internal';
 import { watchBatchSignals } from '../dist/batch-signals.js';
 import { LONG, soon, withPlace } from './e2e-place.js';
-import { sh, start, type Run } from './e2e.js';
+import { processOf, sh, start, type Run } from './e2e.js';
 
 const IN_JOB = { SLURM_JOB_ID: '7', SLURM_JOB_NAME: 'night', SLURM_PROCID: '0', SLURM_STEP_ID: '0' };
 
@@ -22,10 +21,7 @@ async function up(env: Readonly<Record<string, string>>): Promise<Run> {
 
 /** Processes that stcirun has started: its agents. */
 function agentsOf(job: Run): number[] {
-  return job.leftovers().filter((pid) => {
-    const [, parent] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
-    return Number(parent) === job.child.pid;
-  });
+  return job.leftovers().filter((pid) => processOf(pid)?.parent === job.child.pid);
 }
 
 suite('signals of a batch system', (test) => {

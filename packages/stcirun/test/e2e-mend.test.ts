@@ -4,25 +4,15 @@
 
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { assert, eventually, suite } from '@stci/testkit';
-import { sh, start, type Run } from './e2e.js';
+import { processOf, sh, start, type Run } from './e2e.js';
 
 const HOSTS = 12;
 const LINES = 60;
 
-function statOf(pid: number): { readonly command: string; readonly parent: number } | undefined {
-  try {
-    const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
-    const parent = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1]);
-    return { command, parent };
-  } catch {
-    return undefined;
-  }
-}
-
 /** Root agents of a run that have started others. */
 function innerAgents(run: Run): number[] {
-  const agents = run.leftovers().filter((pid) => statOf(pid)?.command.includes('agent.cjs') === true);
-  const parents = new Set(agents.map((pid) => statOf(pid)?.parent));
+  const agents = run.leftovers().filter((pid) => processOf(pid)?.command.includes('agent.cjs') === true);
+  const parents = new Set(agents.map((pid) => processOf(pid)?.parent));
   return agents.filter((pid) => parents.has(pid));
 }
 

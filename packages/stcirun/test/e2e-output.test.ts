@@ -8,7 +8,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
-import { PROGRAM, run, sh, start } from './e2e.js';
+import { PROGRAM, processOf, run, sh, start } from './e2e.js';
 
 const TWO = ['--launcher', 'local', '--host', 'a,b'];
 
@@ -24,7 +24,7 @@ function hasOpened(pid: number | undefined, name: string): boolean {
 }
 
 function isAgent(pid: string): boolean {
-  return pid !== '' && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('agent.cjs');
+  return processOf(Number(pid))?.command.includes('agent.cjs') === true;
 }
 
 suite('stcirun, lines', (test) => {

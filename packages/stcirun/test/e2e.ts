@@ -71,6 +71,17 @@ export function run(args: readonly string[], options: RunOptions = {}): Promise<
   return start(args, options).result;
 }
 
+/** Command line and parent of a process; undefined once it has ended, which it may do at any time. */
+export function processOf(pid: number): { readonly command: string; readonly parent: number } | undefined {
+  try {
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+    const parent = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1]);
+    return { command, parent };
+  } catch {
+    return undefined;
+  }
+}
+
 function marked(mark: string, except: number | undefined): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/u.test(name) && Number(name) !== except)
