@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readHistory, type History, type HistoryRecord } from '@stci/finject/experiment';
-import { assert, eventually, patient } from '@stci/testkit';
+import { assert, eventually, killThose, patient } from '@stci/testkit';
 
 const FINJECT = fileURLToPath(new URL('../bin/finject.cjs', import.meta.url));
 const STCI = fileURLToPath(new URL('../../stcirun/bin/stci.cjs', import.meta.url));
@@ -144,7 +144,7 @@ export class Lab {
     try {
       await this.checkGone();
     } finally {
-      for (const process_ of this.processes()) process.kill(Number(process_.split(' ')[0]), 'SIGKILL');
+      killThose(this.processes().map((line) => Number(line.split(' ')[0])));
       rmSync(this.directory, { recursive: true });
     }
   }

@@ -3,7 +3,7 @@
 
 import { chmodSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { assert, suite } from '@stci/testkit';
+import { assert, killThose, suite } from '@stci/testkit';
 import { LONG, recordsOf, said, withLab, type Lab } from './e2e-finject.js';
 
 const FAKE = fileURLToPath(new URL('../../stcirun/test/fake-ssh.sh', import.meta.url));
@@ -47,7 +47,7 @@ function experiment(lab: Lab, options: readonly string[], line: string): void {
 /** Processes that a test has left on purpose. */
 function endLeft(lab: Lab): number {
   const left = lab.runningAs('sleep 61');
-  for (const pid of left) process.kill(pid, 'SIGKILL');
+  killThose(left);
   return left.length;
 }
 

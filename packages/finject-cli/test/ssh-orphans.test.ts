@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readHistory } from '@stci/finject/experiment';
 import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
-import { assert, suite } from '@stci/testkit';
+import { assert, killThose, suite } from '@stci/testkit';
 import { up, whyNoHosts, type Hosts } from '@stci/testkit/hosts';
 import { recordsOf } from './e2e-finject.js';
 
@@ -67,7 +67,7 @@ suite('no-orphan over ssh', (test) => {
       + away('env -u STCI_TOOL_MARK -u STCI_GUARD', 'marked', '661');
     const { code, out } = await run('left', `[ $STCI_HOST = h2 ] || exit 0; ${daemons}`);
     const left = hosts.processes('h2').filter(({ command }) => command.startsWith('sleep 66'));
-    for (const { pid } of left) process.kill(pid, 'SIGKILL');
+    killThose(left.map(({ pid }) => pid));
     assert.is(left.length, 2, 'else this test shows nothing');
     assert.is(code, 204, out);
     const end = endOf('left');

@@ -90,7 +90,7 @@ suite('marks of tools', (test) => {
       writeFileSync(go, '');
       if (by === 'sweep') assert.is(await ended(started), '2');
       else await eventually(() => daemons(started.round).length === 2, { what: 'the daemon of another user' });
-      const guardian = childrenOf(started.child.pid).find((pid) => read(pid, 'cmdline').includes('stci-guardian'));
+      const guardian = await eventually(() => guardianOf(started.child.pid), { what: 'the guardian' });
       started.child.kill('SIGKILL');
       await eventually(() => !existsSync(`/proc/${guardian}`), { what: 'the end of the guardian' });
       assert.equal([daemons(started.round), childrenOf(script.pid)], [[], [copier]], by);
@@ -101,7 +101,7 @@ suite('marks of tools', (test) => {
   test('after a clean end the guardian looks for nothing', async () => {
     const started = sweeper('exit 0', 'stay');
     assert.is(await ended(started), '0');
-    const guardian = await eventually(() => childrenOf(started.child.pid).at(-1), { what: 'the guardian' });
+    const guardian = await eventually(() => guardianOf(started.child.pid), { what: 'the guardian' });
     started.child.kill('SIGKILL');
     await eventually(() => !existsSync(`/proc/${guardian}`), { what: 'the end of the guardian' });
     assert.not(existsSync(started.calls));
@@ -112,6 +112,10 @@ suite('marks of tools', (test) => {
     rmSync(root, { recursive: true, force: true });
   });
 });
+
+function guardianOf(pid: number | undefined): number | undefined {
+  return childrenOf(pid).find((child) => read(child, 'cmdline').includes('stci-guardian'));
+}
 
 /** Empty for a process that is gone. */
 function read(pid: number | string | undefined, name: string): string {

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
-import { assert, eventually, suite } from '@stci/testkit';
+import { assert, eventually, killThose, suite } from '@stci/testkit';
 import { up, whyNoHosts, type Hosts } from '@stci/testkit/hosts';
 
 const bin = (name: string): string => fileURLToPath(new URL(`../bin/${name}.cjs`, import.meta.url));
@@ -156,7 +156,7 @@ suite('stci doctor --clean', (test) => {
       const { checks } = await doctor('--clean');
       assert.equal([checks.leftovers.text.slice(0, 4), isThere()], ['none', true], checks.leftovers.problem ?? '');
     } finally {
-      for (const at of ['prun', 'sleep 60', 'tail -f']) for (const pid of running(at)) process.kill(pid, 'SIGTERM');
+      killThose(['prun', 'sleep 60', 'tail -f'].flatMap(running), 'SIGTERM');
       rmSync(directory, { recursive: true });
     }
     await eventually(() => running('prun').length === 0, { deadlineMs: 20_000, what: 'the end of prun' });

@@ -61,8 +61,10 @@ suite('search for processes of a run', (test) => {
     });
     children.push(child);
     const pid = child.pid as number;
-    const isThere = (): boolean => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep');
-    await eventually(isThere, { what: 'the process' });
+    // One that is to end soon may have.
+    const hasStarted = (): boolean =>
+      child.exitCode !== null || readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep');
+    await eventually(hasStarted, { what: 'the process' });
     return pid;
   }
 

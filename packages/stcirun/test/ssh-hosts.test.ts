@@ -6,7 +6,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { assert, eventually, suite } from '@stci/testkit';
+import { assert, eventually, killThose, suite } from '@stci/testkit';
 import { up, whyNoHosts, type Hosts, type RunResult } from '@stci/testkit/hosts';
 
 const STCIRUN = fileURLToPath(new URL('../bin/stcirun.cjs', import.meta.url));
@@ -223,7 +223,7 @@ suite('stcirun over ssh', (test) => {
   function killMatching(place: string, pattern: RegExp): number {
     const found = matching(place, pattern);
     assert.ok(found.length > 0, `there is something to kill on ${place}`);
-    for (const { pid } of found) process.kill(pid, 'SIGKILL');
+    killThose(found.map(({ pid }) => pid));
     return found.length;
   }
 });

@@ -5,4 +5,5 @@
  */
 
 export * from '@stci/compliance/basics';
+export { killThose } from './ended.js';
 export { findBrowser, renderPage, takePicture, type BrowserOptions, type PageRun } from './browser.js';

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { MARK_VARIABLE } from '@stci/compliance/record';
 import { assert, eventually, suite } from '@stci/testkit';
-import { marked } from '../dist/runner/leftovers.js';
+import { endAll, marked } from '../dist/runner/leftovers.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const runner = join(here, '../../../scripts/test.mjs');
@@ -77,7 +77,7 @@ suite('false greens', (test) => {
 suite('runner', (test) => {
   for (const [signal, exitCode] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]] as const) {
     test(`${signal} ends it, what runs beside it, its tests and what they started`, async () => {
-      const mark = `runner-test-${process.pid}-${signal}`;
+      const mark = [process.env[MARK_VARIABLE] ?? [], `runner-test-${process.pid}-${signal}`].flat().join('/');
       const fixtures = ['good', 'waits-with-child', 'good'].flatMap((name) => (
         ['--file', join(here, `fixtures/${name}.fixture.js`)]));
       const child = spawn(process.execPath, ['--input-type=module', '-e', `
@@ -91,14 +91,22 @@ suite('runner', (test) => {
       let output = '';
       child.stdout.on('data', (chunk: Buffer) => (output += String(chunk)));
       const code = new Promise((resolve) => child.once('close', resolve));
+      // One that another runner with the same mark above it might have.
+      const sibling = `${mark}0`;
+      spawn('sleep', ['4715'], { env: { ...process.env, [MARK_VARIABLE]: sibling }, stdio: 'ignore', detached: true });
       const started = ['sleep 4713', 'sleep 4714'];
       await eventually(() => started.every((command) => marked(mark).some((each) => each.command === command)),
         { deadlineMs: 20_000, what: 'the processes' });
-      child.kill(signal);
-      assert.is(await code, exitCode, output);
-      assert.equal(marked(mark), []);
-      assert.ok(output.endsWith(`\nerror: interrupted by ${signal}: 1 of 3 files were done\n`
-        + '1 passed, 1 failed, 1 skipped\n'), output);
+      try {
+        child.kill(signal);
+        assert.is(await code, exitCode, output);
+        assert.equal([marked(mark), marked(sibling).length], [[], 1], 'its own, and no others');
+        assert.ok(output.endsWith(`\nerror: interrupted by ${signal}: 1 of 3 files were done\n`
+          + '1 passed, 1 failed, 1 skipped\n'), output);
+      } finally {
+        await endAll(mark);
+        await endAll(sibling);
+      }
     }, { timeoutMs: 30_000 });
   }
 

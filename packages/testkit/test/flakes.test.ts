@@ -9,6 +9,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
+import { MARK_VARIABLE } from '@stci/compliance/record';
 import { marked } from '../dist/runner/leftovers.js';
 
 const FLAKES = new URL('../dist/flakes/main.js', import.meta.url).href;
@@ -105,18 +106,19 @@ suite('npm run flakes', (test) => {
     assert.match(out, '0 files, 0 runs');
   }, LONG);
 
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     test(`${signal} ends it, its load and its tests`, async () => {
+      const mark = [process.env[MARK_VARIABLE] ?? [], root].flat().join('/');
       const child = spawn(process.execPath, program(['hangs', '--under', 'busy', '--out', join(root, 'out')]), {
-        stdio: ['ignore', 'pipe', 'inherit'], cwd: root, env: { ...process.env, STCI_TEST_FILE: root },
+        stdio: ['ignore', 'pipe', 'inherit'], cwd: root, env: { ...process.env, [MARK_VARIABLE]: mark },
       });
       children.push(child);
       const code = new Promise((resolve) => child.once('exit', resolve));
       await eventually(() => runs('hangs') > 0, { deadlineMs: 20_000, what: 'the test' });
-      assert.ok(marked(root).length > 3, 'it, two processes of load, the runner, the test');
+      assert.ok(marked(mark).length > 3, 'it, two processes of load, the runner, the test');
       child.kill(signal);
       assert.is(await code, 130);
-      await eventually(() => marked(root).length === 0, { what: 'the end of all' });
+      await eventually(() => marked(mark).length === 0, { what: 'the end of all' });
     }, LONG);
   }
 

@@ -101,6 +101,25 @@ suite('test hosts', (test) => {
     child.stdin.end();
   });
 
+  check('an unplugged host knows that its interface is down, one that is cut does not; mend plugs it in again', async () => {
+    const isUp = async (): Promise<boolean> =>
+      /[<,]UP[,>]/u.test(await hosts.runOn('h3', ['ip', '-o', 'link', 'show', 'eth0']));
+    await hosts.cut('h3');
+    assert.is(await isUp(), true);
+    await hosts.mend('h3');
+    await hosts.unplug('h3');
+    assert.is(await isUp(), false);
+    assert.is((await hosts.run(['ssh', '-o', 'ConnectTimeout=1', 'h3', 'true'])).code, 255);
+    await hosts.mend('h3');
+    assert.equal([await isUp(), (await ssh(hosts, 'h3', 'true')).code], [true, 0]);
+  });
+
+  check('what runs on a host and fails is an error with its output', async () => {
+    const failed = await hosts.runOn('h1', ['sh', '-c', 'echo why >&2; exit 3']).catch((thrown: Error) => thrown.message);
+    assert.match(String(failed), /ended with 3: why/u);
+    assert.is(await hosts.runOn('h1', ['echo', 'well']), 'well\n');
+  });
+
   check('a frozen host accepts and says nothing; thawed it answers', async () => {
     await hosts.freeze('h1');
     const frozen = await hosts.run(['ssh', '-o', 'ConnectTimeout=1', 'h1', 'true']);

@@ -91,6 +91,9 @@ suite('test files at a time', (test) => {
     runs.fail('b');
     await all;
     assert.is(text, 'Error: b failed');
+    runs.end('a');
+    await new Promise(setImmediate);
+    assert.is(runs.started.join(''), 'ab', 'nothing is started afterwards');
   });
 
   test('a number of jobs is exact', () => {

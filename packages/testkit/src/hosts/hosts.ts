@@ -130,8 +130,10 @@ export class Hosts {
     await setLink(this.set, [host, INTERFACE], 'down');
   }
 
+  /** What `cut` and `unplug` have done. */
   async mend(host: string): Promise<void> {
     this.#inode(host);
+    await setLink(this.set, [host, INTERFACE], 'up');
     await setLink(this.set, [NETWORK, host], 'up');
   }
 

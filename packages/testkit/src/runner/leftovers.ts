@@ -8,17 +8,23 @@ import { MARK_VARIABLE } from '@stci/compliance/record';
 
 const GRACE_MS = 1_000;
 const POLL_MS = 20;
-const ROUNDS_MAX = 10;
+const ROUNDS_MAX = 12;
+const QUIET_ROUNDS = 3;
 
 export interface Leftover {
   readonly pid: number;
   readonly command: string;
 }
 
-/** Ends all processes with the mark, and what they start meanwhile. */
+/**
+ * Ends all processes with the mark, and what they start meanwhile. One that is about to become another program has no
+ * mark for a moment: nothing is left if nothing is found several times.
+ */
 export async function endAll(mark: string): Promise<void> {
-  for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    if ((await endLeftovers(mark)).length === 0) return;
+  let quiet = 0;
+  for (let round = 0; round < ROUNDS_MAX && quiet < QUIET_ROUNDS; round += 1) {
+    quiet = (await endLeftovers(mark)).length === 0 ? quiet + 1 : 0;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

@@ -32,6 +32,8 @@ export async function runTests(
 ): Promise<number> {
   const run: Run = { root, mark: [process.env[MARK_VARIABLE] ?? [], process.pid].flat().join('/'), reports: [] };
   process.env[MARK_VARIABLE] = run.mark;
+  // A reader that a Ctrl-C has ended as well is no error of this process.
+  process.stdout.on('error', () => undefined);
   let code = 0;
   const work = async (): Promise<void> => {
     code = await runSelected(run, args, beside());
@@ -61,7 +63,7 @@ async function runSelected(run: Run, args: readonly string[], beside: Promise<re
   } catch (error) {
     print([`error: ${error instanceof Error ? error.message : String(error)}`]);
     print([totalLine(withMore(count(run.reports), 1 + (await beside).length))]);
-    return 2;
+    return run.signal === undefined ? 2 : exitCodeOf(run.signal);
   }
   const failedBeside = await beside;
   const { reports, signal } = run;
@@ -113,7 +115,8 @@ function conclude(reports: readonly FileReport[], failedBeside: readonly string[
   print([...reports].sort((a, b) => (a.file.label < b.file.label ? -1 : 1)).flatMap(failureLines));
   print(['', slowestLine(reports), ...skippedLines(reports)]);
   const tested = count(reports);
-  const errors = tested.passed + tested.failed === 0 ? [...failedBeside, 'no test ran'] : failedBeside;
+  const hasNone = tested.passed + tested.failed + failedBeside.length === 0;
+  const errors = hasNone ? ['no test ran'] : failedBeside;
   const totals = withMore(tested, errors.length);
   print([...errors.map((text) => `error: ${text}`), totalLine(totals)]);
   return totals.failed === 0 ? 0 : 1;

@@ -44,17 +44,21 @@ export async function runPool<Item extends object>(
   const { isStopped = () => false } = options;
   const waiting = [...items];
   let running = 0;
+  let hasFailed = false;
   let look: NodeJS.Timeout | undefined;
   const all = new Promise<void>((resolve, reject) => {
     const start = (): void => {
-      const item = isStopped() ? undefined : waiting.shift();
+      const item = hasFailed || isStopped() ? undefined : waiting.shift();
       if (item === undefined) return;
       running += 1;
       run(item).then(() => {
         running -= 1;
         if (running < jobs) start();
         if (running === 0) resolve();
-      }).catch(reject);
+      }).catch((error: unknown) => {
+        hasFailed = true;
+        reject(error as Error);
+      });
     };
     for (let i = 0; i < jobs; i += 1) start();
     if (running === 0) resolve();

@@ -6,7 +6,10 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export type EndSignal = (typeof SIGNALS)[number];
 
-/** Awaits `work`, and `stop` once a signal has called it; later signals are ignored. Resolves to the first. */
+/**
+ * Awaits `work`, and `stop` once a signal has called it. Resolves to that signal. The next one calls `stop` again, and
+ * then ends this process, whatever `work` still waits for.
+ */
 export async function interruptible(
   work: () => Promise<void>,
   stop: (signal: EndSignal) => Promise<void>,
@@ -14,8 +17,11 @@ export async function interruptible(
   let first: EndSignal | undefined;
   let stopped: Promise<void> | undefined;
   const interrupt = (signal: EndSignal): void => {
+    const again = first;
     first ??= signal;
-    stopped ??= stop(signal);
+    const own = stop(signal);
+    stopped ??= own;
+    if (again !== undefined) void own.finally(() => process.exit(exitCodeOf(again)));
   };
   for (const signal of SIGNALS) process.on(signal, interrupt);
   try {
