@@ -36,8 +36,8 @@ suite('host files', (test) => {
 
   test('mistakes name file, line and column', () => {
     const cases: [string, string][] = [
-      ['a slot=3', 'h.txt:1:3: expected slots=N or user=NAME, got "slot=3". Did you mean slots?'],
-      ['a max_slots=3', 'got "max_slots=3"'],
+      ['a slot=3', 'h.txt:1:3: expected slots=N, max_slots=N or user=NAME, got "slot=3". Did you mean slots?'],
+      ['a slots=5 max_slots=3', 'h.txt:1:1: expected max_slots of at least the 5 slots, got 3'],
       ['a slots', 'h.txt:1:3: expected slots=N'],
       ['a slots=0', 'h.txt:1:3: expected slots in 1..1000000'],
       ['a slots=1e3', 'expected slots in 1..1000000'],
@@ -45,7 +45,7 @@ suite('host files', (test) => {
       ['u@a user=v', 'h.txt:1:5: expected user once'],
       ['a user=-l', 'expected a user name'],
       ['ok\n  n[2-1]', 'h.txt:2:5: expected a range that ascends'],
-      ['a b', 'h.txt:1:3: expected slots=N or user=NAME, got "b"'],
+      ['a b', 'h.txt:1:3: expected slots=N, max_slots=N or user=NAME, got "b"'],
       ['# x\n', 'h.txt: expected at least one host, got none'],
     ];
     for (const [text, words] of cases) {
@@ -55,7 +55,8 @@ suite('host files', (test) => {
 
   test('all bad lines are told at once, the first eight in full', () => {
     assert.is(mistakes('a slots\nok\nb c\n'),
-      'h.txt:1:3: expected slots=N or user=NAME, got "slots".\nh.txt:3:3: expected slots=N or user=NAME, got "c".');
+      'h.txt:1:3: expected slots=N, max_slots=N or user=NAME, got "slots".\n'
+      + 'h.txt:3:3: expected slots=N, max_slots=N or user=NAME, got "c".');
     const lines = mistakes('a b\n'.repeat(10)).split('\n');
     assert.equal([lines.length, lines.at(-1)], [9, 'and 2 more']);
     assert.match(mistakes('!\n'.repeat(5000)), /\nand 992 more at least$/);
@@ -73,6 +74,8 @@ suite('allocation', (test) => {
     assert.is(from({ hostfiles: [file, { name: 'g', text: 'c' }] }), 'a=2(f:1) b~1(f:2) c~1(g:1)');
     assert.is(from({ hostfiles: [file], hosts: ['b:5,a'] }), 'b=5(--host) a=2(f:1)');
     assert.is(from({ hostfiles: [file], hosts: ['u@a'] }), 'u@a=2(f:1)');
+    const text = 'a slots=2 max_slots=4\nb max-slots=3\nc:2 max_slots=2';
+    assert.is(from({ hostfiles: [{ name: 'f', text }] }), 'a=2(f:1) b=3(f:2) c=2(f:3)');
     assert.is(from({ hosts: ['n[1-4]'], exclude: ['n[2-3]'] }), 'n1~1(--host) n4~1(--host)');
   });
 

@@ -124,6 +124,11 @@ suite('errmgr: a host that does not come up', (test) => {
     assert.equal(of('1'), ['start-again', 'end-launch', 'end-launch', 'end-launch']);
     assert.equal(of('3'), ['start-again', 'start-again', 'start-again', 'end-launch']);
     assert.throws(() => of('0'), /errmgr\.launch\.retries/);
+    const pauses = (pause: string) => [1, 2, 3, 10].map((starts) => onHost({ 'errmgr.launch': 'retry',
+      'errmgr.launch.retries': '100', 'errmgr.launch.pause': pause }, { starts }));
+    assert.equal(pauses('1s'), [1000, 2000, 4000, 512_000].map((ms) => `start-again ${ms}`));
+    assert.equal(pauses('2s').at(-1), 'start-again 600000', 'no longer than ten minutes');
+    assert.equal(pauses('0').at(-1), 'start-again 0');
     assert.is(onHost({ 'errmgr.launch': 'retry' }, { starts: 3 }),
       'end-launch h was started 3 times (errmgr.launch.retries)');
   });

@@ -1,7 +1,9 @@
 /** Checks of a job specification, and the environment of its ranks. */
 
 import { readFileSync } from 'node:fs';
-import { RANK_VARIABLES, hostOf, jobProblems, mapJob, rankEnvironment, validateJob } from '@stci/core';
+import {
+  JOB_VARIABLES, RANK_VARIABLES, hostOf, jobProblems, jobVariables, mapJob, rankEnvironment, validateJob,
+} from '@stci/core';
 import type { AllocatedJob } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { LIMITS, app, hosts, job } from './job-help.js';
@@ -67,7 +69,7 @@ suite('environment of a rank', (test) => {
     assert.equal(of(0), {
       A: 'app', PATH: '/bin', STCI_RANK: '0', STCI_SIZE: '3', STCI_LOCAL_RANK: '0', STCI_LOCAL_SIZE: '2',
       STCI_NODE: '0', STCI_NODES: '2', STCI_HOST: 'a', STCI_APP: '0', STCI_ATTEMPT: '1', STCI_JOB_ID: '7',
-      STCI_SESSION: 's1',
+      STCI_SESSION_ID: 's1',
     });
     const last = of(2);
     assert.equal([last['A'], last['STCI_LOCAL_RANK'], last['STCI_HOST'], last['STCI_APP']], ['job', '1', 'a', '1']);
@@ -75,6 +77,17 @@ suite('environment of a rank', (test) => {
 
   test('docs/environment.md lists exactly these variables', () => {
     const doc = readFileSync(new URL('../../../docs/environment.md', import.meta.url), 'utf8');
-    assert.equal([...doc.matchAll(/^\| `(STCI_\w+)` \|/gm)].map((row) => row[1]), [...RANK_VARIABLES]);
+    const rows = [...doc.matchAll(/^\| `(STCI_\w+)` \|/gm)].map((row) => row[1]);
+    assert.equal(rows, [...RANK_VARIABLES, ...JOB_VARIABLES]);
+  });
+
+  test('tells where the others are', () => {
+    const names = (host: number): string => ['m', 'm', 'n'][host] ?? '';
+    assert.equal(jobVariables(map.hosts, names), { STCI_HOSTS: 'a,b', STCI_MASTER: 'localhost' });
+    assert.equal(jobVariables(map.hosts, (host) => `m${host}`), { STCI_HOSTS: 'a,b', STCI_MASTER: 'a' });
+    assert.equal(jobVariables(map.hosts, (host) => (host === 0 ? 'm' : undefined)).STCI_MASTER, 'a');
+    const letters = (host: number): string => [...String(host)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
+    const long = (_: unknown, host: number) => ({ host, name: `${'n'.repeat(100)}${letters(host)}`, runs: [] });
+    assert.equal(jobVariables(Array.from({ length: 1000 }, long), names), {}, 'no longer than a variable may be');
   });
 });

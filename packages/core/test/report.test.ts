@@ -3,11 +3,12 @@
 import type { ErrorRecord, JobReport, RankReport } from '@stci/interface';
 import { finalLines, type ShownFailures } from '@stci/core/run';
 import { assert, suite } from '@stci/testkit';
+import { leftOutCause } from '../dist/run/outcome.js';
 
 const rank = (index: number, host: string, more: Partial<RankReport> = {}): RankReport =>
   ({ rank: index, host, app: 0, pid: 100 + index, outcome: 'exited', leftovers: 0, ...more });
 
-const NOTHING: ShownFailures = { reported: new Set(), recordedHosts: new Set() };
+const NOTHING: ShownFailures = { reported: new Set(), recordedHosts: new Set(), leftOut: new Set() };
 
 function words(
   ranks: RankReport[], failures: ErrorRecord[] = [], isHere?: (host: string) => boolean, shown = NOTHING,
@@ -67,6 +68,18 @@ suite('final words', (test) => {
     };
     assert.equal(finalLines({ ...report, cause: taken }, NOTHING).map(({ text }) => text),
       ['Slurm ended job 7', 'lost: rank 1 on b']);
+  });
+
+  test('hosts that were left out are named last, and no remark; not twice where they are the failure', () => {
+    const shown = { ...NOTHING, leftOut: new Set(['h2', 'h1', 'h9']) };
+    assert.equal(words([rank(0, 'a')], [], undefined, shown), ['ran without h[1-2,9]: they did not come up']);
+    const one = { ...NOTHING, leftOut: new Set(['b']) };
+    const report: JobReport =
+      { job: 1, exitCode: 0, failures: [], ranks: [], daemons: [], submitWallMs: 0, endWallMs: 1 };
+    assert.equal(finalLines(report, one), [{ text: 'ran without b: it did not come up', isRemark: false }]);
+    const { error: cause, exitCode } = leftOutCause(['b', 'c']);
+    const strict = finalLines({ ...report, cause, exitCode, failures: [cause] }, one).map(({ text }) => text);
+    assert.equal([exitCode, strict], [197, ['The job ran without b,c, which did not come up (--strict)']]);
   });
 
   test('ranks that ran at a time limit are told also where an earlier failure decides', () => {

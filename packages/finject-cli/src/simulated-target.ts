@@ -25,7 +25,9 @@ export function simulated(experiment: Experiment): Experiment {
   }
   const isNamed = target.options.some((word) => /(?:^|=)allocation(?:=|$)/u.test(word));
   const options = [...(isNamed ? [] : NOT_OF_BATCH_JOB), ...target.options];
-  return { ...experiment, target: { ...target, options, program: target.simulated ?? target.program } };
+  const configurations = experiment.configurations.map(({ program: _real, ...configuration }) => configuration);
+  const program = target.simulated ?? target.program;
+  return { ...experiment, configurations, target: { ...target, options, program } };
 }
 
 /** What the plan needs; its programs are those of the simulation. Throws StciError. */

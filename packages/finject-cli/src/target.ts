@@ -29,7 +29,7 @@ export function commandLine({ target, hosts }: Experiment, configuration?: Confi
     ...(configuration?.options ?? []),
     ...(names.length === 0 ? [] : ['--host', names.join(',')]),
     '--session', target.session ?? 'none',
-    '--', ...target.program,
+    '--', ...(configuration?.program ?? target.program),
   ];
 }
 
@@ -83,7 +83,8 @@ export async function targetShape(experiment: Experiment, programs: string): Pro
   const configurations: [string, TargetShape][] = [];
   const shape = await shapeOf(experiment, programs);
   for (const configuration of experiment.configurations) {
-    if (configuration.hosts === undefined && configuration.options.length === 0) continue;
+    const { hosts, options, program } = configuration;
+    if (hosts === undefined && program === undefined && options.length === 0) continue;
     configurations.push([configuration.name, await shapeOf(experiment, programs, configuration)]);
   }
   return configurations.length === 0 ? shape : { ...shape, configurations: Object.fromEntries(configurations) };

@@ -31,6 +31,13 @@ suite('target', (test) => {
     });
   });
 
+  test('a configuration may have a program of its own', async () => {
+    const configurations = [{ name: 'two', options: [], program: ['true', ':', '-n', '2', 'sleep', '1'] }];
+    const { hostOfRank, configurations: own } = await targetShape(
+      experimentOf(['-n', '4', '--launcher', 'local'], { hosts: ['a:8'], configurations }), PROGRAMS);
+    assert.equal([hostOfRank.length, own?.['two']?.hostOfRank.length], [4, 6]);
+  });
+
   test('what is wrong is told as stcirun tells it; what means nothing here is refused', async () => {
     const WRONG: readonly [readonly string[], RegExp][] = [
       [['--npp', '4'], /^target: .*--npp/u],

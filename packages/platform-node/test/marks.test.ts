@@ -113,7 +113,7 @@ suite('marks of tools', (test) => {
   });
 });
 
-function guardianOf(pid: number | undefined): number | undefined {
+function guardianOf(pid: number | undefined): string | undefined {
   return childrenOf(pid).find((child) => read(child, 'cmdline').includes('stci-guardian'));
 }
 

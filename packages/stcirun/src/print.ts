@@ -10,9 +10,9 @@ import { outputError } from './output/output-error.js';
 
 const RETRY_MS = 5;
 
-/** Throws STCI_OUTPUT_FAILED or STCI_OUTPUT_CLOSED. */
-export function printOut(text: string): void {
-  const error = print(1, text);
+/** `head` is written as it is. Throws STCI_OUTPUT_FAILED or STCI_OUTPUT_CLOSED. */
+export function printOut(text: string, head = ''): void {
+  const error = print(1, text, head);
   if (error !== undefined) throw outputError('standard output', error);
 }
 
@@ -24,7 +24,7 @@ export function printStarted(command: string, what: string, name: string): void 
   throw outputError('standard output', error);
 }
 
-/** `head` is written as it is. */
+/** As `printOut`, without an error. */
 export function printError(text: string, head = ''): void {
   print(2, text, head);
 }

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
 import { run, sh, type Result } from './e2e.js';
 import { soon, withPlace } from './e2e-place.js';
+import { drawn } from './drawn.js';
 import { atTerminal, whyNoPty } from './pty.js';
 
 const CLIENT = fileURLToPath(new URL('../test/fake-ssh.sh', import.meta.url));
@@ -66,8 +67,18 @@ suite('stcirun, hosts that do not come up', (test) => {
     assert.is(job.exitCode, 0, job.err);
     assert.equal(lines(job.out), ['[a:0:stdout] x', '[b:1:stdout] x']);
     assert.match(job.err, 'stcirun: host dead is left out: ');
+    assert.match(job.err, /\nstcirun: ran without dead: it did not come up\n$/u);
     const few = await launch('--host a,dead,b --min-hosts 3', 'true');
     assert.is(few.exitCode, 197, few.err);
+    for (const [options, code, words] of [
+      ['--quiet', 0, 'ran without dead: it did not come up'],
+      ['--quiet --strict', 197, 'The job ran without dead, which did not come up (--strict)'],
+    ] as const) {
+      const { exitCode, out, err } = await launch(`--host a,dead --min-hosts 1 ${options}`, 'echo', 'x');
+      assert.equal([exitCode, out, err], [code, 'x\n', `stcirun: ${words}\n`]);
+    }
+    const failed = await launch('--host a,dead --min-hosts 1 --strict', ...sh('exit 3'));
+    assert.is(failed.exitCode, 3, 'the first failure decides');
   }, LONG);
 
   test('shrink: programs are told of the hosts that are left, and their places among these', async () => {
@@ -126,10 +137,13 @@ suite('stcirun, hosts that do not come up', (test) => {
   const why = whyNoPty ?? '';
   test.skipIf(why !== '', why, 'at a terminal a slow launch has a line that goes again', async () => {
     const words = [...SSH, '--host', 'a,slow', 'echo', 'up'].map((word) => `'${word}'`).join(' ');
-    const screen = atTerminal(`export XDG_CACHE_HOME='${directory}'; stcirun ${words}`);
-    assert.is(await screen.exitCode, 0, screen.text());
-    assert.match(screen.text(), /stcirun: 1\/2 hosts up, \d\.\d s, waiting for slow/u);
-    assert.match(screen.text(), /\r\x1b\[Kup\r\nup\r\n$/u);
+    for (const columns of [24, 80, 200]) {
+      const screen = atTerminal(`export XDG_CACHE_HOME='${directory}'; stcirun ${words}`, { rows: 4, columns });
+      assert.is(await screen.exitCode, 0, screen.text());
+      const line = columns === 24 ? /stcirun: 1\/2 hosts up,…/u : /stcirun: 1\/2 hosts up, \d\.\d s, waiting for slow/u;
+      assert.match(screen.text(), line);
+      assert.equal(drawn(screen.text(), 4, columns), ['up', 'up', '', ''], 'one line, which is gone');
+    }
     const quiet = atTerminal(`export XDG_CACHE_HOME='${directory}'; stcirun -q ${words}`);
     assert.is(await quiet.exitCode, 0);
     assert.is(quiet.text(), 'up\r\nup\r\n');

@@ -98,6 +98,34 @@ suite('stcirun --on-failure restart', (test) => {
 const KILLS = 'echo "$STCI_RANK on $STCI_HOST"; if [ $STCI_RANK$STCI_ATTEMPT = 11 ]; then read go; printf begun; '
   + 'sleep 0.2; kill -9 $PPID; sleep 60; fi; ';
 
+suite('stcirun --on-failure restart, a host on which every attempt fails', (test) => {
+  const args = ['--launcher', 'local', '--on-failure', 'restart:4', ...SOON, '--tag=full', '--exit-report', 'json'];
+
+  test('after two quick failures a rank goes to another host with a free slot, with its input and output', async () => {
+    const line = 'read x; echo attempt $STCI_ATTEMPT on $STCI_HOST got $x; [ $STCI_HOST != a ]';
+    const { exitCode, out, err } = await run([...args, '--host', 'a:1,b:1', '-n', '1', ...sh(line)],
+      { input: 'one\ntwo\nthree\n' });
+    assert.is(exitCode, 0, err);
+    assert.equal(out.split('\n').map((each) => each.replace(/ got .*/u, '')).filter((each) => each !== ''), [
+      '[a:0:stdout] attempt 1 on a', '[a:0:stdout] attempt 2 on a', '[b:0:stdout] attempt 3 on b',
+    ]);
+    const [rank] = ranksOf(err);
+    assert.equal([rank?.host, rank?.earlier?.map(({ host }) => host)], ['b', ['a', 'a']]);
+  }, { timeoutMs: 30_000 });
+
+  test('without room elsewhere it stays, as with errmgr.elsewhere=0; a host that three leave is named', async () => {
+    const line = '[ $STCI_ATTEMPT = 4 ] && echo done on $STCI_HOST; [ $STCI_ATTEMPT = 4 ]';
+    const full = await run([...args, '--host', 'a:1,b:1', '-n', '2', ...sh(line)]);
+    assert.equal([full.exitCode, full.out.split('\n').sort().slice(1)],
+      [0, ['[a:0:stdout] done on a', '[b:1:stdout] done on b']], full.err);
+    const stays = await run([...args, '--host', 'a:1,b:1', '-n', '1', '--mca', 'errmgr.elsewhere=0', ...sh(line)]);
+    assert.equal([stays.exitCode, stays.out], [0, '[a:0:stdout] done on a\n'], stays.err);
+    const many = await run([...args, '--host', 'a:3,b:3', '-n', '3', ...sh('[ $STCI_HOST != a ]')]);
+    assert.is(many.exitCode, 0, many.err);
+    assert.match(many.err, /host a is set aside: ranks 0-2 failed there soon after each start \(errmgr\.aside\)/u);
+  }, { timeoutMs: 60_000 });
+});
+
 suite('stcirun --on-failure restart, agents that are lost', (test) => {
   const args = (hosts: string, ...more: string[]): string[] =>
     ['--launcher', 'local', '--host', hosts, '-n', '2', '--on-failure', 'restart:2', ...SOON, '--tag', ...more];
@@ -149,8 +177,8 @@ suite('stcirun --on-failure restart, agents that are lost', (test) => {
     // Rank 0 stays until rank 1 is back, so that its slot is taken.
     const wait =
       `if [ $STCI_RANK = 1 ]; then : >${place}/done; else until [ -e ${place}/done ]; do sleep 0.1; done; fi`;
-    const { exitCode, out, err } = await run([...args('a:1,b:1,c:1', '--spares', '1', '--exit-report', 'json',
-      '--mca', 'errmgr.loss=use-spare'), ...sh(KILLS + wait)]);
+    const { exitCode, out, err } = await run([...args('a:1,b:1,c:1', '--spares', '1', '--exit-report', 'json'),
+      ...sh(KILLS + wait)]);
     rmSync(place, { recursive: true });
     assert.is(exitCode, 0, err);
     assert.equal(out.split('\n').filter((line) => line.startsWith('[1]')), ['[1] 1 on b', '[1] begun', '[1] 1 on c']);

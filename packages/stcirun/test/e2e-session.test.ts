@@ -40,6 +40,11 @@ suite('sessions', (test) => {
     const attached = place.stci('attach', 'night.1');
     assert.equal([attached.exitCode, attached.out], [7, 'before\nafter\n'], attached.err);
     assert.is(place.stci('wait', '1', '--session', 'night').exitCode, 7);
+    for (const time of [1, 2]) {
+      const { exitCode, out, err } = place.stci('attach', '--all', 'night.1');
+      assert.equal([exitCode, out, err], [7, 'before\nafter\n', ''], String(time));
+    }
+    assert.is(place.stci('attach', 'night.1').out, '', 'it was shown');
     const again = place.stci('attach', '--all', '--json', 'night.1');
     const events = again.out.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
     const ended = events.at(-1) as { type: string; report: { exitCode: number } };

@@ -1,7 +1,7 @@
 /** Output to files by a template: when a file is closed. */
 
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseTemplate } from '@stci/core/iof';
@@ -16,6 +16,32 @@ const opened = (pid: number | string, name: string): boolean =>
       return false; // Closed meanwhile.
     }
   });
+
+suite('output to files by a template', (test) => {
+  test('a rank that is started again elsewhere goes on in the file of its new host', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'stci-sink-'));
+    let host = 'a';
+    const faults: string[] = [];
+    const sink = new FileSink({
+      template: parseTemplate(join(directory, '%h-%r.%s')), job: 1, prefix: undefined,
+      facts: { hostOf: (rank) => (rank === 0 ? host : 'b'), appOf: () => 0, size: 2, lineBytesMax: 1000 },
+      onFault: ({ message }) => faults.push(message),
+    });
+    const write = (rank: number, text: string): Promise<void> =>
+      new Promise((resolve) => sink.push(rank, 'stdout', Buffer.from(text), 0, resolve));
+    sink.started(0, 100);
+    sink.started(1, 101);
+    await Promise.all([write(0, 'first, unfinished'), write(1, 'other\n')]);
+    host = 'c';
+    sink.started(0, 200);
+    await write(0, 'second\n');
+    for (const rank of [0, 1]) for (const stream of ['stdout', 'stderr'] as const) sink.end(rank, stream);
+    await new Promise<void>((resolve) => sink.finish(resolve));
+    const texts = ['a-0.stdout', 'c-0.stdout', 'b-1.stdout'].map((name) => readFileSync(join(directory, name), 'utf8'));
+    assert.equal([texts, faults], [['first, unfinished', 'second\n', 'other\n'], []]);
+    rmSync(directory, { recursive: true });
+  });
+});
 
 suite('output to a named pipe', (test) => {
   test('its reader sees one end, that of the last rank, also if the first is over before the next starts', async () => {

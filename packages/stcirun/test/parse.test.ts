@@ -141,10 +141,14 @@ suite('command line, values', (test) => {
       `errmgr.launch=retry by ${policy} retry:5`,
       `errmgr.launch.retries=5 by ${policy} retry:5`,
     ]);
-    assert.equal(await pairs('--spares', '2'), ['errmgr.launch=spare by --spares 2']);
-    assert.equal(await pairs('--spares', '2', policy, 'spare'), [`errmgr.launch=spare by ${policy} spare`]);
-    const own = 'errmgr.launch=retry';
-    assert.equal(await pairs('--spares', '2', '--mca', own), [`${own} by --mca ${own}`]);
+    const loss = 'errmgr.loss=use-spare by --spares 2';
+    assert.equal(await pairs('--spares', '2'), ['errmgr.launch=spare by --spares 2', loss]);
+    for (const other of ['spare', 'retry']) {
+      assert.equal(await pairs('--spares', '2', policy, other), [`errmgr.launch=${other} by ${policy} ${other}`, loss]);
+    }
+    const own = ['errmgr.launch=retry', 'errmgr.loss=leave-out'];
+    assert.equal(await pairs('--spares', '2', ...own.flatMap((pair) => ['--mca', pair])),
+      own.map((pair) => `${pair} by --mca ${pair}`));
     assert.equal(await pairs('--min-hosts', '3'), [
       'errmgr.launch=shrink by --min-hosts 3',
       'errmgr.launch.min=3 by --min-hosts 3',
@@ -242,7 +246,6 @@ suite('command line, values', (test) => {
     ['--on-launch-failure again p', 'abort, retry, retry:N, spare or shrink', "'again'"],
     ['--on-launch-failure shrink:2 p', "'shrink:2'"],
     ['--on-launch-failure spare p', '--spares N'],
-    ['--on-launch-failure retry --spares 1 p', '--spares and --on-launch-failure retry'],
     ['--on-launch-failure abort --min-hosts 1 p', '--min-hosts and --on-launch-failure abort'],
     ['--spares 1 --min-hosts 1 p', '--spares and --min-hosts'],
     ['--spares 0 p', '--spares', "'0'"],

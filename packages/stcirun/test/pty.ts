@@ -34,11 +34,21 @@ export interface Screen {
   readonly exitCode: Promise<number | null>;
 }
 
+export interface TerminalOptions {
+  readonly limitMs?: number;
+  /** 0: the terminal does not say. */
+  readonly rows?: number;
+  readonly columns?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Runs a line of bash at a terminal of its own; the words `stcirun` and `stci` in it are the built ones. */
-export function atTerminal(line: string, limitMs = 30_000): Screen {
-  const { NODE_EXTRA_CA_CERTS: _slow, ...env } = process.env;
+export function atTerminal(line: string, options: TerminalOptions = {}): Screen {
+  const { limitMs = 30_000, rows = 0, columns = 0 } = options;
+  const { NODE_EXTRA_CA_CERTS: _slow, ...env } = { ...process.env, ...options.env };
   const script = line.replaceAll(/\bstcirun(?= )/gu, STCIRUN).replaceAll(/\bstci(?= )/gu, STCI_PROGRAM);
-  const child = spawn('python3', [HELPER, 'bash', '-c', script], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const args = [HELPER, String(rows), String(columns), 'bash', '-c', script];
+  const child = spawn('python3', args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
   let text = '';
   let isOver = false;
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));

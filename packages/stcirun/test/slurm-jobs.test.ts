@@ -53,6 +53,12 @@ suite('jobs in an allocation of Slurm', (test) => {
     assert.equal(rest.filter((line) => line.startsWith('rc')), ['rc 143', 'rc 143'], job.err);
   });
 
+  check('stcirun inside a rank runs on the hosts of the job, two and three deep', async () => {
+    const run = await side.salloc('-N2 --exclusive', 'stcirun -n 1 stcirun --ppn 1 hostname | sort; '
+      + 'stcirun -n 1 stcirun -n 1 stcirun --ppn 1 hostname | sort');
+    assert.is(run.stdout, 'h1\nh2\nh1\nh2\n', run.stderr);
+  });
+
   check('jobs of a session share one step; hosts by ssh are the same', async () => {
     const run = await side.salloc('-N4 --ntasks-per-node=2', 'session=$(stci start 2>/dev/null); '
       + 'for i in 1 2 3; do stcirun --session $session -n 2 sh -c "echo job; sleep 1" & jobs="$jobs $!"; done; '

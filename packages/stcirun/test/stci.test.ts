@@ -106,7 +106,7 @@ suite('stci', (test) => {
     assert.is(stciWith(file, 'hosts', 'fold', '-', 'x').out, 'n[1-3],x\n');
     const words = stciWith('n1 n2 n3\n', 'hosts', 'expand', '-');
     assert.equal([words.exitCode, words.out], [195, '']);
-    assert.match(words.err, "standard input:1:4: expected slots=N or user=NAME, got \"n2\"");
+    assert.match(words.err, "standard input:1:4: expected slots=N, max_slots=N or user=NAME, got \"n2\"");
     assert.equal(stciWith('# none\n', 'hosts', 'expand', '-'), { exitCode: 0, out: '', err: '' });
   });
 

@@ -1,10 +1,11 @@
-"""Runs a program in a pseudo-terminal of its own: our standard input is what is typed, our standard output what the
-screen shows; ends with the program's status. Used by pty.ts."""
-import os, pty, select, sys
+"""Runs a program (after ROWS and COLUMNS) in a pseudo-terminal of its own: our standard input is what is typed, our
+standard output what the screen shows; ends with the program's status. Used by pty.ts."""
+import fcntl, os, pty, select, struct, sys, termios
 
 pid, screen = pty.fork()
 if pid == 0:
-    os.execvp(sys.argv[1], sys.argv[1:])
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', int(sys.argv[1]), int(sys.argv[2]), 0, 0))
+    os.execvp(sys.argv[3], sys.argv[3:])
 inputs = [0, screen]
 while screen in inputs:
     for fd in select.select(inputs, [], [])[0]:

@@ -74,7 +74,7 @@ export function showJob(
     ...job,
     clock,
     onMapped: () => undefined,
-    options: { quiet: false, verbose, json: true, exitReport: { format: 'json', file: 'report' } },
+    options: { quiet: false, verbose, json: true, strict: false, exitReport: { format: 'json', file: 'report' } },
     driver,
     startFrontEnd: (events) => startFrontEnd(recorded(events, context, record, hooks)),
     onExit: (exitCode) => {

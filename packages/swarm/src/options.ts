@@ -222,6 +222,7 @@ function drawLaunchFailure(random: SimRandom, hosts: number, settings: Record<st
   settings['errmgr.launch'] = random.pick(['abort', 'retry', 'shrink', 'spare']);
   if (random.chance(0.5)) settings['errmgr.launch.collect'] = `${random.pick([0, 50, 20_000])}ms`;
   if (random.chance(0.5)) settings['errmgr.launch.retries'] = String(1 + random.integer(4));
+  if (random.chance(0.7)) settings['errmgr.launch.pause'] = `${random.pick([0, 20])}ms`;
   if (random.chance(0.5)) settings['errmgr.launch.min'] = String(1 + random.integer(hosts));
   if (random.chance(0.3)) settings['launcher.handshake'] = `${random.pick([500, 3000])}ms`;
 }

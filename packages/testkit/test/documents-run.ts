@@ -12,6 +12,8 @@ const OUTPUT_CHARS_SHOWN = 2_000;
 /** Of one block of commands, ms; the test has a little longer, to say which of them took it. */
 const BLOCK_MS = 120_000;
 const TEST_MS = BLOCK_MS + 10_000;
+/** Of all blocks of a document. */
+const TYPED_MS = 240_000;
 
 /** A directory in which the examples find what they name. */
 function makePlace(): string {
@@ -48,7 +50,7 @@ interface Ran {
 }
 
 /** Runs them in one shell, so that what one exports the next has; stops at none. */
-function runAll(place: string, list: readonly string[], withHosts: boolean): Ran[] {
+function runAll(place: string, list: readonly string[], withHosts: boolean, limitMs = BLOCK_MS): Ran[] {
   const mark = '\u0001';
   const script = list.map((command) => `{ ${command}\n}; printf '${mark}%s${mark}' "$?"`).join('\n');
   const stubs = [place, join(place, 'bin'), join(ROOT, 'node_modules/.bin'), dirname(process.execPath)];
@@ -57,7 +59,7 @@ function runAll(place: string, list: readonly string[], withHosts: boolean): Ran
   const { stdout } = spawnSync('bash', ['-c', `exec 2>&1\n${script}`], {
     cwd: place,
     encoding: 'utf8',
-    timeout: patient(BLOCK_MS),
+    timeout: patient(limitMs),
     env: { ...process.env, PATH: path, STCI_MCA_session_directory: join(place, 'sessions'), ...own },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -74,6 +76,22 @@ function check(ran: readonly Ran[]): void {
     code === undefined ? `not ended within ${patient(BLOCK_MS)} ms with those before it` : `ended with ${code}`;
   assert.equal(wrong.map(({ command, code, output }) =>
     `$ ${command}\n${output.slice(-OUTPUT_CHARS_SHOWN)}${endOf(code)}`), []);
+}
+
+/** All commands of a document in one shell, in an empty directory beside the experiments, as somebody types them. */
+export function runTyped(path: string): void {
+  suite(`the commands of ${path} as they are typed`, (test) => {
+    test('one after the other', () => {
+      const place = mkdtempSync(join(tmpdir(), 'stci-typed-'));
+      symlinkSync(join(ROOT, 'experiments'), join(place, 'experiments'));
+      try {
+        const own = scripts.filter((block) => block.path === path && block.notRun === undefined);
+        check(runAll(place, own.flatMap(({ text }) => commands(text)), true, TYPED_MS));
+      } finally {
+        rmSync(place, { recursive: true, force: true });
+      }
+    }, { timeoutMs: TYPED_MS + 10_000 });
+  });
 }
 
 /** Runs the blocks, and with `inline` the commands in running text, of the documents whose path is one of these. */

@@ -101,7 +101,7 @@ suite('test hosts', (test) => {
     child.stdin.end();
   });
 
-  check('an unplugged host knows that its interface is down, one that is cut does not; mend plugs it in again', async () => {
+  check('an unplugged host knows that its interface is down, one that is cut does not; mend undoes it', async () => {
     const isUp = async (): Promise<boolean> =>
       /[<,]UP[,>]/u.test(await hosts.runOn('h3', ['ip', '-o', 'link', 'show', 'eth0']));
     await hosts.cut('h3');
@@ -115,7 +115,8 @@ suite('test hosts', (test) => {
   });
 
   check('what runs on a host and fails is an error with its output', async () => {
-    const failed = await hosts.runOn('h1', ['sh', '-c', 'echo why >&2; exit 3']).catch((thrown: Error) => thrown.message);
+    const failed = await hosts.runOn('h1', ['sh', '-c', 'echo why >&2; exit 3'])
+      .catch((thrown: Error) => thrown.message);
     assert.match(String(failed), /ended with 3: why/u);
     assert.is(await hosts.runOn('h1', ['echo', 'well']), 'well\n');
   });

@@ -19,6 +19,7 @@ import {
   type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
+import { foldSorted } from '../job/hostset.js';
 import { MembershipTable, type ParentHost } from '../membership/table.js';
 import { newLogin, type HostLogin } from '../launcher/host-login.js';
 import { encodeParams } from './boot-details.js';
@@ -32,6 +33,9 @@ import { failureOf } from './job-failures.js';
 import { StartedTogether } from './started-together.js';
 import { startCause } from './loss-notices.js';
 
+/** How soon an agent that is to start another, and is being started itself, is looked at again. */
+const STARTER_MS = 100;
+
 export class Bootstrap {
   readonly #init: BootstrapInit;
   readonly #events: BootstrapEvents;
@@ -43,6 +47,7 @@ export class Bootstrap {
   readonly lateStarts: HostStarts;
   /** Where the agents wait that lost their parent. */
   readonly #sockets: (string | undefined)[] = [];
+  readonly #machines: (string | undefined)[] = [];
   readonly recovery: HostRecovery;
   readonly together: StartedTogether;
   readonly #failureCounts = new FailureCounts();
@@ -173,12 +178,13 @@ export class Bootstrap {
   }
 
   /** The root agent of `host` runs. */
-  onUp({ host, incarnation, socket }: MessageBody<'agent.up'>): void {
+  onUp({ host, incarnation, socket, hostname }: MessageBody<'agent.up'>): void {
     const { state, incarnation: current, parent } = this.table.get(host);
     if (this.#phase === 'over' || incarnation !== current) return;
     if (this.#phase === 'ready' && this.table.isGone(host)) return this.#events.onGivenUp(host, parent);
     if (state !== 'starting') return;
     this.#sockets[host] = socket;
+    this.#machines[host] = hostname;
     this.recovery.onUp(host);
     this.together.onUp(host);
     if (this.#phase === 'ready') this.lateStarts.onUp(host);
@@ -188,6 +194,10 @@ export class Bootstrap {
       type: 'host-up', host, name, up: this.table.count('up'), total: this.#hosts.length, incarnation,
     });
     this.#check();
+  }
+
+  machineOf(host: HostIndex): string | undefined {
+    return this.#machines[host];
   }
 
   socketOf(host: HostIndex): string | undefined {
@@ -295,8 +305,13 @@ export class Bootstrap {
 
   #restart(host: HostIndex, spec: HostSpec): void {
     if (this.#phase !== 'starting') return;
-    this.#assign(host, spec);
     const starter = this.table.starterOf(host);
+    if (starter !== undefined && this.table.get(starter).state !== 'up') {
+      // It has failed since, and is being started again itself.
+      this.#init.node.platform.clock.after(STARTER_MS, () => this.#restart(host, spec));
+      return;
+    }
+    this.#assign(host, spec);
     this.#renew(host, starter);
     const subtree = this.#subtree(host);
     if (starter === undefined) this.#below.restart(host, subtree);
@@ -341,11 +356,15 @@ export class Bootstrap {
       this.#failures.push({ host, error: record });
       this.#events.emit({ type: 'failure', error: record });
     }
-    if (this.#abortReason !== undefined) {
-      const error = toErrorRecord(new StciError('STCI_LAUNCH_FAILED', `The launch was ended: ${this.#abortReason}`));
+    const fail = (text: string): void => {
+      const error = toErrorRecord(new StciError('STCI_LAUNCH_FAILED', text));
       this.#events.emit({ type: 'failure', error });
       this.#failures.push({ host: undefined, error });
-    }
+    };
+    const untried = this.table.hosts('planned', 'starting').filter((host) => this.#isBelowFailed(host));
+    const names = foldSorted(untried.map((host) => this.hostName(host)));
+    if (untried.length > 0) fail(`${names}: not tried, because the agents that were to start them did not come up`);
+    if (this.#abortReason !== undefined) fail(`The launch was ended: ${this.#abortReason}`);
     this.#events.onAborted(this.#failures);
   }
 

@@ -287,7 +287,7 @@ export class ChildSupervisor {
   #onExit(child: Child, end: AgentProcessEnd): void {
     child.exited = true;
     child.hasEnded = end.evidence !== 'connection';
-    if (!isToldByLink(child)) this.#fail(child, `${describeExit(child, end)} before its handshake`);
+    if (!isToldByLink(child)) this.#fail(child, `${describeExit(child, end)} before the agent answered`);
     // For a child that was up the link decides: it may still hold messages sent before the process ended.
     this.#settle(child);
   }

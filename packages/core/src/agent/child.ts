@@ -154,7 +154,8 @@ export function isToldByLink({ process, linkClosed }: Child): boolean {
 
 /** How a child that is being started ended. */
 export function describeExit({ process }: Child, end: ProcessEnd): string {
-  return process?.isConnection === true && end.status === 0 ? 'closed its connection' : describeEnd(end);
+  const isClosed = process?.isConnection === true && end.status === 0;
+  return isClosed ? 'it closed its connection' : `the command ${describeEnd(end)}`;
 }
 
 /** How its process ended. */

@@ -21,10 +21,10 @@ import {
   failureOf, jobTimeoutError, launchFailure, launchTimeoutError, survivorsFailure, unansweredHostError, undrainedText,
 } from './job-failures.js';
 import { JobHosts } from './job-hosts.js';
-import { checkBytes, jobLaunch, ledgerOn, type Launch } from './job-launch.js';
+import { jobLaunch, ledgerIn, type Launch } from './job-launch.js';
 import { JobOwner } from './job-owner.js';
 import { openPrograms, type JobPrograms } from './job-programs.js';
-import { JobRecovery } from './job-recovery.js';
+import { JobRecovery, type RestartingEnd } from './job-recovery.js';
 import type { ControllerJobInit, HostLoss, JobSession } from './job-session.js';
 import type { AgentNode } from './node.js';
 import { checkRanks } from './rank-checks.js';
@@ -77,7 +77,7 @@ export class ControllerJob {
     this.#end = new JobEnd({ node: this.#node, job, graceMs, isComplete, onOverdue: () => this.#giveUp() });
     const errorManager = session.scope.errorManager(this.#params);
     this.#recovery = new JobRecovery({
-      errorManager, session, job, graceMs,
+      errorManager, session, job, graceMs, ranksAside: this.#params.int('errmgr.aside'),
       ledger: () => this.#ledger,
       phase: () => this.#phase,
       launchNow: () => this.#launchOf(this.#ledger),
@@ -93,7 +93,7 @@ export class ControllerJob {
       checkOver: () => this.checkOver(),
     });
     this.#planned = { hosts, leftOut };
-    this.#ledger = this.#map(hosts, leftOut, this.#now());
+    this.#ledger = this.mapOn(hosts, leftOut, this.#now());
   }
 
   /** Tells the map, and begins the deadlines. */
@@ -139,7 +139,7 @@ export class ControllerJob {
     const planned = this.#planned;
     if (leftOut.size > planned.leftOut.size || hosts.some((host, i) => host !== planned.hosts[i])) {
       try {
-        this.#ledger = this.#map(hosts, leftOut, this.#ledger.submitWallMs);
+        this.#ledger = this.mapOn(hosts, leftOut);
         this.#mapped();
       } catch (fault) {
         if (!(fault instanceof StciError)) throw fault;
@@ -209,7 +209,7 @@ export class ControllerJob {
   /** The session agent starts them again. */
   onRestarting({ host, ranks }: MessageBody<'job.restarting'>): void {
     if (this.#checked(host, ranks.map(({ rank }) => rank)) === undefined) return;
-    this.#recovery.onRestarting(host, ranks as readonly (RankEnd & { readonly afterMs: number })[]);
+    this.#recovery.onRestarting(host, ranks as readonly RestartingEnd[]);
     if (this.#hosts.isLost(host)) return;
     this.#node.messages.send(sessionAddress(host), 'job.restarting.noted', {}, this.job);
   }
@@ -267,11 +267,10 @@ export class ControllerJob {
     this.front.emit(event);
   }
 
-  #map(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>, submitWallMs: number): Ledger {
-    const taken = this.#session.slotsTaken(this.job);
-    const ledger = ledgerOn({ ...this.#spec, hosts }, this.#params, { job: this.job, leftOut, taken, submitWallMs });
-    checkBytes(this.#launchOf(ledger), ledger.map, this.#node.params, this.#params);
-    return ledger;
+  /** The job as it would be on these hosts. Throws StciError if it cannot be run on them. */
+  mapOn(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>, submitWallMs = this.#ledger.submitWallMs): Ledger {
+    const of = { job: this.job, hosts, leftOut, submitWallMs };
+    return ledgerIn(this.#session, this.#spec, this.#params, of, (ledger) => this.#launchOf(ledger));
   }
 
   #mapped(): void {
@@ -302,7 +301,7 @@ export class ControllerJob {
     this.#session.failures.onRanksLost(this.job, loss, ranks, this.#hosts.losses(host));
     const found = { ...this.#ledger.lossOf(host, error, this.#now()), kind };
     if (session?.isReplaced === true) this.#recovery.onReplaced(found);
-    const isRestarted = this.#recovery.restart(found);
+    const isRestarted = this.#recovery.restart(found) || this.#recovery.startElsewhere(found);
     this.front.send('job.host.lost', { host });
     if (isRestarted) return [];
     const entry = this.#ledger.agentLost(host, error, this.#now());

@@ -24,7 +24,7 @@ import { Expulsion } from './expulsion.js';
 import { checkFailureParts } from './failure-watch.js';
 import { HostChanges, type HostsChanged, type RemoveOptions } from './host-changes.js';
 import { hostStatus } from './host-status.js';
-import { admitJob } from './job-admission.js';
+import { JobAdmission } from './job-admission.js';
 import { cutOffRecord, lossOf } from './job-failures.js';
 import { creditBytes, type Launch } from './job-launch.js';
 import { listenForJobs } from './job-messages.js';
@@ -53,6 +53,7 @@ export class Controller implements JobSession {
   /** Why the launch of the session's agents was aborted. */
   #aborted: readonly BootstrapFailure[] | undefined;
   readonly #jobs = new Map<JobId, ControllerJob>();
+  readonly #admission = new JobAdmission(() => this.#bootstrap as Bootstrap, () => this.#mender !== undefined);
   #lastJob = 0;
   /** Told of root agents that are gone for good, by host; and of session agents: of a job, or one of them. */
   onGone: (gone: { readonly host?: HostIndex; readonly job?: JobId }) => void = () => undefined;
@@ -146,6 +147,7 @@ export class Controller implements JobSession {
 
   /** Ends all agents; calls `done` when none is left. */
   stop(done: () => void): void {
+    this.#admission.close();
     for (const job of this.#jobs.values()) job.close();
     this.failures.stop();
     this.allocationEnd.close();
@@ -216,11 +218,13 @@ export class Controller implements JobSession {
   }
 
   onOver(job: JobId, launched: boolean): void {
+    this.#admission.drop(this.#jobs.get(job) as ControllerJob);
     this.#jobs.delete(job);
     this.onGone({ job });
     this.node.messages.closeJob(job);
     if (launched) this.#bootstrap?.below.passClose(job);
     this.#changes?.onJobOver();
+    if (this.#admission.hasWaiting) this.#placeSoon();
   }
 
   #listen(): void {
@@ -243,14 +247,11 @@ export class Controller implements JobSession {
       throw new StciError('STCI_JOB_INVALID', `A session runs at most ${JOB_MAX} jobs: stop it and start another`);
     }
     this.allocationEnd.check();
-    const bootstrap = this.#bootstrap as Bootstrap;
-    const hosts = [...bootstrap.hosts];
-    const leftOut = this.#leftOut();
-    const job = admitJob({ session: this, job: this.#lastJob + 1, spec, hosts, leftOut, owner }, bootstrap);
+    const { job, begin } = this.#admission.admit({ session: this, job: this.#lastJob + 1, spec, owner });
     this.#lastJob = job.job;
     this.#jobs.set(job.job, job);
     job.start();
-    if (this.#mender !== undefined) job.onReady(hosts, leftOut);
+    if (this.#mender !== undefined) begin();
     else if (this.#aborted !== undefined) job.onAborted(this.#aborted);
     return job.job;
   }
@@ -259,13 +260,6 @@ export class Controller implements JobSession {
   #jobOf(owner: Address, job: JobId): ControllerJob | undefined {
     if (job !== 0) return this.#jobs.get(job);
     return [...this.#jobs.values()].reverse().find((each) => each.owner === owner);
-  }
-
-  /** Hosts that a job cannot use; before all have come up, those that will not. */
-  #leftOut(): ReadonlySet<HostIndex> {
-    const { table, hosts } = this.#bootstrap as Bootstrap;
-    if (this.#mender === undefined) return new Set(table.hosts('left'));
-    return new Set([...hosts.keys()].filter((host) => !table.isUsable(host)));
   }
 
   #onReady(): void {
@@ -277,6 +271,7 @@ export class Controller implements JobSession {
         if (isNew) this.failures.onMended(hosts[0] as HostIndex, table.get(hosts[0] as HostIndex).parent);
         this.#onMended(hosts);
       },
+      onKept: () => this.#placeSoon(),
     });
     this.#changes = new HostChanges({
       node: this.node,
@@ -294,8 +289,8 @@ export class Controller implements JobSession {
     this.#deps.observer?.onReady();
     // A launch says the same.
     if (this.#jobs.size === 0) this.node.messages.sendSubtree('session.ready', {}, 0);
-    const leftOut = this.#leftOut();
-    for (const job of [...this.#jobs.values()]) job.onReady([...bootstrap.hosts], leftOut);
+    const { hosts, leftOut } = this.#admission.places;
+    for (const job of [...this.#jobs.values()]) job.onReady(hosts, leftOut);
   }
 
   #onAborted(failures: readonly BootstrapFailure[]): void {
@@ -313,6 +308,7 @@ export class Controller implements JobSession {
     for (const job of this.#jobs.values()) job.onMended(mended);
     const jobs = { last: this.#lastJob, running: [...this.#jobs.keys()] };
     this.node.messages.send(rootAddress(hosts[0] as HostIndex), 'session.jobs', jobs);
+    this.#placeSoon();
   }
 
   /** A root agent's failure is the bootstrap's, or the tree's; a session agent's is its job's. */
@@ -383,7 +379,14 @@ export class Controller implements JobSession {
     const isLeftOut = event.type === 'recovery' && event.action === 'leave-out';
     const isForAll = this.#mender !== undefined && !isLeftOut;
     for (const job of this.#jobs.values()) if (isForAll || job.isLaunching) job.emit(event);
-    const place = (): void => this.#jobs.forEach((job) => job.onHostsChanged());
-    if (event.type === 'host-up' || isLeftOut) this.node.platform.clock.soon(place); // Ranks may wait for a host.
+    if (event.type === 'host-up' || isLeftOut) this.#placeSoon();
+  }
+
+  /** Ranks, or whole jobs, may wait for hosts of which more is known now, or for room. */
+  #placeSoon(): void {
+    this.node.platform.clock.soon(() => {
+      for (const job of this.#jobs.values()) job.onHostsChanged();
+      this.#admission.onHostsChanged();
+    });
   }
 }

@@ -24,6 +24,7 @@ import {
   type JobSpec,
   type Params,
   type Rank,
+  type RankReport,
   type StdinTo,
 } from '@stci/interface';
 import type { StreamEndpoint } from '../am/stream-endpoint.js';
@@ -203,7 +204,7 @@ export class FrontEndAgent implements JobFrontEnd {
 
   #onJobEvent(event: JobEvent, job: JobId): void {
     if (event.type === 'mapped') this.#onMapped(event.map, job);
-    if (event.type === 'restarting' && event.report.outcome === 'lost') this.#returning.add(event.report.rank);
+    if (event.type === 'restarting' && event.host === undefined) this.#onMoving(event.report);
     if (event.type === 'started') this.#returning.delete(event.rank);
     if (event.type === 'exited') this.#returning.delete(event.report.rank);
     if (event.type === 'exited') this.#report.exited(event.report);
@@ -215,6 +216,15 @@ export class FrontEndAgent implements JobFrontEnd {
     this.#events.onJobEvent(event);
     if (event.type === 'started') this.#output.started(event.rank);
     if (event.type === 'exited') this.#output.started(event.report.rank);
+  }
+
+  /** It is started again where the controller decides. That of a lost host is known already. */
+  #onMoving({ rank, outcome }: RankReport): void {
+    this.#returning.add(rank);
+    const { stdin } = this.#spec as JobSpec;
+    if (outcome === 'lost' || stdin.to !== 'rank' || stdin.rank !== rank) return;
+    this.#readers.clear();
+    this.#inputOpen = false; // Until it runs again.
   }
 
   #onMapped(map: JobMap, job: JobId): void {

@@ -1,23 +1,123 @@
-/** Whether a job can be run on the hosts of the session. */
+/**
+ * Whether a job can be run on the hosts of the session, and on which. A host of which it is not known whether it lives
+ * gets no ranks while others have room for them; where none has, the job waits until it is known.
+ */
 
-import { StciError } from '@stci/interface';
+import { StciError, type HostIndex, type HostSpec } from '@stci/interface';
 import type { Bootstrap } from './bootstrap.js';
 import { ControllerJob } from './controller-job.js';
 import { restartingError } from './job-failures.js';
 import type { ControllerJobInit } from './job-session.js';
 
-/**
- * The job. Throws StciError if it cannot be run; where it would fit if hosts were up that are being started again,
- * `data.busy` of the error says so.
- */
-export function admitJob(init: ControllerJobInit, bootstrap: Bootstrap): ControllerJob {
+/** The hosts of a session, as a job sees them. */
+export interface Places {
+  readonly hosts: readonly HostSpec[];
+  /** Those that no job can use; before all hosts have come up, those that will not. */
+  readonly leftOut: ReadonlySet<HostIndex>;
+  /** Those of which it is not known whether they live. */
+  readonly doubted: readonly HostIndex[];
+}
+
+export interface Admitted {
+  readonly job: ControllerJob;
+  /** Its hosts have come up: it is launched, or waits. */
+  begin(): void;
+}
+
+export class JobAdmission {
+  readonly #bootstrap: () => Bootstrap;
+  readonly #isOpen: () => boolean;
+  /** In the order of their submission. */
+  readonly #waiting = new Set<ControllerJob>();
+
+  /** `isOpen`: all wanted hosts are up or left out. */
+  constructor(bootstrap: () => Bootstrap, isOpen: () => boolean) {
+    this.#bootstrap = bootstrap;
+    this.#isOpen = isOpen;
+  }
+
+  get places(): Places {
+    const { table, hosts } = this.#bootstrap();
+    if (!this.#isOpen()) return { hosts: [...hosts], leftOut: new Set(table.hosts('left')), doubted: [] };
+    const all = [...hosts.keys()];
+    return {
+      hosts: [...hosts],
+      leftOut: new Set(all.filter((host) => !table.isUsable(host))),
+      doubted: all.filter((host) => table.isDoubted(host)),
+    };
+  }
+
+  /**
+   * Throws StciError if it cannot be run; nothing has been sent then. Where it would fit if hosts were up that are
+   * being started again, `data.busy` of the error says so.
+   */
+  admit(init: Omit<ControllerJobInit, 'hosts' | 'leftOut'>): Admitted {
+    const { places } = this;
+    const { hosts, leftOut, doubted } = places;
+    const job = this.#create({ ...init, hosts, leftOut });
+    const ready = (one: ControllerJob, without: ReadonlySet<HostIndex>): Admitted =>
+      ({ job: one, begin: () => one.onReady(hosts, without) });
+    if (doubted.every((host) => job.ranksOn(host) === 0)) return ready(job, leftOut);
+    if (!hasRoom(job, places)) return { job, begin: () => void this.#waiting.add(job) };
+    const without = beyondDoubt(places);
+    return ready(new ControllerJob({ ...init, hosts, leftOut: without }), without);
+  }
+
+  /** Launches those that wait no longer. */
+  onHostsChanged(): void {
+    for (const job of this.#waiting) {
+      const { places } = this;
+      const isAwaiting = places.doubted.length > 0 || this.#restarting(places.leftOut).length > 0;
+      if (isAwaiting && !hasRoom(job, places)) continue;
+      this.#waiting.delete(job);
+      // Where nothing is awaited, it runs on what there is with fewer ranks, or not at all.
+      job.onReady(places.hosts, beyondDoubt(places));
+    }
+  }
+
+  get hasWaiting(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /** It is over. */
+  drop(job: ControllerJob): void {
+    this.#waiting.delete(job);
+  }
+
+  close(): void {
+    this.#waiting.clear();
+  }
+
+  #create(init: ControllerJobInit): ControllerJob {
+    try {
+      return new ControllerJob(init);
+    } catch (fault) {
+      const awaited = this.#restarting(init.leftOut);
+      if (!(fault instanceof StciError) || fault.data['busy'] === true || awaited.length === 0) throw fault;
+      const leftOut = new Set([...init.leftOut].filter((host) => !awaited.includes(host)));
+      void new ControllerJob({ ...init, leftOut }); // Throws if not even then.
+      throw restartingError(awaited.map((host) => this.#bootstrap().hostName(host)));
+    }
+  }
+
+  #restarting(leftOut: ReadonlySet<HostIndex>): HostIndex[] {
+    return [...leftOut].filter((host) => this.#bootstrap().isRestarting(host));
+  }
+}
+
+/** The hosts that a job does without that is launched now. */
+function beyondDoubt({ leftOut, doubted }: Places): ReadonlySet<HostIndex> {
+  return new Set([...leftOut, ...doubted]);
+}
+
+/** Whether as many ranks as on all usable hosts find room on those that are known to live. */
+function hasRoom(job: ControllerJob, places: Places): boolean {
   try {
-    return new ControllerJob(init);
+    const [all, some] = [places.leftOut, beyondDoubt(places)]
+      .map((without) => job.mapOn(places.hosts, without).map.size);
+    return all === some;
   } catch (fault) {
-    const awaited = [...init.leftOut].filter((host) => bootstrap.isRestarting(host));
-    if (!(fault instanceof StciError) || fault.data['busy'] === true || awaited.length === 0) throw fault;
-    const leftOut = new Set([...init.leftOut].filter((host) => !awaited.includes(host)));
-    void new ControllerJob({ ...init, leftOut }); // Throws if not even then.
-    throw restartingError(awaited.map((host) => bootstrap.hostName(host)));
+    if (fault instanceof StciError) return false;
+    throw fault;
   }
 }

@@ -1,18 +1,20 @@
 /** The launch message of a job, and the job on the hosts that came up. */
 
 import {
-  StciError, type Address, type AllocatedJob, type AppSpec, type HostIndex, type JobId, type JobMap, type Params,
-  type Placement, type SpawnSpec,
+  StciError, type Address, type AllocatedJob, type AppSpec, type HostIndex, type HostSpec, type JobId, type JobMap,
+  type JobSpec, type Params, type Placement, type SpawnSpec,
 } from '@stci/interface';
 import { CREDIT_BYTES_MAX, CREDIT_BYTES_MIN } from '../am/credit.js';
 import type { MessageBody } from '../am/messages.js';
 import { encode } from '../codec/cbor.js';
-import { nodeNumbers } from '../job/environment.js';
+import { jobVariables, nodeNumbers } from '../job/environment.js';
+import { foldSorted } from '../job/hostset.js';
 import { createLedger, type Ledger } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
 import { environmentOfJob } from '../job/slurm-variables.js';
 import { counted } from '../job/text.js';
 import { validateJob } from '../job/validate.js';
+import type { MembershipTable } from '../membership/table.js';
 import type { AgentNode } from './node.js';
 import { takesStdin } from './stdin-feed.js';
 
@@ -46,7 +48,7 @@ export function creditBytes(params: Params, hosts: number): number {
  * The job's map, within the bounds of the parameters and the slots that other jobs leave (`taken`: by host). Where it
  * fits but for them, `data.busy` of the error says so.
  */
-export function mapWithin(spec: AllocatedJob, params: Params, taken: readonly number[] = []): JobMap {
+function mapWithin(spec: AllocatedJob, params: Params, taken: readonly number[] = []): JobMap {
   const limits = {
     ranksMax: params.int('job.size.max'),
     ranksPerHostMax: params.int('job.ranks.per.host.max'),
@@ -64,18 +66,30 @@ export function mapWithin(spec: AllocatedJob, params: Params, taken: readonly nu
   }
 }
 
+/** What the launch of a job depends on besides the job. */
+interface LaunchingSession {
+  readonly node: Pick<AgentNode, 'sessionName' | 'platform'>;
+  readonly stays: boolean;
+  /** What a host calls itself; undefined: it has not come up. */
+  readonly members: { machineOf(host: HostIndex): string | undefined };
+}
+
 /**
  * The launch of a whole job; each agent forwards to a child only the hosts at and below it. Throws as `creditBytes` if
  * they are too many.
  */
 export function jobLaunch(
-  { node: { sessionName: session, platform }, stays }: { node: AgentNode; stays: boolean },
+  { node: { sessionName: session, platform }, stays, members }: LaunchingSession,
   { spec, map }: Pick<Ledger, 'spec' | 'map'>, jobParams: Params,
   { leftOut, owner }: { leftOut: ReadonlySet<HostIndex>; owner: Address },
 ): Launch {
   const { apps, wdir, stdin, params } = spec;
-  const env = environmentOfJob(spec.env, stays ? platform.env.variables : undefined);
-  const numbers = nodeNumbers(map.hosts.map(({ host }) => host), leftOut);
+  const present = map.hosts.filter(({ host }) => !leftOut.has(host));
+  const env = {
+    ...environmentOfJob(spec.env, stays ? platform.env.variables : undefined),
+    ...jobVariables(present, (host) => members.machineOf(host)),
+  };
+  const numbers = nodeNumbers(present.map(({ host }) => host));
   const hosts = map.hosts
     .filter(({ runs }) => runs.length > 0)
     .map(({ host, runs }) => {
@@ -89,7 +103,7 @@ export function jobLaunch(
 }
 
 /** Throws STCI_MESSAGE_TOO_LARGE for a job that is more than its agents, or its front-end, can be told. */
-export function checkBytes(launch: Launch, map: JobMap, session: Params, job: Params): void {
+function checkBytes(launch: Launch, map: JobMap, session: Params, job: Params): void {
   const bytesMax = session.int('message.bytes.max');
   const restarts = Math.min(map.size, job.int('job.ranks.per.host.max')) * RESTART_BYTES;
   const launchBytes = encode(launch).length + restarts;
@@ -111,21 +125,48 @@ export function toolSpawn({ apps, wdir, stdin }: Launch, { app, rank }: Placemen
   };
 }
 
+/** What the map of a job depends on besides the job. */
+interface MappingSession {
+  readonly node: { readonly params: Params };
+  readonly stays: boolean;
+  readonly members: { readonly table: Pick<MembershipTable, 'hosts'>; readonly hosts: readonly HostSpec[] };
+  slotsTaken(job: JobId): readonly number[];
+}
+
 /**
  * The ledger of a job on the hosts that came up: spares in place of the hosts they replaced, no ranks on hosts left
- * out. Throws StciError if it cannot be run on them.
+ * out. `launchOf`: what is to be sent for it. Throws StciError if the job cannot be run on them.
  */
-export function ledgerOn(
-  spec: AllocatedJob,
+export function ledgerIn(
+  session: MappingSession,
+  spec: JobSpec,
   params: Params,
-  of: {
-    readonly job: JobId; readonly leftOut: ReadonlySet<HostIndex>; readonly taken: readonly number[];
+  { hosts, leftOut, ...of }: {
+    readonly job: JobId; readonly hosts: readonly HostSpec[]; readonly leftOut: ReadonlySet<HostIndex>;
     readonly submitWallMs: number;
   },
+  launchOf: (ledger: Ledger) => Launch,
 ): Ledger {
-  const placed = onHosts(spec, of.leftOut);
+  const placed = onHosts({ ...spec, hosts }, leftOut);
   validateJob(placed); // With fewer ranks, the rank that reads standard input may not exist.
-  return createLedger({ ...of, spec: placed, map: mapWithin(placed, params, of.taken) });
+  const map = namingLost(session, () => mapWithin(placed, params, session.slotsTaken(of.job)));
+  const ledger = createLedger({ ...of, spec: placed, map });
+  checkBytes(launchOf(ledger), map, session.node.params, params);
+  return ledger;
+}
+
+/** Where a job of a session that stays finds no room, the error names the hosts that are lost. */
+function namingLost<T>({ stays, members: { table, hosts } }: MappingSession, make: () => T): T {
+  try {
+    return make();
+  } catch (fault) {
+    const lost = stays ? table.hosts('failed', 'fenced') : [];
+    if (!(fault instanceof StciError) || fault.code !== 'STCI_SLOTS_EXCEEDED' || lost.length === 0) throw fault;
+    const names = foldSorted(lost.map((host) => hosts[host]?.name ?? String(host)));
+    const text = `${fault.message}\nLost, and not counted: ${names}. `
+      + `'stci add-hosts ${names}' starts their agents again.`;
+    throw new StciError(fault.code, text, { data: fault.data });
+  }
 }
 
 function onHosts(spec: AllocatedJob, leftOut: ReadonlySet<HostIndex>): AllocatedJob {

@@ -7,6 +7,7 @@ import {
   StciError, type Action, type ErrorManager, type Failure, type HostIndex, type JobContext, type JobEvent, type JobId,
   type Rank, type RankReport, type RestartAction,
 } from '@stci/interface';
+import { foldRanks } from '../iof/fold.js';
 import { failureOf } from '../job/exit-rule.js';
 import type { Ledger, RankEnd } from '../job/ledger.js';
 import type { JobHosts } from './job-hosts.js';
@@ -14,6 +15,8 @@ import type { Launch } from './job-launch.js';
 import type { HostLoss, JobSession } from './job-session.js';
 import { RankMoves } from './rank-moves.js';
 
+/** Hosts on which a rank is to start before it counts as lost with them. */
+const PLACES_MAX = 4;
 /** Longest time from the end of an agent to that of its tools. */
 const GUARDIAN_MS = 500;
 
@@ -23,6 +26,8 @@ export interface JobRecoveryInit {
   readonly job: JobId;
   /** Between SIGTERM and SIGKILL of a tool. */
   readonly graceMs: number;
+  /** So many different ranks that leave a host have it set aside. */
+  readonly ranksAside: number;
   ledger(): Ledger;
   phase(): JobContext['phase'] | 'over';
   /** The launch of all hosts, with the ranks as they are placed now. */
@@ -42,6 +47,9 @@ export interface JobRecoveryInit {
   onUnsent(error: StciError | undefined): void;
   checkOver(): void;
 }
+
+/** An attempt that has ended; `moves`: the next one is not its session agent's to start. */
+export type RestartingEnd = RankEnd & { readonly afterMs: number; readonly moves?: boolean };
 
 export class JobRecovery {
   readonly #init: JobRecoveryInit;
@@ -68,23 +76,45 @@ export class JobRecovery {
     const action = this.#decide(found, Math.max(...ranks.map((rank) => ledger.attempt(rank))))
       .find((each): each is RestartAction => each.type === 'restart');
     if (action === undefined) return false;
-    const afterMs = Math.max(action.afterMs, this.#endMs(found));
     this.#tell(found, 'its ranks are started again');
+    this.#startAgain(ranks, found, action.afterMs);
+    return true;
+  }
+
+  /**
+   * Whether the ranks of a lost host are started on others although the error manager would not have it so: none of
+   * them is known to have run, and there is room for all. The job is still being launched.
+   */
+  startElsewhere(found: Failure): boolean {
+    const ledger = this.#init.ledger();
+    const ranks = ledger.openRanks(found.host as HostIndex);
+    const isUnstarted = (rank: Rank): boolean => !ledger.isRunning(rank) && ledger.attempt(rank) < PLACES_MAX;
+    if (found.kind !== 'agent-lost' || this.#init.phase() !== 'launching' || !ranks.every(isUnstarted)) return false;
+    if (ranks.length === 0 || !this.#movesOf(ledger).hasRoom(ranks)) return false;
+    this.#tell(found, 'its ranks had not started: they are started on other hosts');
+    this.#startAgain(ranks, found, 0);
+    return true;
+  }
+
+  #startAgain(ranks: readonly Rank[], found: Failure, leastMs: number): void {
+    const afterMs = Math.max(leastMs, this.#endMs(found));
     for (const rank of ranks) {
       this.#again({ rank, pid: 0, outcome: 'lost', error: found.error, leftovers: 0 }, afterMs);
     }
-    this.#moves ??= this.#makeMoves(ledger);
-    this.#moves.add(ranks, found, afterMs);
-    return true;
+    this.#movesOf(this.#init.ledger()).add(ranks, found, afterMs);
+  }
+
+  #movesOf(ledger: Ledger): RankMoves {
+    return (this.#moves ??= this.#makeMoves(ledger));
   }
 
   /**
    * Their session agent starts them again. Throws STCI_MESSAGE_INVALID where the error manager would not have it so:
    * each start costs an entry of the ledger, and events.
    */
-  onRestarting(host: HostIndex, ends: readonly (RankEnd & { readonly afterMs: number })[]): void {
+  onRestarting(host: HostIndex, ends: readonly RestartingEnd[]): void {
     // Each after the one before is counted: a message may name a rank twice.
-    for (const { afterMs, ...end } of ends) {
+    for (const { afterMs, moves = false, ...end } of ends) {
       const { rank } = end;
       const attempt = this.#init.ledger().attempt(rank);
       if (this.#init.ledger().rankReport(rank) !== undefined) continue; // It is late: nothing is counted.
@@ -92,8 +122,9 @@ export class JobRecovery {
       if (found !== undefined) {
         const { session, job } = this.#init;
         session.failures.onRankFailed(job, found, end, attempt);
-        this.#tell(found, 'its session agent starts it again', attempt);
-        this.#again(end, afterMs, host);
+        this.#tell(found, moves ? 'it is to be started elsewhere' : 'its session agent starts it again', attempt);
+        this.#again(end, afterMs, moves ? undefined : host);
+        if (moves) this.#movesOf(this.#init.ledger()).leave(rank, host, found, afterMs);
       } else if (!this.#init.hosts.isLost(host)) {
         const text = `Expected restarts as the error manager allows, got one after attempt ${attempt} of rank ${rank}`;
         throw new StciError('STCI_MESSAGE_INVALID', text);
@@ -212,6 +243,8 @@ export class JobRecovery {
         if (isNew) this.#init.onNewAgent(host);
       },
       onUnsent: (error) => this.#init.onUnsent(error),
+      ranksMax: this.#init.ranksAside,
+      onSetAside: (host, ranks) => this.#init.emit({ type: 'warning', text: asideText(ledger, host, ranks) }),
       onMapped: (map) => this.#init.emit({ type: 'mapped', map }),
       onNoRoom: (ranks) => {
         this.#giveUpRanks(ranks);
@@ -230,4 +263,9 @@ export class JobRecovery {
       record(found);
     }
   }
+}
+
+function asideText({ spec }: Ledger, host: HostIndex, ranks: Iterable<Rank>): string {
+  return `host ${spec.hosts[host]?.name ?? host} is set aside: ranks ${foldRanks([...ranks])} failed there soon after `
+    + 'each start (errmgr.aside)';
 }

@@ -44,9 +44,11 @@ export interface JobSession {
   takeOverdue(): readonly string[];
   /** Its hosts as they are now; once it is open. */
   readonly members: {
-    readonly table: Pick<MembershipTable, 'isUsable' | 'get'>;
+    readonly table: Pick<MembershipTable, 'isUsable' | 'isDoubted' | 'get' | 'hosts'>;
     readonly hosts: readonly HostSpec[];
     isRestarting(host: HostIndex): boolean;
+    /** What the host calls itself; undefined: it has not come up. */
+    machineOf(host: HostIndex): string | undefined;
   };
   /** By host, slots that other jobs have. */
   slotsTaken(job: JobId): readonly number[];

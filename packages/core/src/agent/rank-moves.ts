@@ -1,7 +1,10 @@
 /**
- * Ranks of lost agents that are started again (the global recovery manager; STCI paper, II-F.4), at the controller:
+ * Ranks that are started again by the controller (the global recovery manager; STCI paper, II-F.4): of lost agents, and
+ * those that leave a host on which they fail soon after each start. Those prefer others, while these have free slots.
+ * Of lost agents:
  * after their pause each goes back to its own host if that runs, or to the spare in its place, else to the host with
- * the most free slots that its program may use. Where no host has room, hosts that are being started are waited for.
+ * the most free slots that its program may use. Where no host has room, those that are being started, and those of
+ * which it is not known whether they live, are waited for.
  *
  * A host whose session agent runs gets the ranks in a message; on another a session agent is started by a launch that
  * names them, as the start of the next number: a root agent takes a launch only if its number is higher.
@@ -27,6 +30,9 @@ export interface RankMovesInit {
   /** Ranks are about to be started there; `isNew`: by a session agent that is to be started. */
   onStarting(host: HostIndex, isNew: boolean): void;
   onMapped(map: JobMap): void;
+  /** So many different ranks that leave a host have it set aside: these. */
+  readonly ranksMax: number;
+  onSetAside(host: HostIndex, ranks: ReadonlySet<Rank>): void;
   /** Its session agent cannot be told the ranks that are to be started there. */
   onUnsent(error: StciError | undefined): void;
   /** No host has room for these, which failures ended, nor is one awaited. */
@@ -36,6 +42,8 @@ export interface RankMovesInit {
 interface Waiting {
   readonly failure: Failure;
   readonly timer: Timer;
+  /** It has left this host. */
+  readonly left: HostIndex | undefined;
   isDue: boolean;
 }
 
@@ -47,6 +55,9 @@ export class RankMoves {
   /** By host, messages with ranks that its session agent was sent. */
   readonly #sent = new Map<HostIndex, number>();
 
+  /** By host, the ranks that have left it. */
+  readonly #left = new Map<HostIndex, Set<Rank>>();
+
   /** Places of lost hosts that spares have taken. */
   readonly #spares = new Set<HostIndex>();
 
@@ -54,13 +65,24 @@ export class RankMoves {
     this.#init = init;
   }
 
-  add(ranks: readonly Rank[], failure: Failure, afterMs: number): void {
+  /** It fails soon after each start on this host. */
+  leave(rank: Rank, host: HostIndex, failure: Failure, afterMs: number): void {
+    const ranks = this.#left.get(host) ?? new Set();
+    this.#left.set(host, ranks);
+    if (ranks.size + 1 === this.#init.ranksMax && !ranks.has(rank)) {
+      this.#init.onSetAside(host, new Set([...ranks, rank]));
+    }
+    ranks.add(rank);
+    this.add([rank], failure, afterMs, host);
+  }
+
+  add(ranks: readonly Rank[], failure: Failure, afterMs: number, left?: HostIndex): void {
     const timer = this.#init.session.node.platform.clock.after(afterMs, () => {
       for (const one of added) one.isDue = true;
       this.place();
     });
     const added = ranks.map((rank) => {
-      const one: Waiting = { failure, timer, isDue: false };
+      const one: Waiting = { failure, timer, left, isDue: false };
       this.#waiting.set(rank, one);
       return one;
     });
@@ -72,16 +94,26 @@ export class RankMoves {
     const byHost = new Map<HostIndex, Rank[]>();
     const noRoom = new Map<Rank, Failure>();
     const { members } = this.#init.session;
-    const awaitsHosts = members.hosts.some((_, host) => members.isRestarting(host));
-    for (const [rank, { isDue, failure }] of this.#waiting) {
+    const awaitsHosts = members.hosts.some((_, host) => members.isRestarting(host) || members.table.isDoubted(host));
+    for (const [rank, { isDue, failure, left }] of this.#waiting) {
       if (!isDue) continue;
-      const host = this.#hostFor(rank, byHost);
+      const host = this.#hostFor(rank, byHost, left);
       if (host !== undefined) append(byHost, host, rank);
       else if (!awaitsHosts) noRoom.set(rank, failure);
     }
     for (const [host, ranks] of byHost) this.#start(host, ranks);
     for (const rank of noRoom.keys()) this.#waiting.delete(rank);
     if (noRoom.size > 0) this.#init.onNoRoom(noRoom);
+  }
+
+  /** Whether each of them could be started now. */
+  hasRoom(ranks: readonly Rank[]): boolean {
+    const byHost = new Map<HostIndex, Rank[]>();
+    return ranks.every((rank) => {
+      const host = this.#hostFor(rank, byHost);
+      if (host !== undefined) append(byHost, host, rank);
+      return host !== undefined;
+    });
   }
 
   /** The job ends: nothing is started again. Returns the ranks that wait, with the failures that they wait for. */
@@ -122,22 +154,30 @@ export class RankMoves {
     }
   }
 
-  #hostFor(rank: Rank, placed: ReadonlyMap<HostIndex, readonly Rank[]>): HostIndex | undefined {
+  #hostFor(
+    rank: Rank, placed: ReadonlyMap<HostIndex, readonly Rank[]>, left?: HostIndex,
+  ): HostIndex | undefined {
     const { session, ledger, job } = this.#init;
     const { spec, placements } = ledger;
     const { host: own, app } = placements.placement(rank);
     const { table, hosts } = session.members;
-    const isUsable = (host: HostIndex): boolean => table.isUsable(host) && hosts[host]?.name === spec.hosts[host]?.name;
+    const isUsable = (host: HostIndex): boolean =>
+      table.isUsable(host) && !table.isDoubted(host) && hosts[host]?.name === spec.hosts[host]?.name;
     const taken = session.slotsTaken(job);
     const free = (host: HostIndex): number =>
       (spec.hosts[host]?.slots ?? 0) - (taken[host] ?? 0) - ledger.openRanks(host).length
       - (placed.get(host) ?? []).filter((each) => placements.host(each) !== host).length;
     // Its own has room for it, and so has a spare in its place that has as many slots.
-    if (isUsable(own) && (!this.#spares.has(own) || free(own) >= 0)) return own;
+    const hasRoom = isUsable(own) && (!this.#spares.has(own) || free(own) >= 0);
+    const isAside = (host: HostIndex): boolean =>
+      host === left || (this.#left.get(host)?.size ?? 0) >= this.#init.ranksMax;
+    if (hasRoom && !isAside(own)) return own;
     const usable = [...(spec.apps[app]?.hosts ?? spec.hosts.keys())].filter(isUsable).sort((a, b) => free(b) - free(a));
-    const [first] = usable;
-    if (first !== undefined && free(first) > 0) return first;
-    return usable.find((host) => spec.oversubscribe || spec.hosts[host]?.slotsBound === false);
+    const first = usable.find((host) => !isAside(host) && free(host) > 0);
+    if (first !== undefined) return first;
+    if (hasRoom) return own;
+    return usable.find((host) => free(host) > 0)
+      ?? usable.find((host) => spec.oversubscribe || spec.hosts[host]?.slotsBound === false);
   }
 
   #start(host: HostIndex, ranks: readonly Rank[]): void {

@@ -26,8 +26,9 @@ import { OutputPump } from './output-pump.js';
 import { ProgramPort } from './program-port.js';
 import { StdinFeed, takesStdin } from './stdin-feed.js';
 import { Tool, type ToolEnd } from './tool.js';
-import { ToolWatch } from './tool-watch.js';
+import { ToolReports } from './tool-reports.js';
 import { ToolRestarts } from './tool-restarts.js';
+import { ToolWatch } from './tool-watch.js';
 
 /** How long daemons that left their group are searched for at the end of a job. */
 const SWEEP_MS = 2000;
@@ -69,12 +70,7 @@ export class SessionAgent {
   #feed: StdinFeed | undefined;
   #programs: ProgramPort | undefined;
   #hasLaunch = false;
-  #started: (readonly [Rank, number, number])[] = [];
-  #ended: ToolEnd[] = [];
-  #restarting: (ToolEnd & { readonly afterMs: number })[] = [];
-  /** Messages with them so far. */
-  #restartReports = 0;
-  #flushScheduled = false;
+  readonly #reports: ToolReports;
   #ending = false;
   #drained = false;
   /** Messages `job.restart` so far, and those that came before programs can be started. */
@@ -98,6 +94,10 @@ export class SessionAgent {
       node: deps.node, scope: deps.scope, metrics: this.#metrics,
       attemptOf: (rank) => this.#last.get(rank)?.attempt ?? 1,
       onStuck: (rank, evidence) => this.#running(rank)?.killFor(evidence),
+    });
+    this.#reports = new ToolReports({
+      messages: deps.node.messages, host: this.#host, hostName: deps.hostName,
+      afterNews: (call) => this.#watch.afterNews(call),
     });
     this.#faults = openFaultSite(deps.node, deps.scope, () =>
       toolHands(deps, (rank) => this.#running(rank), () => this.#programs));
@@ -137,7 +137,7 @@ export class SessionAgent {
   stop(done: () => void): void {
     this.#onStopped = done;
     this.#isStopped = true;
-    this.#flush(); // What has ended by itself.
+    this.#reports.flush(); // What has ended by itself.
     this.#isLoss = !this.#ending && [...this.#tools].some((tool) => !tool.ended);
     this.#watch.stop();
     this.#faults.stop('its session agent stops');
@@ -206,15 +206,25 @@ export class SessionAgent {
       errorManager: this.#scope.errorManager(this.#params),
       host: { index: this.#host, name: this.#hostName },
       make,
+      leaves: { failures: this.#params.int('errmgr.elsewhere'), quickMs: this.#params.int('errmgr.quick') },
       onRestarting: (end, afterMs) => {
         this.#metrics.count('restarts', 1);
-        this.#restarting.push({ ...this.#withHost(end), afterMs });
-        this.#scheduleFlush();
-        return this.#restartReports + 1;
+        return this.#reports.followed(end, afterMs);
       },
+      onLeaving: (former, next, end, afterMs) => this.#leave(former, next, end, afterMs),
       onDue: (tool) => this.#toStart(tool),
       onGivenUp: (end) => this.#reportEnd(end),
     });
+  }
+
+  /** It is told behind its output: what the rank writes elsewhere comes over another way. */
+  #leave(former: Tool, next: Tool, end: ToolEnd, afterMs: number): void {
+    this.#tools.delete(next);
+    this.#last.set(former.rank, former);
+    this.#feed?.forget(next);
+    this.#programs?.remove(former.rank);
+    this.#metrics.count('restarts', 1);
+    this.#output?.whenTaken(() => void this.#reports.followed(end, afterMs, true));
   }
 
   /** Programs find the socket in their environment: it is open before the first is started. */
@@ -301,7 +311,7 @@ export class SessionAgent {
   #startNext(): void {
     const tool = this.#unstarted.shift();
     if (tool === undefined) return this.#checkDrained();
-    if (this.#restarting.length > 0) this.#flush(); // The end of an attempt is told before the start of the next.
+    this.#reports.flushFollowed();
     this.#restarts?.onStarting(tool);
     tool.start();
     this.#pump?.add(tool);
@@ -309,8 +319,7 @@ export class SessionAgent {
   }
 
   #onStarted(tool: Tool): void {
-    this.#started.push([tool.rank, tool.pid, tool.startWallMs]);
-    this.#scheduleFlush();
+    this.#reports.started(tool);
     this.#feed?.onStarted(tool);
     if (this.#ending) tool.end(false);
   }
@@ -330,36 +339,7 @@ export class SessionAgent {
   }
 
   #reportEnd(end: ToolEnd): void {
-    if (this.#isLoss) return;
-    this.#ended.push(this.#withHost(end));
-    this.#scheduleFlush();
-  }
-
-  #withHost(end: ToolEnd): ToolEnd {
-    return end.error === undefined ? end : { ...end, error: { ...end.error, host: this.#hostName } };
-  }
-
-  /** Starts and ends of one turn are sent together: a thousand short tools need a few messages. */
-  #scheduleFlush(): void {
-    if (this.#flushScheduled) return;
-    this.#flushScheduled = true;
-    this.#watch.afterNews(() => this.#flush());
-  }
-
-  #flush(): void {
-    this.#flushScheduled = false;
-    const { messages } = this.#node;
-    if (this.#started.length > 0) {
-      messages.sendList(CONTROLLER, 'job.started', this.#started.splice(0), (ranks) => ({ host: this.#host, ranks }));
-    }
-    if (this.#restarting.length > 0) {
-      this.#restartReports += 1;
-      messages.send(CONTROLLER, 'job.restarting', { host: this.#host, ranks: this.#restarting.splice(0) as never });
-    }
-    if (this.#ended.length > 0) {
-      const bodyOf = (ranks: readonly ToolEnd[]): never => ({ host: this.#host, ranks }) as never;
-      messages.sendList(CONTROLLER, 'job.exited', this.#ended.splice(0), bodyOf);
-    }
+    if (!this.#isLoss) this.#reports.ended(end);
   }
 
   #onGone(tool: Tool): void {
@@ -383,7 +363,7 @@ export class SessionAgent {
 
   /** Behind its output: the controller may hear of it over another route, and end the job. */
   #reportDrained(swept: number): void {
-    this.#flush();
+    this.#reports.flush();
     const report = (): void => {
       const drained = { host: this.#host, swept, survivors: [...this.#survivors], restarts: this.#restartCount };
       if (!this.#isLoss) this.#node.messages.send(CONTROLLER, 'job.drained', drained);

@@ -52,6 +52,11 @@ export class StdinFeed {
     if (this.#readers.size === 0) this.#onUnread();
   }
 
+  /** The tool's rank goes on elsewhere: that nobody reads here is no news. */
+  forget(tool: Tool): void {
+    if (this.#readers.delete(tool)) this.#release();
+  }
+
   push(bytes: Uint8Array, release: () => void): void {
     if (bytes.length > 0) this.#chunks.push({ bytes, release });
     else this.#ended = true;

@@ -6,6 +6,9 @@
  *
  * A rank is at most one start ahead of what the controller knows. It counts the starts of a rank, and starts it again
  * on another host when the agent is lost: what it did not know of would be allowed once more.
+ *
+ * A rank that fails soon after each start may do so for its host: after some such failures it leaves, and the
+ * controller starts it again, on another host if one has room.
  */
 
 import type { Clock, ErrorManager, HostIndex, Rank, Timer } from '@stci/interface';
@@ -18,8 +21,12 @@ export interface ToolRestartsInit {
   readonly host: { readonly index: HostIndex; readonly name: string };
   /** Makes the tool of a rank's next attempt, without starting it. */
   make(rank: Rank, attempt: number): Tool;
+  /** So many failures of a rank, each so soon after its start, make it leave; 0: none does. */
+  readonly leaves: { readonly failures: number; readonly quickMs: number };
   /** Another attempt follows. Returns the number of the report that tells it to the controller. */
   onRestarting(end: ToolEnd, afterMs: number): number;
+  /** All of an attempt has ended, and the controller is to start the next one; `next` is not used. */
+  onLeaving(former: Tool, next: Tool, end: ToolEnd, afterMs: number): void;
   /** It can be started now. */
   onDue(next: Tool): void;
   /** It is not started: this was the last end of its rank. */
@@ -30,7 +37,9 @@ interface Waiting {
   readonly next: Tool;
   readonly former: Tool;
   readonly end: ToolEnd;
-  readonly timer: Timer;
+  /** Undefined: the rank leaves. */
+  readonly timer: Timer | undefined;
+  readonly afterMs: number;
   /** The report that told the start of the former attempt; 0: none did. */
   readonly report: number;
   isDue: boolean;
@@ -40,6 +49,8 @@ interface Waiting {
 export class ToolRestarts {
   readonly #init: ToolRestartsInit;
   readonly #waiting = new Map<Rank, Waiting>();
+  /** By rank, failures so far without another between them, each soon after its start. */
+  readonly #quick = new Map<Rank, number>();
   /** By rank, the report of its last restart. */
   readonly #reports = new Map<Rank, number>();
   /** Reports that the controller has answered. */
@@ -62,16 +73,28 @@ export class ToolRestarts {
     if (failure === undefined || errorManager.local === undefined) return false;
     const action = errorManager.local(failure, { of: 'tool', attempt });
     if (action.type !== 'restart') return false;
+    const { afterMs } = action;
     const next = this.#init.make(rank, attempt + 1);
-    const timer = clock.after(action.afterMs, () => {
+    const leaves = this.#leaves(former, end);
+    const timer = leaves ? undefined : clock.after(afterMs, () => {
       waiting.isDue = true;
       this.#check(waiting);
     });
     const report = this.#reports.get(rank) ?? 0;
-    const waiting: Waiting = { next, former, end, timer, report, isDue: false, isGivenUp: false };
+    const waiting: Waiting = { next, former, end, timer, afterMs, report, isDue: false, isGivenUp: false };
     this.#waiting.set(rank, waiting);
-    this.#reports.set(rank, this.#init.onRestarting(end, action.afterMs));
+    if (leaves) this.#check(waiting);
+    else this.#reports.set(rank, this.#init.onRestarting(end, afterMs));
     return true;
+  }
+
+  /** Whether the rank has failed so often, so soon, that it is to leave. */
+  #leaves({ rank, startWallMs }: Tool, { endWallMs, outcome }: ToolEnd): boolean {
+    const { failures, quickMs } = this.#init.leaves;
+    const isQuick = outcome === 'failed-start' || endWallMs - startWallMs < quickMs;
+    const count = isQuick ? 1 + (this.#quick.get(rank) ?? 0) : 0;
+    this.#quick.set(rank, count);
+    return failures > 0 && count >= failures;
   }
 
   /** The controller has answered the next report. */
@@ -101,16 +124,19 @@ export class ToolRestarts {
     for (const waiting of this.#waiting.values()) {
       if (waiting.isGivenUp) continue;
       waiting.isGivenUp = true;
-      waiting.timer.cancel();
+      waiting.timer?.cancel();
       this.#init.onGivenUp(waiting.end);
       this.#check(waiting);
     }
   }
 
   /** The streams of a rank end behind the output of its last attempt. */
-  #check({ former, next, report, isDue, isGivenUp }: Waiting): void {
+  #check({ former, next, end, timer, afterMs, report, isDue, isGivenUp }: Waiting): void {
     if (!former.gone) return;
     if (isGivenUp) next.skip();
-    else if (isDue && report <= this.#noted) this.#init.onDue(next);
+    else if (timer === undefined) {
+      this.#waiting.delete(former.rank);
+      this.#init.onLeaving(former, next, end, afterMs);
+    } else if (isDue && report <= this.#noted) this.#init.onDue(next);
   }
 }

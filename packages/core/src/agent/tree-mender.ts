@@ -38,6 +38,8 @@ export interface HostFacts {
 export interface TreeMenderEvents {
   /** `hosts`: those at and below the one that is linked again. `isNew`: they send again what may have been lost. */
   onMended(hosts: readonly HostIndex[], isNew: boolean): void;
+  /** A host whose link was in doubt has the one that it had. */
+  onKept(): void;
   onLost(lost: MendAction & { readonly type: 'lost' }): void;
 }
 
@@ -129,7 +131,7 @@ export class TreeMender {
       if (action.type === 'attempt') this.#attempt(action);
       else if (action.type === 'adopted') this.#onAdopted(action);
       else if (action.type === 'mended') this.#onMended(action.host, action.isNew);
-      else if (action.type === 'kept') this.#onConnected(this.#init.table.hostsBelow(action.host));
+      else if (action.type === 'kept') this.#onKept(action.host);
       else if (action.type === 'expel') this.expel(action.host, action.by, GIVEN_UP);
       else {
         // Its former parent, or one that linked to it too late, ends what is left of it.
@@ -160,6 +162,11 @@ export class TreeMender {
     this.#updateRoutes(host, hosts);
     this.#onConnected(hosts);
     this.#events.onMended(hosts, isNew);
+  }
+
+  #onKept(host: HostIndex): void {
+    this.#onConnected(this.#init.table.hostsBelow(host));
+    this.#events.onKept();
   }
 
   /** There is a way to them again. Some may have been linked to others before, while all of them were cut off. */

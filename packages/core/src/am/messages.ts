@@ -210,7 +210,7 @@ const MESSAGE_TYPES = {
    */
   'job.restarting': {
     id: 90, from: ['session'], ofOwnHost: true,
-    body: fields({ host: u32, ranks: members(fields({ ...rankEnd, afterMs: u32 })) }),
+    body: fields({ host: u32, ranks: members(fields({ ...rankEnd, afterMs: u32, moves: optional(bool) })) }),
   },
   /** Its answer, one for each. */
   'job.restarting.noted': { id: 93, from: ['controller'], body: fields({}) },

@@ -88,7 +88,7 @@ export class FrameDecoder {
   #whole(chunk: Uint8Array, at: number): number {
     const left = chunk.length - at;
     if (left < HEADER_BYTES) {
-      checkVersion(chunk[at] as number);
+      checkVersion(chunk, at);
       this.#begun = chunk.subarray(at);
       return left;
     }
@@ -126,7 +126,7 @@ export class FrameDecoder {
   }
 
   #checkedLength(bytes: Uint8Array, at: number): number {
-    checkVersion(bytes[at] as number);
+    checkVersion(bytes, at);
     const layer = bytes[at + 1] as number;
     if (layer > LAYER.stream) {
       throw new StciError('STCI_FRAME_INVALID', `Expected a frame of layer 0 to ${LAYER.stream}, got layer ${layer}`);
@@ -150,11 +150,15 @@ function plainBytes(chunk: Uint8Array): Uint8Array {
   return chunk.constructor === Uint8Array ? chunk : new Uint8Array(buffer, byteOffset, length);
 }
 
-function checkVersion(version: number): void {
+/** Of what is no frame, what a message shows. */
+const SHOWN_BYTES = 60;
+
+function checkVersion(bytes: Uint8Array, at: number): void {
+  const version = bytes[at] as number;
   if (version === FRAME_VERSION) return;
-  throw new StciError(
-    'STCI_FRAME_VERSION',
-    `Expected a frame of version ${FRAME_VERSION}, got ${version}: ` +
-      'the peer is no STCI agent, or one of another release',
-  );
+  const words = /^[\t\n\r -~]{4,}/u.exec(String.fromCharCode(...bytes.subarray(at, at + SHOWN_BYTES)))?.[0];
+  const text = words === undefined ? '' : `; it says ${JSON.stringify(words.trim())}: a command around an agent must `
+    + 'write nothing to standard output';
+  throw new StciError('STCI_FRAME_VERSION', `Expected a frame of version ${FRAME_VERSION}, got ${version}: `
+    + `the peer is no STCI agent, or one of another release${text}`);
 }

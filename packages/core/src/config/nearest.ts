@@ -49,6 +49,18 @@ export function nearest(wanted: string, names: Iterable<string>, countMax = 3): 
 
 /** ` Did you mean a or b?`, or nothing where no name is near. */
 export function didYouMean(wanted: string, names: Iterable<string>): string {
-  const near = nearest(wanted, names);
+  return question(nearest(wanted, names));
+}
+
+/** The same for dotted names; where none is near as a whole, those whose last word is: `bootcom.lease`, `x.leese`. */
+export function didYouMeanDotted(wanted: string, names: readonly string[], countMax = 3): string {
+  const whole = nearest(wanted, names);
+  if (whole.length > 0) return question(whole);
+  const lastOf = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
+  const [last] = nearest(lastOf(wanted), new Set(names.map(lastOf)), 1);
+  return question(names.filter((name) => lastOf(name) === last).sort().slice(0, countMax));
+}
+
+function question(near: readonly string[]): string {
   return near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
 }

@@ -6,7 +6,7 @@
 import { PARAM_SOURCES } from '@stci/interface';
 import type { ParamValue, Params, ResolvedParam } from '@stci/interface';
 import type { CatalogEntry, ParamCatalog, ParamRule } from './catalog.js';
-import { didYouMean } from './nearest.js';
+import { didYouMean, didYouMeanDotted } from './nearest.js';
 import { createParams } from './params.js';
 import { problemsError, quote } from './problems.js';
 import type { ParamProblem } from './problems.js';
@@ -115,7 +115,7 @@ function facts(text: ParamText): Pick<ParamProblem, 'name' | 'value' | 'source' 
 }
 
 function unknownProblem(catalog: ParamCatalog, text: ParamText): ParamProblem {
-  let near = didYouMean(text.name, catalog.keys());
+  let near = didYouMeanDotted(text.name, [...catalog.keys()]);
   if (text.source === 'environment') near = didYouMean(text.origin, [...catalog.keys()].map(environmentName)) || near;
   const message = `${where(text)}: unknown parameter ${quote(text.name)}.`
     + `${near || ' `stci info` lists them all.'}`;

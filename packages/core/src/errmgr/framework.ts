@@ -27,6 +27,20 @@ export const errmgrFramework = defineFramework<ErrorManager, ErrorManagerDeps>({
   help: 'Error manager: what follows a failure.',
   params: {
     ...hostPolicyParams,
+    elsewhere: {
+      type: 'int', default: 2, min: 0, max: 100, scope: 'job',
+      help: 'A rank that has failed so often on one host, each time within errmgr.quick of its start, is started again '
+        + 'on another that has a free slot; 0: never.',
+    },
+    quick: {
+      type: 'duration', default: 10_000, min: 0, max: 3_600_000, scope: 'job',
+      help: 'A rank that fails so soon after its start may have failed for its host.',
+    },
+    aside: {
+      type: 'int', default: 3, min: 1, max: 1_000_000, scope: 'job',
+      help: 'A host on which so many different ranks have failed as errmgr.elsewhere says is set aside: ranks of the '
+        + 'job that are started again go to others while these have free slots.',
+    },
     tool: selection('a rank whose program failed', 'that of errmgr'),
     agent: selection('a session agent that is lost, of a host that is not', 'that of errmgr.host'),
     host: selection('a host that is lost', 'that of errmgr'),

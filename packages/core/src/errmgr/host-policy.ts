@@ -10,6 +10,7 @@ import { counted } from '../job/text.js';
 export interface HostPolicy {
   readonly launch: 'abort' | 'retry' | 'shrink' | 'spare';
   readonly launchRetries: number;
+  readonly launchPauseMs: number;
   readonly launchMin: number;
   readonly loss: 'leave-out' | 'start-again' | 'use-spare';
   readonly lossRetries: number;
@@ -33,6 +34,14 @@ export const hostPolicyParams: ParamSpecs = {
     min: 1,
     max: 100,
     help: 'With errmgr.launch=retry: further starts of one agent before the launch is ended.',
+  },
+  'launch.pause': {
+    type: 'duration',
+    default: 1000,
+    min: 0,
+    max: PAUSE_MS_MAX,
+    help: 'With errmgr.launch=retry: pause before the first further start; each next one is twice as long, up to ten '
+      + 'minutes. Longer gives a host time to boot, shorter has it sooner.',
   },
   'launch.min': {
     type: 'int',
@@ -79,6 +88,7 @@ export function hostPolicyOf(params: Params): HostPolicy {
   return {
     launch: params.string('errmgr.launch') as HostPolicy['launch'],
     launchRetries: params.int('errmgr.launch.retries'),
+    launchPauseMs: params.int('errmgr.launch.pause'),
     launchMin: params.int('errmgr.launch.min'),
     loss: params.string('errmgr.loss') as HostPolicy['loss'],
     lossRetries: params.int('errmgr.loss.retries'),
@@ -90,14 +100,16 @@ export function decideOnHost(policy: HostPolicy, context: SessionContext): HostA
   return context.phase === 'launching' ? decideOnLaunch(policy, context) : decideOnLoss(policy, context);
 }
 
-function decideOnLaunch({ launch, launchRetries, launchMin }: HostPolicy, context: SessionContext): HostAction {
+function decideOnLaunch(
+  { launch, launchRetries, launchPauseMs, launchMin }: HostPolicy, context: SessionContext,
+): HostAction {
   const { hostName, starts, hostsLeft, sparesLeft } = context;
   const endLaunch = (reason: string): HostAction => ({ type: 'end-launch', reason });
   switch (launch) {
     case 'abort':
       return { type: 'end-launch' };
     case 'retry':
-      if (starts <= launchRetries) return { type: 'start-again', afterMs: 0 };
+      if (starts <= launchRetries) return { type: 'start-again', afterMs: pauseMs(launchPauseMs, starts) };
       return endLaunch(`${hostName} was started ${starts} times (errmgr.launch.retries)`);
     case 'spare':
       return sparesLeft > 0 ? { type: 'use-spare' } : endLaunch('no spare host is left (--spares)');
@@ -116,11 +128,15 @@ function decideOnLoss({ loss, lossRetries, lossPauseMs }: HostPolicy, context: S
       return { type: 'leave-out' };
     case 'start-again':
       if (starts <= lossRetries) {
-        return { type: 'start-again', afterMs: Math.min(lossPauseMs * 2 ** (starts - 1), PAUSE_MS_MAX) };
+        return { type: 'start-again', afterMs: pauseMs(lossPauseMs, starts) };
       }
       return leaveOut(`its agent was started ${counted(starts - 1, 'more time')} (errmgr.loss.retries)`);
     case 'use-spare':
       if (sparesLeft > 0) return { type: 'use-spare' };
       return leaveOut('no spare host is left (--spares)');
   }
+}
+
+function pauseMs(firstMs: number, starts: number): number {
+  return Math.min(firstMs * 2 ** (starts - 1), PAUSE_MS_MAX);
 }

@@ -1,7 +1,7 @@
 /**
  * Prefix of a line: `[3] ` with `--tag`, `[node1] ` with `--tag=host`, `[node1:3:stderr] ` with `--tag=full`, and
  * before it with `--timestamp` the time at which the line began, taken at the source. The prefix of a source is built
- * once; with time, once per millisecond.
+ * once, and anew where its rank has moved; with time, once per millisecond.
  */
 
 import type { Rank } from '@stci/interface';
@@ -30,28 +30,23 @@ export function isoTime(wallMs: number): string {
 export function makeLabel(params: LabelParams): ((source: SourceId, wallMs: number) => Uint8Array) | undefined {
   const { tag, timestamp, hostOf, codec, paint = (_source, plain) => plain } = params;
   if (tag === 'none' && !timestamp) return undefined;
-  const texts = new Map<SourceId, string>();
-  const last = new Map<SourceId, { wallMs: number; bytes: Uint8Array }>();
-  const textOf = (source: SourceId): string => {
-    let text = texts.get(source);
-    if (text !== undefined) return text;
-    text = tag === 'none' ? '' : paint(source, tagText(tag, source, hostOf));
-    texts.set(source, text);
-    return text;
-  };
+  const namesHost = tag === 'host' || tag === 'full';
+  const last = new Map<SourceId, { host: string; text: string; wallMs: number; bytes: Uint8Array }>();
   return (source, wallMs) => {
     const stampMs = timestamp ? Math.round(wallMs) : 0;
+    const host = namesHost ? hostOf(sourceRank(source)) : '';
     const known = last.get(source);
-    if (known !== undefined && known.wallMs === stampMs) return known.bytes;
-    const text = timestamp ? `${isoTime(stampMs)} ${textOf(source)}` : textOf(source);
-    const bytes = text === '' ? NO_BYTES : codec.encode(text);
-    last.set(source, { wallMs: stampMs, bytes });
+    const isSame = known?.host === host;
+    if (isSame && known.wallMs === stampMs) return known.bytes;
+    const text = isSame ? known.text : tag === 'none' ? '' : paint(source, tagText(tag, source, host));
+    const bytes = text === '' && !timestamp ? NO_BYTES : codec.encode(timestamp ? `${isoTime(stampMs)} ${text}` : text);
+    last.set(source, { host, text, wallMs: stampMs, bytes });
     return bytes;
   };
 }
 
-function tagText(tag: TagMode, source: SourceId, hostOf: (rank: Rank) => string): string {
+function tagText(tag: TagMode, source: SourceId, host: string): string {
   const rank = sourceRank(source);
   if (tag === 'rank') return `[${rank}] `;
-  return tag === 'host' ? `[${hostOf(rank)}] ` : `[${hostOf(rank)}:${rank}:${sourceStream(source)}] `;
+  return tag === 'host' ? `[${host}] ` : `[${host}:${rank}:${sourceStream(source)}] `;
 }

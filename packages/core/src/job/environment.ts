@@ -7,6 +7,7 @@ import {
   PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, type HostIndex, type HostMap, type JobId, type JobSpec,
   type Placement,
 } from '@stci/interface';
+import { foldHostlist } from './hostset.js';
 import { localSize } from './placement.js';
 
 /** Facts that are the same for every rank of a job on one host. */
@@ -28,22 +29,46 @@ export interface HostContext {
 /** The names, in the order of the table in docs/environment.md. */
 export const RANK_VARIABLES = [
   'STCI_RANK', 'STCI_SIZE', 'STCI_LOCAL_RANK', 'STCI_LOCAL_SIZE', 'STCI_NODE', 'STCI_NODES', 'STCI_HOST',
-  'STCI_APP', 'STCI_ATTEMPT', 'STCI_JOB_ID', 'STCI_SESSION',
+  'STCI_APP', 'STCI_ATTEMPT', 'STCI_JOB_ID', 'STCI_SESSION_ID',
 ] as const;
+
+/** Those that are the same for all ranks of a job, and tell where the others are. */
+export const JOB_VARIABLES = ['STCI_HOSTS', 'STCI_MASTER'] as const;
 
 /** The mark of job and host in the environment of every tool and its descendants: leftovers are found by it. */
 export const MARK_VARIABLE = 'STCI_TOOL_MARK';
 
 /** Set by the runtime, whatever the user's environment says. The platform sets the last one to find guarded tools. */
 export const RESERVED_VARIABLES: readonly string[] = [
-  ...RANK_VARIABLES, MARK_VARIABLE, 'STCI_GUARD', PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE,
+  ...RANK_VARIABLES, ...JOB_VARIABLES, MARK_VARIABLE, 'STCI_GUARD', PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE,
 ];
 
 type RankVariable = (typeof RANK_VARIABLES)[number];
 
-/** STCI_NODE of each host of a job as it runs: without gaps where hosts are left out. */
-export function nodeNumbers(hosts: readonly HostIndex[], leftOut: ReadonlySet<HostIndex>): Map<HostIndex, number> {
-  return new Map(hosts.filter((host) => !leftOut.has(host)).map((host, node) => [host, node]));
+/** STCI_NODE of each host of a job as it runs, without those that are left out. */
+export function nodeNumbers(hosts: readonly HostIndex[]): Map<HostIndex, number> {
+  return new Map(hosts.map((host, node) => [host, node]));
+}
+
+/** Linux starts no program with a variable of 128 KiB. */
+const HOSTS_CHARS_MAX = 64 * 1024;
+
+/**
+ * Of a job on these hosts, in the order of STCI_NODE: their names, as a host list, and that of rank 0's; `localhost`
+ * where the agents of all that have ranks are on one machine. `machineOf`: what a host calls itself.
+ */
+export function jobVariables(
+  hosts: readonly HostMap[], machineOf: (host: HostIndex) => string | undefined,
+): Partial<Record<(typeof JOB_VARIABLES)[number], string>> {
+  const list = foldHostlist(hosts.map(({ name }) => name));
+  const used = hosts.filter(({ runs }) => runs.length > 0);
+  const master = used.find(({ runs }) => runs.some(({ first }) => first === 0));
+  const machines = new Set(used.map(({ host }) => machineOf(host)));
+  const isOneMachine = machines.size === 1 && !machines.has(undefined);
+  return {
+    ...(list.length <= HOSTS_CHARS_MAX && { STCI_HOSTS: list }),
+    ...(master !== undefined && { STCI_MASTER: isOneMachine ? 'localhost' : master.name }),
+  };
 }
 
 /** The variables that the runtime sets for one rank. */
@@ -63,7 +88,7 @@ function rankVariables(
     STCI_APP: String(placement.app),
     STCI_ATTEMPT: String(attempt),
     STCI_JOB_ID: String(context.job),
-    STCI_SESSION: context.session,
+    STCI_SESSION_ID: context.session,
   };
 }
 

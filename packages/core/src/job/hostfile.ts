@@ -5,6 +5,7 @@
  *     n01                  one slot, as a hint
  *     n[02-03]:4           four slots each, as a bound
  *     user@n04 slots=8     the same in words; also user=NAME
+ *     n05 slots=2 max_slots=4   as of Open MPI: the slots where `slots` is not given, else at least as many
  *
  * A host that is named again gets more slots, as with --host: batch systems write a line per slot (PBS_NODEFILE). A
  * byte order mark, CRLF, blank lines and trailing blanks do no harm.
@@ -17,7 +18,7 @@ import type { HostItem } from './hostlist.js';
 import { didYouMean } from '../config/nearest.js';
 import { listed, quote } from '../config/problems.js';
 
-const KEYWORDS = ['slots', 'user'] as const;
+const KEYWORDS = ['slots', 'max_slots', 'user'] as const;
 type Keyword = (typeof KEYWORDS)[number];
 
 /** Longest host file, in bytes and so in characters. */
@@ -81,17 +82,20 @@ function parseLine(line: string, origin: string): HostSpec[] {
   const items = expandHostlist(first.text, source);
   const given = new Map<Keyword, string>();
   for (const word of settings) readSetting(word, origin, items[0]!, given);
+  const most = Number(given.get('max_slots') ?? SLOTS_MAX);
+  const slots = items[0]!.slots ?? Number(given.get('slots') ?? 1);
+  if (most < slots) throw invalid(origin, 1, `expected max_slots of at least the ${slots} slots, got ${most}`);
   return items.map((item) => toHost(item, given, origin));
 }
 
 function readSetting(word: Word, origin: string, item: HostItem, given: Map<Keyword, string>): void {
   const [, name = '', value] = /^([^=]*)(?:=(.*))?$/s.exec(word.text) ?? [];
-  const keyword = KEYWORDS.find((known) => known === name);
+  const keyword = KEYWORDS.find((known) => known === name.replace('-', '_'));
   if (keyword === undefined || value === undefined) {
     const hint = keyword === undefined ? didYouMean(name, KEYWORDS) : '';
-    throw invalid(origin, word.column, `expected slots=N or user=NAME, got ${quote(word.text)}.${hint}`);
+    throw invalid(origin, word.column, `expected slots=N, max_slots=N or user=NAME, got ${quote(word.text)}.${hint}`);
   }
-  if (given.has(keyword) || item[keyword] !== undefined) {
+  if (given.has(keyword) || (keyword !== 'max_slots' && item[keyword] !== undefined)) {
     throw invalid(origin, word.column, `expected ${keyword} once in a line, got it again: ${quote(word.text)}`);
   }
   const good = keyword === 'user' ? /^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(value) : isSlots(value);
@@ -103,7 +107,7 @@ function readSetting(word: Word, origin: string, item: HostItem, given: Map<Keyw
 }
 
 function toHost(item: HostItem, given: ReadonlyMap<Keyword, string>, origin: string): HostSpec {
-  const written = given.get('slots');
+  const written = given.get('slots') ?? given.get('max_slots');
   const slots = item.slots ?? (written === undefined ? undefined : Number(written));
   const user = item.user ?? given.get('user');
   return {

@@ -1,6 +1,6 @@
 /** Jobs, pure: hosts, map, ledger, exit rule. */
 
-export { RANK_VARIABLES, RESERVED_VARIABLES, rankEnvironment } from './environment.js';
+export { JOB_VARIABLES, RANK_VARIABLES, RESERVED_VARIABLES, jobVariables, rankEnvironment } from './environment.js';
 export { decideExit } from './exit-rule.js';
 export { groupRuns, parseHostGroups } from './host-groups.js';
 export { HOSTFILE_BYTES_MAX, parseHostfile } from './hostfile.js';
@@ -13,5 +13,5 @@ export { mapJob } from './map.js';
 export { hostOf, localSize, placements, ranksOf } from './placement.js';
 export { signalExitCode, signalNamed, signalNumber } from './signals.js';
 export { THIS_MACHINE } from './slots.js';
-export { alignColumns, counted, wrapText } from './text.js';
+export { alignColumns, counted, cut, wrapText } from './text.js';
 export { jobProblems, validateJob } from './validate.js';

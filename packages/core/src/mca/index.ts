@@ -8,7 +8,7 @@ export { paramProblem } from './build-catalog.js';
 export { parametersDocument } from './document.js';
 export { describe, parseInfoTarget } from './info.js';
 export type { ConfigFile, DescribeOptions, Info, InfoFramework } from './info.js';
-export { infoText } from './info-text.js';
+export { infoOverview, infoText } from './info-text.js';
 export { createRegistry } from './registry.js';
 export type { Registry, RegistryInit } from './registry.js';
 export { createSelector } from './selector.js';

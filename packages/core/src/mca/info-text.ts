@@ -1,10 +1,10 @@
 /**
- * The text form of `stci info`: one block per framework, one paragraph per parameter, wrapped to 100 columns. Only a
- * word longer than a line, such as a path, exceeds them, so that it can be copied whole.
+ * The text form of `stci info`: an overview; or one block per framework, one paragraph per parameter, wrapped to 100
+ * columns. Only a word longer than a line, such as a path, exceeds them, so that it can be copied whole.
  */
 
 import { wrapText } from '../job/text.js';
-import type { ConfigFile, Info, InfoCandidate, InfoParam, InfoWhy } from './info.js';
+import type { ConfigFile, Info, InfoCandidate, InfoFramework, InfoParam, InfoWhy } from './info.js';
 
 const COLUMNS_MAX = 100;
 
@@ -27,6 +27,34 @@ export function infoText(info: Info): string {
     return [...wrap(`group ${name}: ${help}`, 0, 2), ...paramLines(params, 2)];
   }));
   if (info.files !== undefined) blocks.unshift(fileLines(info.files));
+  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** A page: what there is, without help of components and parameters, and what is set. */
+export function infoOverview({ files, frameworks, groups }: Info): string {
+  const paramsOf = (framework: InfoFramework): InfoParam[] =>
+    [...framework.params, ...framework.components.flatMap(({ params }) => params)];
+  const all = [...frameworks.flatMap(paramsOf), ...groups.flatMap(({ params }) => params)];
+  const set = all.filter(({ source }) => source !== 'default');
+  const rows = [
+    ['framework', 'parameters', 'components'],
+    ...frameworks.map((framework) => {
+      const { name, components } = framework;
+      return [name, String(paramsOf(framework).length), components.map((component) => component.name).join(' ')];
+    }),
+    ...groups.map(({ name, params, help }) => [name, String(params.length), `(group) ${help}`]),
+  ];
+  const width = Math.max(...rows.map(([name = '']) => name.length));
+  const blocks = [
+    ...(files === undefined ? [] : [fileLines(files)]),
+    rows.flatMap(([name = '', count = '', rest = '']) => {
+      const columns = `${name.padEnd(width)}  ${count.padStart(10)}${rest && ' '}`.replaceAll(' ', NO_BREAK);
+      return wrap(`${columns} ${rest}`.trimEnd(), 0, width + 14);
+    }),
+    [set.length === 0 ? 'no parameter is set' : 'parameters that are set', ...paramLines(set, 2)],
+    wrap('stci info NAME shows a framework or group, FRAMEWORK:COMPONENT a component, a parameter\'s name that '
+      + 'parameter, and --all everything.', 0, 0),
+  ];
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 

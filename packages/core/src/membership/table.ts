@@ -151,6 +151,11 @@ export class MembershipTable {
     return !isDraining && (state === 'up' || state === 'suspect' || state === 'orphaned');
   }
 
+  /** It is usable, and it is not known whether it lives: its link is lost, or one above it is. */
+  isDoubted(host: HostIndex): boolean {
+    return this.isUsable(host) && !this.isConnected(host);
+  }
+
   /** It and all above it, up to the controller, are up. */
   isConnected(host: HostIndex): boolean {
     let at: ParentHost = host;

@@ -105,7 +105,7 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
   }
 
   follow(follower: JobFollower, { all, input }: FollowOptions): RecordReader {
-    const cursor = all ? this.#spool.open() : this.#spool.openAt(this.#nextPlace());
+    const cursor = all ? this.#spool.openAgain() : this.#spool.openAt(this.#nextPlace());
     const own: Follower = { cursor, isOwner: input, input: [], readMs: this.#init.clock.nowMs() };
     this.#followers.set(follower, own);
     if (input && this.#writer === undefined) this.#writer = follower;
@@ -182,9 +182,9 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     return this.#spool.eventBytes;
   }
 
-  /** Drops output that nobody has shown. */
+  /** Drops its output, which counts as lost where nobody has shown it. */
   dropOutput(): void {
-    this.#spool.discard(false);
+    this.#spool.discard(this.isCollected);
   }
 
   /** Removes what is kept of its output. */
@@ -313,7 +313,6 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     cursor.close();
     if (this.isOver && isAtEnd && place.position >= this.#spool.outputEnd) {
       this.isCollected = true;
-      if (!this.isFollowed) this.#spool.discard(true);
     }
     if (this.isCollected) this.#init.onCollected();
     if (place.position >= this.#place.place.position) {

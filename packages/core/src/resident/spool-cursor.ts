@@ -32,6 +32,8 @@ export class SpoolCursor {
   /** Sequence of the output that is wanted next. */
   #next: number;
   #event = 0;
+  /** Read before all others. */
+  #first: SpoolEvent | undefined;
   #missed: Tally;
   /** The file that it is in the middle of. */
   #segment: Segment | undefined;
@@ -72,8 +74,14 @@ export class SpoolCursor {
     return this.#sent.find((record): record is SpoolOutput => 'chunk' in record)?.sequence ?? this.#next;
   }
 
+  /** For this reader alone. */
+  tellFirst(event: SpoolEvent): void {
+    this.#first = event;
+  }
+
   get isAtEnd(): boolean {
-    return this.#event === this.#spool.events.length && this.#next >= this.#spool.outputEnd;
+    return this.#first === undefined && this.#event === this.#spool.events.length
+      && this.#next >= this.#spool.outputEnd;
   }
 
   /** Records of about so many bytes; none: there are no more yet. Calls back soon where none is in a file. */
@@ -174,6 +182,9 @@ export class SpoolCursor {
 
   /** The next record in memory: an event, or output. */
   #take(): SpoolRecord | undefined {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) return first;
     const { events, recent, outputEnd } = this.#spool;
     const output = this.#block[0] ?? recent[lowerBound(recent, this.#next)];
     // What was shown to others may be gone.

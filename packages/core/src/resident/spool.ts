@@ -1,5 +1,6 @@
 /**
- * The spool of a job in a session: its events, and its output until front-ends have shown it. Events stay in memory,
+ * The spool of a job in a session: its events, and its output until front-ends have shown it, the latest also then, for
+ * who wants to see it again. Events stay in memory,
  * within a bound. The latest output is in memory, too, so that a short job never touches the disk; older output is in
  * files of about equal size, of which the oldest is dropped at the bound. Every front-end reads with a cursor of its
  * own, so that a slow one holds up no other.
@@ -51,6 +52,8 @@ export class Spool implements SpoolContents {
   readonly #params: SpoolParams;
   readonly #cursors = new Set<SpoolCursor>();
   readonly #dropped: Tally = new Map();
+  /** Of output that was shown and is not kept. */
+  #goneBytes = 0;
   /** Callbacks of output for which there is no room yet. */
   #waiting: (() => void)[] = [];
   #sequence = 0;
@@ -97,6 +100,15 @@ export class Spool implements SpoolContents {
     return this.#open(0, new Map(this.#dropped));
   }
 
+  /** The same for who may have seen it: told first how much was shown and is not kept. */
+  openAgain(): SpoolCursor {
+    const text = `${this.#goneBytes} bytes of output were shown before and are not kept: `
+      + 'what follows is what came later';
+    const cursor = this.open();
+    if (this.#goneBytes > 0) cursor.tellFirst({ sequence: -1, event: { type: 'warning', text } });
+    return cursor;
+  }
+
   /** A reader of all events, and of the output from a place on. */
   openAt({ position, missed }: CursorPlace): SpoolCursor {
     return this.#open(position, new Map(missed));
@@ -122,6 +134,7 @@ export class Spool implements SpoolContents {
     for (const { sequence, chunk } of this.recent) {
       if (sequence >= before || this.#recentBytes <= MEMORY_BYTES) break;
       this.#recentBytes -= costOfOutput(chunk);
+      this.#goneBytes += chunk.length;
       count += 1;
     }
     this.recent.splice(0, count);
@@ -133,6 +146,7 @@ export class Spool implements SpoolContents {
   /** Drops all output: it was shown; or it was not, and is counted. */
   discard(isShown: boolean): void {
     if (!isShown) this.#lose(this.recent);
+    else for (const { chunk } of this.recent) this.#goneBytes += chunk.length;
     for (const segment of this.segments.splice(0)) this.#drop(segment, isShown);
     this.recent.splice(0);
     this.#recentBytes = 0;
@@ -216,6 +230,7 @@ export class Spool implements SpoolContents {
 
   #drop(segment: Segment, isShown: boolean): void {
     if (!isShown) addTally(this.#dropped, segment.tally);
+    else for (const bytes of segment.tally.values()) this.#goneBytes += bytes;
     // One that a front-end is in the middle of is read to its end.
     const isUnseen = !isShown && segment.first >= (this.#params.shown?.().sent ?? 0);
     if (isUnseen) for (const bytes of segment.tally.values()) this.unseenBytes += bytes;

@@ -8,6 +8,8 @@ export interface RunOptions {
   readonly quiet: boolean;
   readonly verbose: boolean;
   readonly json: boolean;
+  /** Hosts that were left out of the launch are a failure. */
+  readonly strict: boolean;
   readonly exitReport?: {
     readonly format: 'text' | 'json';
     /** undefined: standard error. */

@@ -29,6 +29,8 @@ export class FailureNews {
   readonly reported = new Set<string>();
   /** Whose failures' records were shown, with their ranks. */
   readonly recordedHosts = new Set<string>();
+  /** Names of hosts that did not come up, and without which the job runs. */
+  readonly leftOut = new Set<string>();
   /** Where the error manager tolerates it, it is reported with what is done about it. */
   last: ErrorRecord | undefined;
   readonly #init: FailureNewsInit;
@@ -81,8 +83,9 @@ export class FailureNews {
 
   /** The failure that was reported just before does not end the job. */
   onRecovery(event: RecoveryEvent): void {
-    const { phase, action, error: { message } } = event;
+    const { phase, action, name, error: { message } } = event;
     const text = recoveryText(event);
+    if (phase === 'launching' && action === 'leave-out') this.leftOut.add(name);
     // What becomes of a lost host concerns later jobs.
     if (phase !== 'launching' || action === 'start-again') this.#init.logStep(text);
     else this.#init.say(this.reported.has(message) ? text : `${text}: ${message}`, true);

@@ -13,7 +13,7 @@ import type { StreamName } from '../iof/source.js';
 import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSource } from './contracts.js';
 import { EventLog } from './event-log.js';
 import {
-  causeElsewhere, exitCodeWithoutReport, interruptCause, isOwnFailure, outputCause, settleReport,
+  causeElsewhere, exitCodeWithoutReport, interruptCause, isOwnFailure, leftOutCause, outputCause, settleReport,
   signalText,
 } from './outcome.js';
 import { FailureNews } from './failure-news.js';
@@ -295,6 +295,8 @@ export class JobRun implements FrontEndEvents {
 
   #onEnded(report: JobReport): void {
     this.#report = report;
+    const { leftOut } = this.#news;
+    if (this.#init.options.strict && leftOut.size > 0) this.#addCause(leftOutCause(leftOut));
     this.#stdin?.stop();
     this.#frontEnd?.stop();
     this.#watchStall();

@@ -6,8 +6,9 @@
  * status, the exit report and `--json` all show the settled report.
  */
 
-import { EXIT, toErrorRecord } from '@stci/interface';
-import type { EndCause, ErrorCode, JobMap, JobReport, SignalName, StciError } from '@stci/interface';
+import { EXIT, StciError, toErrorRecord } from '@stci/interface';
+import type { EndCause, ErrorCode, JobMap, JobReport, SignalName } from '@stci/interface';
+import { foldSorted } from '../job/hostset.js';
 import { signalExitCode } from '../job/signals.js';
 import { counted } from '../job/text.js';
 
@@ -20,6 +21,13 @@ export function interruptCause(signal: SignalName, why = `Interrupted by ${signa
 /** Output cannot be written, or its reader has gone. */
 export function outputCause(error: StciError): EndCause {
   return { kind: 'output', error: toErrorRecord(error), exitCode: error.exitCode };
+}
+
+/** `--strict`: hosts did not come up, and the job ran without them. */
+export function leftOutCause(hosts: Iterable<string>): EndCause {
+  const text = `The job ran without ${foldSorted(hosts)}, which did not come up (--strict)`;
+  const error = new StciError('STCI_LAUNCH_FAILED', text);
+  return { kind: 'agent-launch', error: toErrorRecord(error), exitCode: error.exitCode };
 }
 
 const OWN_CODES: ReadonlySet<string> = new Set<ErrorCode>([

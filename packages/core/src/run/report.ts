@@ -30,12 +30,14 @@ export interface FinalLine {
 export interface ShownFailures {
   readonly reported: ReadonlySet<string>;
   readonly recordedHosts: ReadonlySet<string>;
+  /** Names of hosts that did not come up, and without which the job ran. */
+  readonly leftOut: ReadonlySet<string>;
 }
 
 /** All messages at the end except the exit report. `isHere`: agents of that host run on this machine. */
 export function finalLines(
   report: JobReport,
-  { reported, recordedHosts }: ShownFailures,
+  { reported, recordedHosts, leftOut }: ShownFailures,
   isHere: (host: string) => boolean = () => false,
 ): readonly FinalLine[] {
   const late = report.failures.some(({ code }) => code === 'STCI_JOB_TIMEOUT' || code === 'STCI_LAUNCH_TIMEOUT');
@@ -45,7 +47,14 @@ export function finalLines(
     ...[...errors, ...lostText(report, isHere)].map((text) => ({ text, isRemark: false })),
     ...droppedText(report).map((text) => ({ text, isRemark: false })),
     ...leftoverText(report).map((text) => ({ text, isRemark: true })),
+    ...leftOutText(report, leftOut).map((text) => ({ text, isRemark: false })),
   ];
+}
+
+/** Last, and with --quiet, too: a job that was to have these hosts may look complete without them. */
+function leftOutText({ cause }: JobReport, leftOut: ReadonlySet<string>): readonly string[] {
+  if (leftOut.size === 0 || cause?.code === 'STCI_LAUNCH_FAILED') return [];
+  return [`ran without ${foldSorted(leftOut)}: ${leftOut.size === 1 ? 'it' : 'they'} did not come up`];
 }
 
 /** A batch system has taken the hosts: their loss is its doing, and it ends what runs there. */

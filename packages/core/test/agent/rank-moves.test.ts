@@ -25,7 +25,7 @@ function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0
   const members = [...spec.hosts];
   const log: string[] = [];
   const launches: Launch[] = [];
-  const lost = new Set<HostIndex>();
+  const [lost, doubted] = [new Set<HostIndex>(), new Set<HostIndex>()];
   /** Of hosts whose root agent runs. */
   const agentLost = new Set<HostIndex>();
   const restarting = new Set<HostIndex>();
@@ -39,7 +39,8 @@ function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0
       },
     },
     members: {
-      hosts: members, table: { isUsable: (host: HostIndex) => !lost.has(host) },
+      hosts: members,
+      table: { isUsable: (host: HostIndex) => !lost.has(host), isDoubted: (host: HostIndex) => doubted.has(host) },
       isRestarting: (host: HostIndex) => restarting.has(host),
     },
     slotsTaken: () => slotsTaken,
@@ -55,6 +56,8 @@ function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0
     hasFirstAgent: (host: HostIndex) => first.includes(host),
     isLost: (host: HostIndex) => lost.has(host) || agentLost.has(host),
     onStarting: (host: HostIndex, isNew: boolean) => log.push(`starting ${host}${isNew ? ' anew' : ''}`),
+    ranksMax: 2,
+    onSetAside: (host: HostIndex, those: ReadonlySet<Rank>) => log.push(`aside ${host}: ${[...those].join()}`),
     onMapped: () => log.push('mapped'), onUnsent: (error: unknown) => assert.is(error, undefined),
     onNoRoom: (those: ReadonlyMap<Rank, Failure>) => log.push(`no room for ${[...those.keys()].join()}`),
   } as unknown as RankMovesInit);
@@ -62,7 +65,7 @@ function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0
   const run = (ms: number): string[] => (place.run(ms), told());
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   const spare = (host: HostIndex, spec1: HostSpec): void => void (members[host] = spec1);
-  return { moves, ledger, lost, agentLost, restarting, slotsTaken, launches, told, run, isQuiet, spare };
+  return { moves, ledger, lost, doubted, agentLost, restarting, slotsTaken, launches, told, run, isQuiet, spare };
 }
 
 suite('moves of ranks', (test) => {
@@ -129,6 +132,35 @@ suite('moves of ranks', (test) => {
     taken.moves.add([1], FOUND, 0);
     assert.equal(taken.run(1), ['mapped', 'starting 2', 'job.restart to 2 of job 7: [[1,0,1]]']);
     assert.is(slotsTaken.length, 0);
+  });
+
+  test('a host in doubt gets none; where no other has room, it is waited for', () => {
+    const { moves, run, lost, doubted, told } = play({ on: 'a:2 b:2 c:1' });
+    lost.add(1);
+    doubted.add(0);
+    assert.equal([moves.hasRoom([1]), moves.hasRoom([0])], [false, false]);
+    moves.add([1], FOUND, 0);
+    assert.equal(run(1), []);
+    doubted.clear();
+    assert.equal([moves.hasRoom([1]), moves.hasRoom([1, 1])], [true, false]);
+    moves.place();
+    assert.equal(told(), ['mapped', 'starting 0', 'job.restart to 0 of job 7: [[1,0,1]]']);
+  });
+
+  test('a rank that leaves goes to a host with a free slot, else back; a host that many left is set aside', () => {
+    const { moves, run, ledger } = play({ on: 'a:2 b:2 c:3', ranks: 4 });
+    moves.leave(0, 0, FOUND, 100);
+    assert.equal(run(100), ['mapped', 'starting 2', 'job.restart to 2 of job 7: [[0,0,1]]']);
+    moves.leave(0, 2, FOUND, 0);
+    assert.equal(run(1), ['mapped', 'starting 0', 'job.restart to 0 of job 7: [[0,0,1]]'], 'the other way');
+    moves.leave(3, 0, FOUND, 0);
+    assert.equal(run(1), ['aside 0: 0,3', 'mapped', 'starting 2', 'job.restart to 2 of job 7: [[3,0,1]]']);
+    assert.is(ledger.placements.host(3), 2);
+    moves.add([0], FOUND, 0);
+    assert.equal(run(1), ['mapped', 'starting 1', 'job.restart to 1 of job 7: [[0,0,1]]'], 'not where it is set aside');
+    const full = play({ on: 'a:1 b:1 c:1' });
+    full.moves.leave(1, 1, FOUND, 0);
+    assert.equal(full.run(1), ['starting 1', 'job.restart to 1 of job 7: [[1,0,1]]'], 'no other has room');
   });
 
   test('where there is no room, the rank is given up, unless a host is awaited', () => {

@@ -11,19 +11,25 @@ const PAUSE_MS = 10;
 const restart: ErrorManager['local'] = () => ({ type: 'restart', afterMs: PAUSE_MS });
 
 /** Restarts of rank 3, of which all processes of each attempt have ended at once, if `gone`. */
-function restarting({ gone = true, local = restart }: { gone?: boolean; local?: ErrorManager['local'] | null } = {}) {
+function restarting(
+  { gone = true, local = restart, failures = 0 }:
+  { gone?: boolean; local?: ErrorManager['local'] | null; failures?: number } = {},
+) {
   const place = testPlace();
   const log: string[] = [];
   const pauses: number[] = [];
   let reports = 0;
   const make = (rank: number, attempt: number): Tool => {
-    const tool = { rank, attempt, gone, skip: () => void log.push(`skip ${attempt}`) };
+    const tool = { rank, attempt, gone, startWallMs: 0, skip: () => void log.push(`skip ${attempt}`) };
     return tool as unknown as Tool;
   };
   const errorManager = { ...(local !== null && { local }) } as unknown as ErrorManager;
   const restarts = new ToolRestarts({
     clock: place.platform.clock, errorManager, host: { index: 0, name: 'a' }, make,
+    leaves: { failures, quickMs: 100 },
     onRestarting: (_end, afterMs) => (pauses.push(afterMs), (reports += 1)),
+    onLeaving: (former, next, end, afterMs) =>
+      void log.push(`leaves after ${former.attempt} (${end.attempt}), not ${next.attempt}, in ${afterMs}`),
     onDue: (next) => {
       log.push(`start ${next.attempt}`);
       due = next;
@@ -32,8 +38,8 @@ function restarting({ gone = true, local = restart }: { gone?: boolean; local?: 
     onGivenUp: ({ attempt }) => void log.push(`last ${attempt}`),
   });
   let due: Tool | undefined;
-  const fail = (attempt: number, status = 1, tool = make(3, attempt)): boolean => {
-    const end = { rank: tool.rank, pid: 9, outcome: 'exited', end: { status }, endWallMs: 1, leftovers: 0 } as const;
+  const fail = (attempt: number, status = 1, tool = make(3, attempt), endWallMs = 1): boolean => {
+    const end = { rank: tool.rank, pid: 9, outcome: 'exited', end: { status }, endWallMs, leftovers: 0 } as const;
     return restarts.onEnded(tool, { ...end, attempt } satisfies ToolEnd);
   };
   return { place, log, pauses, restarts, fail, make, due: () => due as Tool };
@@ -52,6 +58,39 @@ suite('tool restarts', (test) => {
     assert.equal(log, ['start 2'], 'it has not answered');
     restarts.onNoted();
     assert.equal(log, ['start 2', 'start 3']);
+  });
+
+  test('a rank that fails soon after so many starts leaves, once all of it has ended; a longer run begins anew', () => {
+    const { place, log, restarts, fail, make } = restarting({ failures: 2 });
+    fail(1);
+    place.run(PAUSE_MS);
+    restarts.onNoted();
+    fail(2, 1, make(3, 2), 100);
+    place.run(PAUSE_MS);
+    restarts.onNoted();
+    fail(3);
+    place.run(PAUSE_MS);
+    assert.equal(log, ['start 2', 'start 3', 'start 4']);
+    restarts.onNoted();
+    fail(4);
+    assert.equal(log.slice(3), [`leaves after 4 (4), not 5, in ${PAUSE_MS}`]);
+    place.run(1000);
+    restarts.giveUp();
+    assert.is(log.length, 4, 'it is no longer its concern');
+    const slow = restarting({ failures: 1, gone: false });
+    const former = { rank: 3, attempt: 1, gone: false, startWallMs: 0 } as unknown as Tool;
+    slow.fail(1, 1, former);
+    assert.equal(slow.log, []);
+    Object.assign(former, { gone: true });
+    slow.restarts.onGone(former);
+    assert.is(slow.log.length, 1);
+    const ended = restarting({ failures: 1, gone: false });
+    const last = { rank: 3, attempt: 1, gone: false, startWallMs: 0 } as unknown as Tool;
+    ended.fail(1, 1, last);
+    ended.restarts.giveUp();
+    Object.assign(last, { gone: true });
+    ended.restarts.onGone(last);
+    assert.equal(ended.log, ['last 1', 'skip 2'], 'the job ends before');
   });
 
   test('when the job ends, the attempt that failed was the last, once, and none is started', () => {

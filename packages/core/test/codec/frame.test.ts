@@ -189,6 +189,15 @@ suite('frame decoder', (test) => {
     }
   });
 
+  test('what is no frame is shown, if it is text', () => {
+    const said = (text: string): string => {
+      const decoder = new FrameDecoder({ bodyBytesMax: BODY_MAX, onFrame: () => undefined });
+      return assert.throwsCode('STCI_FRAME_VERSION', () => decoder.push(Buffer.from(text))).message;
+    };
+    assert.match(said('Welcome to n1\n\u0007'), 'it says "Welcome to n1": a command around an agent must write');
+    assert.not.match(said('\u0007\u0007\u0007\u0007'), 'it says');
+  });
+
   test('one byte of another version is enough', () => {
     assert.is(feed([Uint8Array.of(9)]).code, 'STCI_FRAME_VERSION');
   });

@@ -2,7 +2,7 @@
 
 import { assert, suite } from '@stci/testkit';
 import { didYouMean, nearest } from '@stci/core';
-import { editDistance } from '../../dist/config/nearest.js';
+import { didYouMeanDotted, editDistance } from '../../dist/config/nearest.js';
 import { seeded } from './seeded.js';
 
 /** The definition, by recursion: slow and plain. */
@@ -46,6 +46,16 @@ suite('nearest names', (test) => {
   test('the end of a dotted name is enough', () => {
     assert.equal(nearest('tree.arity', ['launcher.tree.arity', 'tool.grace']), ['launcher.tree.arity']);
     assert.equal(nearest('arity', ['launcher.tree.arity']), ['launcher.tree.arity']);
+  });
+
+  test('the last word of a dotted name is enough, with other words before it or misspelt', () => {
+    const names = ['bootcom.lease', 'tool.grace', 'session.spool.max', 'errmgr.launch.pause', 'errmgr.loss.pause'];
+    for (const wanted of ['overlay.lease', 'leese', 'x.y.leasw']) {
+      assert.is(didYouMeanDotted(wanted, names), ' Did you mean bootcom.lease?', wanted);
+    }
+    assert.is(didYouMeanDotted('host.pause', names), ' Did you mean errmgr.launch.pause or errmgr.loss.pause?');
+    assert.is(didYouMeanDotted('tool.grase', names), ' Did you mean tool.grace?', 'near as a whole');
+    assert.is(didYouMeanDotted('a.nothing', names), '');
   });
 
   test('as a sentence', () => {

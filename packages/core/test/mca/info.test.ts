@@ -1,7 +1,7 @@
 /** Contents of `stci info`: data, explanation, text. */
 
 import { assert, suite } from '@stci/testkit';
-import { builtins, describe, infoText, parseInfoTarget, resolveParams } from '@stci/core';
+import { builtins, describe, infoOverview, infoText, parseInfoTarget, resolveParams } from '@stci/core';
 import type { DescribeOptions, Info, InfoFramework } from '@stci/core';
 import { accept, decline } from '@stci/interface';
 import { component, createRegistry, framework } from './fixtures.js';
@@ -136,6 +136,21 @@ suite('info: text', (test) => {
       assert.match(words, ` ${name} `);
       assert.match(words, spec.help.replace(/\s+/g, ' '));
     }
+  });
+
+  test('the overview has a page: each framework with its components, and what is set', () => {
+    const all = info();
+    const text = infoOverview(all);
+    const lines = text.split('\n');
+    assert.ok(lines.length < 60, `${lines.length} lines`);
+    for (const line of lines) assert.ok(line.length <= 100 && line === line.trimEnd(), line);
+    const words = text.replace(/\s+/g, ' ');
+    for (const { name, components } of all.frameworks) {
+      assert.match(words, new RegExp(` ${[name, '\\d+', ...components.map((one) => one.name)].join(' ')} `), name);
+    }
+    assert.match(words, 'parameters that are set');
+    assert.match(words, 'launcher.tree.arity = 4 (int 1..1024; default 8; set by user file, ');
+    assert.not.match(words, 'bootcom.lease =');
   });
 
   test('tells value, bounds, default and place of a parameter', () => {

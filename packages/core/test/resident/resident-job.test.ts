@@ -50,7 +50,7 @@ function read(reader: RecordReader, isShown: boolean, bytesMax = MUCH): string[]
 suite('job of a session', (test) => {
   const ALL = ['one', 'mapped', 'ended'];
 
-  test('a front-end that has shown all has collected it: the output is discarded, events stay', () => {
+  test('a front-end that has shown all has collected it: it is kept, and shown again to who asks for all', () => {
     const { job, output, end, collected } = play();
     output('one');
     end();
@@ -59,7 +59,31 @@ suite('job of a session', (test) => {
     assert.equal([job.isCollected, collected()], [false, 0]);
     reader.close();
     assert.equal([job.isCollected, collected()], [true, 1]);
-    assert.equal(read(job.follow(follower(), { all: true, input: false }), true), ['mapped', 'ended']);
+    for (const again of [1, 2]) {
+      const other = job.follow(follower(), { all: true, input: false });
+      assert.equal(read(other, true), ALL, String(again));
+      other.close();
+    }
+    assert.equal(read(job.follow(follower(), { all: false, input: false }), true), ['mapped', 'ended']);
+  });
+
+  test('of much output the latest is kept; who asks for all is told how much is not', () => {
+    const { job, output, end } = play();
+    const reader = job.follow(follower(), { all: true, input: false });
+    for (let count = 0; count < 100; count += 1) {
+      output('x'.repeat(999));
+      read(reader, true);
+    }
+    end();
+    read(reader, true);
+    reader.close();
+    const again = job.follow(follower(), { all: true, input: false });
+    const [told, ...rest] = read(again, false);
+    const kept = rest.filter((text) => text.startsWith('x')).length;
+    assert.equal([told, rest.slice(-2), kept], ['warning', ['mapped', 'ended'], Math.floor(65_536 / (999 + 64))]);
+    job.dropOutput();
+    assert.is(job.status().droppedBytes, 0, 'it was shown');
+    assert.equal(read(job.follow(follower(), { all: true, input: false }), false), ['warning', 'mapped', 'ended']);
   });
 
   test('one that leaves with all read and not all shown has not: the next gets it', () => {

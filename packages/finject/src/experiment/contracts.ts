@@ -190,6 +190,8 @@ export interface Configuration {
   readonly options: readonly string[];
   /** In place of the experiment's hosts; undefined: those. */
   readonly hosts?: readonly string[] | undefined;
+  /** In place of the target's program and its arguments; undefined: those. */
+  readonly program?: readonly string[] | undefined;
 }
 
 /** What the plan knows of the target: from stcirun's own options, without a launch. */

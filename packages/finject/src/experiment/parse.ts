@@ -5,14 +5,16 @@
 
 import { parseValue } from '@stci/core';
 import { StciError } from '@stci/interface';
-import type { Check, Configuration, Experiment, ExperimentFile, FaultEntry, ReadContext, Target } from './contracts.js';
+import type {
+  Check, Configuration, Experiment, ExperimentFile, FaultEntry, ReadContext, SourcePlace, Target,
+} from './contracts.js';
 import { readChecks } from './read-checks.js';
 import { readFaults } from './read-faults.js';
 import { Cursor, type FoundProblem } from './reader.js';
 import { VICTIMS_DEFAULT } from './schema.js';
 import { shown } from './show.js';
-import { formProblems, PROBLEMS_MAX, sizeProblems } from './structure.js';
-import { loadFile, type Path } from './yaml-file.js';
+import { formProblems, PROBLEMS_MAX, sizeProblems, type FormProblem } from './structure.js';
+import { loadFile, withKeys, type LoadedFile, type Path } from './yaml-file.js';
 
 const TIME_LIMIT_MS = 300_000;
 const OUTPUT_BYTES = 1_048_576;
@@ -21,15 +23,14 @@ const ALLOWED = ['controller', 'front-end'] as const;
 
 /** `file`: as messages are to name it. Never throws for what a file holds. */
 export function parseExperiment(text: string, file: string, context: ReadContext): ExperimentFile {
-  const loaded = loadFile(text, file);
-  const place: ExperimentFile['place'] = (...path) => loaded.place(path);
-  if (loaded.problems.length > 0) return { experiment: undefined, problems: loaded.problems, place };
-  const sizes = sizeProblems(loaded).map(({ path, text }) => ({ place: loaded.placeOfKey(path), text }));
+  const written = loadFile(text, file);
+  const place: ExperimentFile['place'] = (...path) => written.place(path);
+  if (written.problems.length > 0) return { experiment: undefined, problems: written.problems, place };
+  const sizes = sizeProblems(written).map(({ path, text }) => ({ place: written.placeOfKey(path), text }));
   if (sizes.length > 0) return { experiment: undefined, problems: sizes, place };
+  const { loaded, form } = readForm(written);
   const found: FoundProblem[] = [];
   const root = new Cursor({ loaded, problems: found }, [], loaded.root);
-  const form = formProblems(loaded).map((problem) =>
-    ({ ...problem, place: problem.isOfKey ? loaded.placeOfKey(problem.path) : loaded.place(problem.path) }));
   const read = root.isObject ? readRoot(root, context) : undefined;
   const known = new Set(found.map(({ path }) => JSON.stringify(path)));
   const all = [...found, ...form.filter(({ isOfText, path }) => !isOfText || !known.has(JSON.stringify(path)))];
@@ -38,6 +39,22 @@ export function parseExperiment(text: string, file: string, context: ReadContext
   // Which parts of the file are right is not known then.
   if (all.length >= PROBLEMS_MAX) return { experiment: undefined, problems, place };
   return { experiment: read?.(all.map(({ path }) => path)), problems, place };
+}
+
+type PlacedProblem = FormProblem & { readonly place: SourcePlace };
+
+/** What is wrong with the form, also below keys that are misspelt: the file as it was meant is read on. */
+function readForm(written: LoadedFile): { readonly loaded: LoadedFile; readonly form: readonly PlacedProblem[] } {
+  const ofKeys: PlacedProblem[] = [];
+  for (let loaded = written; ; ) {
+    const problems = formProblems(loaded).map((problem) =>
+      ({ ...problem, place: problem.isOfKey ? loaded.placeOfKey(problem.path) : loaded.place(problem.path) }));
+    const mends = problems.flatMap(({ path, meant }) => (meant === undefined ? [] : [{ path, meant }]));
+    // Each of them has one misspelt key less: keys that were meant are known.
+    if (mends.length === 0 || ofKeys.length > PROBLEMS_MAX) return { loaded, form: [...ofKeys, ...problems] };
+    ofKeys.push(...problems.filter(({ meant }) => meant !== undefined));
+    loaded = withKeys(loaded, mends);
+  }
 }
 
 type Complete = (wrong: readonly Path[]) => Experiment | undefined;
@@ -151,6 +168,7 @@ function readConfigurations(at: Cursor): Configuration[] {
     const value = at.get(name);
     const options = (value.isObject ? value.get('options') : value).words() ?? [];
     const hosts = value.isObject ? readHosts(value.get('hosts')) : undefined;
-    return { name, options, ...(hosts !== undefined && { hosts }) };
+    const program = value.isObject ? value.get('program').words() : undefined;
+    return { name, options, ...(hosts !== undefined && { hosts }), ...(program !== undefined && { program }) };
   });
 }

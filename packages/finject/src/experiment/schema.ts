@@ -305,10 +305,11 @@ export const EXPERIMENT_SCHEMA: Schema = {
         pattern: '^[A-Za-z][A-Za-z0-9_.-]*$', maxLength: NAME_CHARS_MAX },
       maxProperties: CONFIGURATIONS_MAX,
       additionalProperties: {
-        title: 'options of stcirun, or an object with options and hosts', type: ['string', 'array', 'object'],
+        title: 'options of stcirun, or an object with options, program and hosts', type: ['string', 'array', 'object'],
         items: SCALAR, maxItems: LIST_MAX, additionalProperties: false,
         properties: {
           options: ref('words', 'Added to the target\'s.'),
+          program: ref('words', 'With its arguments, in place of the target\'s.'),
           hosts: {
             title: 'a host list such as n[1-4], or a list of them', type: ['string', 'array'], minLength: 1,
             items: { title: 'a host list such as n[1-4]', type: 'string', minLength: 1 }, maxItems: LIST_MAX,

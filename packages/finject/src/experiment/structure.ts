@@ -1,6 +1,6 @@
 /** Checks the form of an experiment file by its schema, and tells all that is wrong with it, each at its place. */
 
-import { didYouMean } from '@stci/core';
+import { didYouMean, nearest } from '@stci/core';
 import { Ajv, type ErrorObject } from 'ajv';
 import type { LoadedFile, Path } from './yaml-file.js';
 import { CHECKS_MAX, CONFIGURATIONS_MAX, EXPERIMENT_SCHEMA, FAULTS_MAX, type Schema } from './schema.js';
@@ -12,6 +12,8 @@ export interface FormProblem {
   readonly isOfKey: boolean;
   /** A reader of the value may know better what is wrong with it. */
   readonly isOfText: boolean;
+  /** The key that was meant by one that is unknown. */
+  readonly meant?: string | undefined;
   readonly text: string;
 }
 
@@ -71,7 +73,8 @@ function problemOf(error: ErrorObject, root: unknown): FormProblem {
   const params = error.params as Readonly<Record<string, unknown>>;
   if (keyword === 'additionalProperties') {
     const key = String(params['additionalProperty']);
-    return { path: [...path, key], isOfKey: true, isOfText: false, text: unknownKey(key, path, schema) };
+    const meant = meantKey(key, schema, error.data);
+    return { path: [...path, key], isOfKey: true, isOfText: false, meant, text: unknownKey(key, path, schema) };
   }
   if (keyword === 'required') {
     const text = `${nameOf(path)} has no ${String(params['missingProperty'])}. ${missing(schema, params)}`;
@@ -84,6 +87,12 @@ function problemOf(error: ErrorObject, root: unknown): FormProblem {
   if (root === null) return { path, isOfKey: false, isOfText: false, text: EMPTY };
   const text = `${nameOf(path)}: ${shown(error.data)} is not what is expected: ${schema.title ?? 'another type'}.`;
   return { path, isOfKey: false, isOfText: TEXT_KEYWORDS.includes(keyword), text };
+}
+
+/** What is nearest, unless that is there as well. */
+function meantKey(key: string, schema: Schema, object: unknown): string | undefined {
+  const [meant] = nearest(key, Object.keys(schema.properties ?? {}), 1);
+  return meant === undefined || Object.hasOwn(object as object, meant) ? undefined : meant;
 }
 
 function unknownKey(key: string, path: Path, schema: Schema): string {

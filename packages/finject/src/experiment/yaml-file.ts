@@ -44,6 +44,37 @@ export function loadFile(text: string, file: string): LoadedFile {
   return new YamlFile(document, lines, file);
 }
 
+/** A key that is misspelt, by its path, and what was meant. */
+export interface KeyMend {
+  readonly path: Path;
+  readonly meant: string;
+}
+
+/** The file as it would be with these keys, each with the place of what was written. */
+export function withKeys(loaded: LoadedFile, mends: readonly KeyMend[]): LoadedFile {
+  const written = (path: Path): Path => path.map((step, at) => mends.find((mend) =>
+    mend.path.length === at + 1 && mend.meant === step && mend.path.slice(0, -1).every((one, i) => one === path[i]))
+    ?.path[at] ?? step);
+  return {
+    root: mends.reduce((root, mend) => renamed(root, mend.path, mend.meant), loaded.root),
+    problems: loaded.problems,
+    place: (path) => loaded.place(written(path)),
+    placeOfKey: (path) => loaded.placeOfKey(written(path)),
+    source: (path) => loaded.source(written(path)),
+  };
+}
+
+/** A copy along the path. */
+function renamed(value: unknown, [step, ...rest]: Path, meant: string): unknown {
+  if (step === undefined) return value;
+  if (Array.isArray(value)) return value.map((item: unknown, at) => (at === step ? renamed(item, rest, meant) : item));
+  const entries = Object.entries(value as Readonly<Record<string, unknown>>);
+  return Object.fromEntries(entries.map(([key, item]) => {
+    if (key !== step) return [key, item];
+    return rest.length === 0 ? [meant, item] : [key, renamed(item, rest, meant)];
+  }));
+}
+
 function unreadable(file: string, text: string): LoadedFile {
   const place = { file, line: 1, column: 1 };
   return {

@@ -102,7 +102,8 @@ export const faultLink = defineComponent({
   name: 'link',
   version: '1.0.0',
   frameworkVersion: 1,
-  help: 'All links between two agents, those included that are opened meanwhile: closed, silent, late or slow.',
+  help: 'All links between two agents, those included that are opened meanwhile: closed, silent, late or slow. What '
+    + 'programs open for themselves is left alone.',
   params: {},
   args: module.args,
   query: () => accept(50),

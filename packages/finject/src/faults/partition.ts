@@ -108,7 +108,8 @@ export const faultPartition = defineComponent({
   name: 'partition',
   version: '1.0.0',
   frameworkVersion: 1,
-  help: 'A network that is parted: nothing passes between agents that share no set.',
+  help: 'A network that is parted: nothing passes between agents that share no set. What programs open for themselves '
+    + 'is left alone.',
   params: {},
   args: module.args,
   query: () => accept(50),

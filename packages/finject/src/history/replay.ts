@@ -138,7 +138,9 @@ const EXPERIMENT = object({
   stop: object({ failuresMax: count, timeMs: maybe(time) }),
   outputs: object({ directory: maybe(text), outputBytesMax: count }),
   allow: list(oneOf('controller', 'front-end')),
-  configurations: list(object({ name: text, options: list(text), hosts: maybe(list(text)) })),
+  configurations: list(object({
+    name: text, options: list(text), hosts: maybe(list(text)), program: maybe(words),
+  })),
 });
 /** Older records have an arity only. */
 const treeShape = both(

@@ -88,9 +88,17 @@ function alerts({ summary, history }: ReportRun, label: string): Markup {
     follows
     is what was recorded until then.</p>` : undefined}
     ${stopped === undefined ? undefined : html`<p class="alert">${of} was stopped before its end (${stopped}).</p>`}
+    ${ofLinks(history.records) ? html`<p class="alert" id="links-alone">Faults link and partition are of the links
+    between agents: what programs had opened for themselves went on.</p>` : undefined}
     ${summary.isSimulated ? html`<p class="alert sim" id="simulated">${of} was simulated: times are those of a model
       of the
     network, not of machines.</p>` : undefined}`;
+}
+
+/** Whether a fault of the run was at the links between agents. */
+function ofLinks(records: ReportRun['history']['records']): boolean {
+  return records.some((record) => record.type === 'repeat'
+    && record.plan.injections.some(({ kind }) => kind === 'link' || kind === 'partition'));
 }
 
 function tiles(runs: readonly ReportRun[], groups: readonly Group[]): Markup {

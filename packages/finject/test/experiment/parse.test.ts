@@ -210,7 +210,7 @@ suite('experiment file: problems', (test) => {
 warm-up: 5
 faults:
   - kind: pkil
-    whon: 3
+    whom: 3
     who: { rank: 1, ranks: random 0 }
   - { kind: pause, who: { links: all }, count: two }
 checks: [no-orphans]
@@ -219,7 +219,7 @@ colour: red
       '3:10: repeats: 0 is not what is expected: an integer in 1..100000.',
       '4:10: warm-up: 5 has no unit; write 5ms or 5s.',
       '6:11: faults[0].kind: there is no kind "pkil" of faults',
-      '7:5: faults[0] has an unknown key "whon"',
+      '7:5: faults[0] has an unknown key "whom"',
       '8:12: faults[0].who has an unknown key "rank"',
       '8:28: faults[0].who.ranks: "random 0" is not random and how many, at least 1, such as random 2.',
       '9:5: faults[1]: kind pause is undone after a time, which is missing',
@@ -227,6 +227,24 @@ colour: red
       '9:48: faults[1].count: "two" is not what is expected: an integer in 1..10000.',
       '10:10: checks[0]: there is no check "no-orphans"',
       '11:1: the experiment has an unknown key "colour"',
+    ]);
+  });
+
+  test('also below keys that are misspelt, at their places; what is meant twice is read once', () => {
+    assert.equal(wrong(`fualts:
+  - kind: pkil
+    whoo: { rnks: 1, nott: [0] }
+chekcs: [no-orphans]
+checks: [no-orphan]
+colour: { kind: 1 }
+`).map((text) => text.split('. ')[0]), [
+      '3:1: the experiment has an unknown key "fualts"',
+      '4:11: faults[0].kind: there is no kind "pkil" of faults',
+      '5:5: faults[0] has an unknown key "whoo"',
+      '5:13: faults[0].who has an unknown key "rnks"',
+      '5:22: faults[0].who has an unknown key "nott"',
+      '6:1: the experiment has an unknown key "chekcs"',
+      '8:1: the experiment has an unknown key "colour"',
     ]);
   });
 

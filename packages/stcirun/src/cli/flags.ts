@@ -77,7 +77,7 @@ export const FLAGS = {
   }),
   spares: count('--spares')({
     helpValue: 'N',
-    description: 'keep the last N hosts as spares, for others that do not come up',
+    description: 'keep the last N hosts as spares, for others that do not come up or are lost',
   }),
   nodes: nodes({
     char: 'N',
@@ -148,9 +148,20 @@ export const FLAGS = {
     helpValue: 'N',
     description: 'run without hosts that do not come up, if N do; implies --on-launch-failure shrink',
   }),
+  strict: Flags.boolean({
+    description: 'end with 197 if hosts that did not come up were left out, whatever the ranks came to',
+  }),
   timeout: duration('--timeout')({
     helpValue: 'TIME',
     description: 'end the job after this time: 10 or 10s, 5m, 250ms; exit code 199',
+  }),
+  each: Flags.boolean({
+    description:
+      'run the program on each host by itself, as pdsh does: as hosts come up, whatever fails, with a summary',
+  }),
+  fanout: count('--fanout')({ helpValue: 'N', description: 'with --each: hosts at a time (default 64)' }),
+  hosttimeout: duration('--hosttimeout')({
+    helpValue: 'TIME', description: 'with --each: a host is given up after this time, login included',
   }),
   'launch-timeout': duration('--launch-timeout')({
     helpValue: 'TIME',
@@ -182,6 +193,7 @@ export const FLAGS = {
     helpValue: 'TEMPLATE',
     description: 'write output to files instead, such as out/%h/%3r.%s; see docs/output.md',
   }),
+  tee: Flags.boolean({ description: 'with --output: show the output as well' }),
   gather: Flags.boolean({ description: 'show output at the end, once for all ranks that wrote the same' }),
   json: Flags.boolean({ description: 'one JSON object per line for output and events, for programs' }),
   'exit-report': exitReport({
@@ -249,7 +261,11 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   client: facts(GROUPS[2]),
   'on-launch-failure': facts(GROUPS[2]),
   'min-hosts': facts(GROUPS[2]),
+  strict: facts(GROUPS[2]),
   timeout: facts(GROUPS[2]),
+  each: facts(GROUPS[2]),
+  fanout: facts(GROUPS[2]),
+  hosttimeout: facts(GROUPS[2]),
   'launch-timeout': facts(GROUPS[2]),
   'forward-signals': facts(GROUPS[2]),
   display: facts(GROUPS[2]),
@@ -262,6 +278,7 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   color: facts(GROUPS[3], 'job', 'always'),
   timestamp: facts(GROUPS[3]),
   output: facts(GROUPS[3]),
+  tee: facts(GROUPS[3]),
   gather: facts(GROUPS[3]),
   json: facts(GROUPS[3]),
   'exit-report': facts(GROUPS[3], 'job', 'text'),

@@ -3,16 +3,17 @@
  * joined: options of the whole job may be given before any program, but not with different values.
  */
 
-import { parse } from '@oclif/core/parser';
 import type { TagMode } from '@stci/core/iof';
 import { StciError, type MapBy, type StdinTo } from '@stci/interface';
 import type { OptionDefault } from './defaults.js';
 import type { ColorMode } from '../output/colors.js';
-import { HOSTS_OF_SLURM } from '../alloc/salloc-options.js';
 import { pluginPairs } from '../plugin/params.js';
-import { FLAGS, OPTION_FACTS, optionName, type FlagName } from './flags.js';
+import { checkTogether, conflictOf, reasonOf } from './conflicts.js';
+import { OPTION_FACTS, optionName, type FlagName } from './flags.js';
+import { mcaOf, type GivenPair } from './param-options.js';
+import { parseOptions, readsHosts, type FlagValues } from './parse-options.js';
 import { scan, type ScannedContext } from './scan.js';
-import { OptionValueError, type Display, type ExitReportRequest, type NodesRequest, type Pair } from './values.js';
+import type { Display, ExitReportRequest, NodesRequest } from './values.js';
 
 export interface ProgramRequest {
   readonly program: string;
@@ -37,10 +38,13 @@ export interface RunRequest {
   readonly nodes?: NodesRequest;
   /** Of `--min-hosts`: at most the number of hosts. */
   readonly minHosts?: number;
+  readonly strict: boolean;
+  /** Of `--each`. */
+  readonly each?: EachRequest;
   readonly mapBy: MapBy;
   readonly oversubscribe: boolean;
   /** `--mca` and its short forms, in order; `origin` is the option as written. */
-  readonly mca: readonly (Pair & { readonly origin: string })[];
+  readonly mca: readonly GivenPair[];
   readonly am: readonly string[];
   /** Items of all `--export`. */
   readonly exports: readonly string[];
@@ -59,12 +63,21 @@ export interface RunRequest {
   readonly color: ColorMode;
   readonly timestamp: boolean;
   readonly output?: string;
+  /** Output is shown, too. */
+  readonly tee: boolean;
   readonly gather: boolean;
   readonly json: boolean;
   readonly exitReport?: ExitReportRequest;
   readonly events?: string;
   readonly verbose: boolean;
   readonly quiet: boolean;
+}
+
+export interface EachRequest {
+  /** Hosts at a time. */
+  readonly fanout: number;
+  /** Of each host, from the start of its login. */
+  readonly hostTimeoutMs?: number;
 }
 
 export type CommandLine =
@@ -78,19 +91,6 @@ export type CommandLine =
       /** With what the parameters say of options that were not given. Throws STCI_PARAM_INVALID. */
       withDefaults(defaults: readonly OptionDefault[]): Promise<RunRequest>;
     };
-
-type FlagValues = Awaited<ReturnType<typeof parseOptions>>;
-
-async function parseOptions(argv: readonly string[]) {
-  try {
-    return (await parse([...argv], { flags: FLAGS, args: {}, strict: true, '--': false })).flags;
-  } catch (thrown) {
-    if (thrown instanceof OptionValueError) throw new StciError('STCI_USAGE', thrown.text);
-    // oclif's own words, such as "Flag --wdir can only be specified once".
-    const words = thrown instanceof Error ? thrown.message.split('\n', 1)[0] : String(thrown);
-    throw new StciError('STCI_USAGE', `${words}. See stcirun --help.`);
-  }
-}
 
 export function parseCommandLine(argv: readonly string[]): Promise<CommandLine> {
   return parseContexts(scan(argv));
@@ -108,6 +108,9 @@ export async function parseContexts(contexts: readonly ScannedContext[]): Promis
   const job = mergeJob(all);
   if (job.help) return { kind: 'help', mca: [...pluginPairs(job.plugin)], am: job.am ?? [] };
   if (job.version) return { kind: 'version' };
+  if (job.each && contexts.length > 1) {
+    throw new StciError('STCI_USAGE', '--each runs one program, and several are given.');
+  }
   const programs = contexts.map(({ command }, i) => programOf(command, i, all[i] as FlagValues));
   const requestOf = (flags: FlagValues): RunRequest => ({ programs, ...jobPart(flags) });
   return {
@@ -207,8 +210,10 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
     ...(flags.alloc !== undefined && { alloc: flags.alloc.flat() }),
     spares: flags.spares ?? 0,
     ...(flags['min-hosts'] !== undefined && { minHosts: flags['min-hosts'] }),
+    strict: flags.strict,
+    ...(flags.each && { each: eachOf(flags) }),
     ...(flags.nodes !== undefined && { nodes: flags.nodes }),
-    mapBy: flags['map-by'] ?? (flags.ppn === undefined ? { by: 'slot' } : { by: 'ppr', perHost: flags.ppn }),
+    mapBy: flags['map-by'] ?? perHostOf(flags),
     oversubscribe: flags.oversubscribe,
     mca: mcaOf(flags),
     am: flags.am ?? [],
@@ -222,11 +227,12 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
     ...(flags.session !== undefined && { session: flags.session }),
     wait: Boolean(flags.wait),
     detach: Boolean(flags.detach),
-    stdin: flags.stdin ?? (readsHosts(flags) || flags.detach ? { to: 'none' } : { to: 'rank', rank: 0 }),
-    tag: flags.tag ?? 'none',
+    stdin: flags.stdin ?? (readsHosts(flags) || flags.detach || flags.each ? { to: 'none' } : { to: 'rank', rank: 0 }),
+    tag: flags.tag ?? (flags.each && !flags.json && !flags.gather && flags.output === undefined ? 'host' : 'none'),
     color: flags.color ?? 'auto',
     timestamp: flags.timestamp,
     ...(flags.output !== undefined && { output: flags.output }),
+    tee: flags.tee,
     gather: flags.gather,
     json: flags.json,
     ...(flags['exit-report'] !== undefined && { exitReport: flags['exit-report'] }),
@@ -236,119 +242,13 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
   };
 }
 
-/** Whether standard input is a host file, so that ranks get none. */
-function readsHosts(flags: FlagValues): boolean {
-  return flags.hostfile?.includes('-') === true;
+/** Hosts at a time, as clush has. */
+const FANOUT = 64;
+
+function eachOf({ fanout = FANOUT, hosttimeout }: FlagValues): EachRequest {
+  return { fanout, ...(hosttimeout !== undefined && { hostTimeoutMs: hosttimeout }) };
 }
 
-function mcaOf(flags: FlagValues): RunRequest['mca'] {
-  const short = (option: string, key: string, value: string | undefined): RunRequest['mca'] => {
-    return value === undefined ? [] : [{ key, value, origin: `--${option} ${value}` }];
-  };
-  const onFailure = flags['on-failure'];
-  return [
-    ...(flags.mca ?? []).map((pair) => ({ ...pair, origin: `--mca ${pair.key}=${pair.value}` })),
-    ...short('launcher', 'launcherproc', flags.launcher),
-    ...pluginPairs(flags.plugin),
-    ...short('overlay', 'overlay.topology', flags.overlay),
-    ...(onFailure?.pairs ?? []).map((pair) => ({ ...pair, origin: `--on-failure ${onFailure?.text}` })),
-    ...(flags.client ? [{ key: 'client.enable', value: 'true', origin: '--client' }] : []),
-    ...launchFailureOf(flags),
-  ];
-}
-
-/** `--spares` and `--min-hosts` mean a policy of their own where none is named. */
-function launchFailureOf(flags: FlagValues): RunRequest['mca'] {
-  const given = flags['on-launch-failure'];
-  const minHosts = flags['min-hosts'];
-  const pairs: { key: string; value: string; origin: string }[] = [];
-  const key = 'errmgr.launch';
-  const least = `--min-hosts ${minHosts}`;
-  if (given !== undefined) {
-    const origin = `--on-launch-failure ${given.text}`;
-    pairs.push({ key, value: given.policy, origin });
-    if (given.count !== undefined) pairs.push({ key: `${key}.retries`, value: given.count, origin });
-  } else if (!(flags.mca ?? []).some((pair) => pair.key === key)) {
-    if (minHosts !== undefined) pairs.push({ key, value: 'shrink', origin: least });
-    else if (flags.spares !== undefined) pairs.push({ key, value: 'spare', origin: `--spares ${flags.spares}` });
-  }
-  if (minHosts !== undefined) pairs.push({ key: `${key}.min`, value: String(minHosts), origin: least });
-  return pairs;
-}
-
-type Conflict = readonly [a: string, b: string, why?: string];
-
-const reasonOf = (why: string | undefined): string => (why === undefined ? '.' : `: ${why}. Leave one out.`);
-
-/** Throws for options that cannot be combined, with the reason. */
-function checkTogether(flags: FlagValues): void {
-  const conflict = conflictOf(flags);
-  if (conflict !== undefined) {
-    const [a, b, why] = conflict;
-    throw new StciError('STCI_USAGE', `${a} and ${b} cannot be combined${reasonOf(why)}`);
-  }
-  if (flags['on-launch-failure']?.policy === 'spare' && flags.spares === undefined) {
-    throw new StciError('STCI_USAGE', '--on-launch-failure spare needs hosts to take: give --spares N as well.');
-  }
-  if (flags.hostfile?.indexOf('-') !== flags.hostfile?.lastIndexOf('-')) {
-    throw new StciError('STCI_USAGE', 'Standard input can be read only once: give --hostfile - once.');
-  }
-}
-
-function conflictOf(flags: FlagValues): Conflict | undefined {
-  const { gather, json, tag, spares } = flags;
-  const hasTag = tag !== undefined && tag !== 'none';
-  const policy = flags['on-launch-failure'];
-  const launch = `--on-launch-failure ${policy?.text}`;
-  const isOther = (wanted: string): boolean => policy !== undefined && policy.policy !== wanted;
-  const table: readonly (readonly [boolean, ...Conflict])[] = [
-    [flags.ppn !== undefined && flags['map-by'] !== undefined, '--ppn', '--map-by', '--ppn N is --map-by ppr:N'],
-    [flags.output !== undefined && gather, '--output', '--gather', 'files are already kept apart by rank'],
-    [spares !== undefined && flags['min-hosts'] !== undefined, '--spares', '--min-hosts',
-      'one replaces hosts that do not come up, the other runs without them'],
-    [spares !== undefined && isOther('spare'), '--spares', launch, 'spares are used by policy spare alone'],
-    [flags['min-hosts'] !== undefined && isOther('shrink'), '--min-hosts', launch, 'it is the bound of policy shrink'],
-    [json && gather, '--json', '--gather', 'JSON lines carry their rank'],
-    [json && hasTag, '--json', '--tag', 'JSON lines carry their rank'],
-    [json && flags.timestamp, '--json', '--timestamp', 'JSON lines carry their time'],
-    [gather && hasTag, '--gather', '--tag', 'equal output is shown once, under a head that names its ranks'],
-    [gather && flags.timestamp, '--gather', '--timestamp', 'lines of several ranks are shown once, without a time'],
-    [readsHosts(flags) && flags.stdin !== undefined && flags.stdin.to !== 'none', '--hostfile -', '--stdin',
-      'standard input holds the hosts'],
-    [flags.verbose && flags.quiet, '--verbose', '--quiet'],
-    ...sessionConflicts(flags),
-    ...allocationConflicts(flags),
-  ];
-  return table.find(([applies]) => applies)?.slice(1) as Conflict | undefined;
-}
-
-/** Options that a session has decided, and those that are for who shows the output. */
-function sessionConflicts(flags: FlagValues): readonly (readonly [boolean, ...Conflict])[] {
-  const isIn = flags.session !== undefined && flags.session !== 'none';
-  const given = (name: FlagName): boolean => {
-    const value = flags[name];
-    return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
-  };
-  const OF_SESSION = ['launcher', 'spares', 'min-hosts', 'on-launch-failure'] as const;
-  const OF_OUTPUT = ['tag', 'timestamp', 'output', 'gather', 'json', 'exit-report', 'events'] as const;
-  return [
-    ...OF_SESSION.map((name): readonly [boolean, ...Conflict] =>
-      [isIn && given(name), '--session', `--${name}`, 'it is decided by stci start']),
-    ...OF_OUTPUT.map((name): readonly [boolean, ...Conflict] =>
-      [flags.detach && given(name), '--detach', `--${name}`, 'it is for stci attach']),
-    [flags.detach && flags.stdin !== undefined && flags.stdin.to !== 'none', '--detach', '--stdin',
-      'a detached job has no input'],
-  ];
-}
-
-function allocationConflicts(flags: FlagValues): readonly (readonly [boolean, ...Conflict])[] {
-  const isAsked = flags.alloc !== undefined;
-  const { session } = flags;
-  return [
-    [isAsked && session !== undefined && session !== 'none', '--alloc', '--session', 'a session has its hosts'],
-    [isAsked && mcaOf(flags).some(({ key, value }) => key === 'launcherproc' && value === 'local'),
-      '--alloc', '--launcher local', 'all ranks would run here, and none on the hosts of the allocation'],
-    ...HOSTS_OF_SLURM.map(([name, why]): readonly [boolean, ...Conflict] =>
-      [isAsked && (flags[name]?.length ?? 0) > 0, '--alloc', `--${name}`, why]),
-  ];
+function perHostOf({ ppn, each }: FlagValues): MapBy {
+  return ppn === undefined && !each ? { by: 'slot' } : { by: 'ppr', perHost: ppn ?? 1 };
 }

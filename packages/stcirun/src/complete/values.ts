@@ -144,6 +144,11 @@ function specValues(key: string, spec: ParamSpec, text: string, { registry }: So
 const jobs: Kind = async ({ words: line, sources }) =>
   words(await sources.jobs(optionValues(line, '--session').at(-1)));
 const sessions: Kind = ({ sources }) => words(sources.sessions());
+const sessionsAndJobs: Kind = async (asked) => {
+  const { candidates } = await jobs(asked);
+  const isNamed = optionValues(asked.words, '--session').length > 0;
+  return isNamed ? { candidates } : { candidates: [...words(asked.sources.sessions()).candidates, ...candidates] };
+};
 const variables: Kind = ({ sources }) => words(sources.variables);
 
 const targets: Kind = ({ text, sources: { registry } }) => {
@@ -191,7 +196,7 @@ const faultArgs: Kind = ({ text, words: line, sources: { registry } }) => {
 /** By the option's name, `command --option` where commands differ; every option with a value has its row. */
 export const OPTION_KINDS: Readonly<Record<string, Kind>> = {
   np: nothing, alloc: nothing, ppn: nothing, nodes: nothing, spares: nothing, timeout: nothing,
-  'launch-timeout': nothing, 'min-hosts': nothing,
+  'launch-timeout': nothing, 'min-hosts': nothing, fanout: nothing, hosttimeout: nothing,
   name: nothing, repeat: nothing, repeats: nothing, seed: nothing, for: nothing,
   host: hosts, exclude: hosts, 'kill --host': sessionHosts,
   hostfile: listing('files'), am: listing('files'), plugin: listing('files'), events: listing('files'),
@@ -226,6 +231,7 @@ export const OPTION_KINDS: Readonly<Record<string, Kind>> = {
 /** By the argument's name, `command argument` where commands differ. */
 export const ARGUMENT_KINDS: Readonly<Record<string, Kind>> = {
   job: jobs,
+  'ps job': sessionsAndJobs,
   session: sessions,
   list: hosts,
   'remove-hosts list': sessionHosts,

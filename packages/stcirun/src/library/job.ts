@@ -228,7 +228,9 @@ class LaunchedJob implements Job {
       },
     };
     const exitCode = await followJob(followed, driver, {
-      options: { quiet: false, verbose: false, json: true, exitReport: { format: 'json', file: 'result' } },
+      options: {
+        quiet: false, verbose: false, json: true, strict: false, exitReport: { format: 'json', file: 'result' },
+      },
       prefix: '',
       onMapped: (map: JobMap) => facts.remap(map),
       say: (text) => this.#events.push({ type: 'message', text, isError: true }),

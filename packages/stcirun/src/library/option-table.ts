@@ -21,6 +21,7 @@ interface Absent {
 }
 
 const CALLERS_OUTPUT: Absent = { absent: 'output comes as chunks and lines, with rank and stream' };
+const EACH: Absent = { absent: 'launch() for each host does the same' };
 const EVENTS: Absent = { absent: 'Job.events has them' };
 
 export const OPTION_OF_FLAG = {
@@ -47,6 +48,10 @@ export const OPTION_OF_FLAG = {
   client: 'client',
   'on-launch-failure': 'onLaunchFailure',
   'min-hosts': 'minHosts',
+  each: EACH,
+  fanout: EACH,
+  hosttimeout: EACH,
+  strict: { absent: 'Job.events tells of hosts that are left out' },
   timeout: 'timeoutMs',
   'launch-timeout': 'launchTimeoutMs',
   session: 'session',
@@ -58,6 +63,7 @@ export const OPTION_OF_FLAG = {
   color: CALLERS_OUTPUT,
   timestamp: CALLERS_OUTPUT,
   output: { absent: 'files are the caller\'s; the option `output` says who reads' },
+  tee: CALLERS_OUTPUT,
   gather: CALLERS_OUTPUT,
   json: EVENTS,
   events: EVENTS,

@@ -1,6 +1,6 @@
 /**
  * What sinks know of the job: its size, and the host and program of each rank. Mapped anew where hosts were replaced
- * or left out before the launch; no rank has run or written by then.
+ * or left out before the launch, and where ranks are started again elsewhere.
  */
 
 import { hostOf } from '@stci/core';

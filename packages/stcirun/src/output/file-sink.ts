@@ -1,9 +1,9 @@
 /**
  * Output to files named by a template. Directories are made, files emptied when their first rank starts. Several
- * ranks or streams that come to one name are merged line by line, as on a screen. A file is closed with the last of
- * its streams, or while others are written (file-pool.ts), but not before all ranks have started: the reader of a named
- * pipe would take the end of the first ranks for that of all. The first error of the file system is reported and ends
- * the job.
+ * ranks or streams that come to one name are merged line by line, as on a screen. The name is made anew at each start
+ * of a rank, which may have another host or process than before. A file is closed with the last of its streams, or
+ * while others are written (file-pool.ts), but not before all ranks have started: the reader of a named pipe would
+ * take the end of the first ranks for that of all. The first error of the file system is reported and ends the job.
  */
 
 import {
@@ -56,8 +56,7 @@ export class FileSink implements OutputSink {
 
   started(rank: number, pid: number): void {
     this.#pids.set(rank, pid);
-    this.#targetOf(rank, 'stdout');
-    this.#targetOf(rank, 'stderr');
+    for (const stream of ['stdout', 'stderr'] as const) this.#open(rank, stream);
     if (this.#pids.size < this.#params.facts.size) return;
     for (const target of this.#idle) if (target.streams.size === 0) void this.#close(target);
     this.#idle.clear();
@@ -73,10 +72,7 @@ export class FileSink implements OutputSink {
   end(rank: number, stream: StreamName): void {
     const source = sourceId(rank, stream);
     const target = this.#bySource.get(source);
-    if (target === undefined) return;
-    target.merger.end(source);
-    target.streams.delete(source);
-    if (target.streams.size === 0) target.writer.after(() => this.#onIdle(target));
+    if (target !== undefined) this.#leave(source, target);
   }
 
   finish(done: () => void): void {
@@ -117,10 +113,20 @@ export class FileSink implements OutputSink {
     return this.#pool.close(file).catch((error: Error) => this.#fail(file.name, error));
   }
 
+  #leave(source: SourceId, target: Target): void {
+    target.merger.end(source);
+    target.streams.delete(source);
+    if (target.streams.size === 0) target.writer.after(() => this.#onIdle(target));
+  }
+
   #targetOf(rank: number, stream: StreamName): Target | undefined {
+    return this.#bySource.get(sourceId(rank, stream)) ?? this.#open(rank, stream);
+  }
+
+  /** Undefined once a file has failed. */
+  #open(rank: number, stream: StreamName): Target | undefined {
+    if (this.#failed) return undefined;
     const source = sourceId(rank, stream);
-    const known = this.#bySource.get(source);
-    if (known !== undefined || this.#failed) return known;
     const { facts, template, job } = this.#params;
     const name = expandTemplate(template, {
       rank,
@@ -132,8 +138,10 @@ export class FileSink implements OutputSink {
       job,
     });
     const target = this.#byName.get(name) ?? this.#make(name);
+    const before = this.#bySource.get(source);
     target.streams.add(source);
     this.#bySource.set(source, target);
+    if (before !== undefined && before !== target) this.#leave(source, before);
     return target;
   }
 

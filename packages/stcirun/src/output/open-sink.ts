@@ -10,6 +10,7 @@ import { GatherSink } from './gather-sink.js';
 import { createJsonSink } from './json-sink.js';
 import { createScreenSink } from './screen-sink.js';
 import { nodeCodec, type OutputFacts } from './sink.js';
+import { teeSink } from './tee-sink.js';
 import type { Terminal } from './terminal.js';
 
 /** A front-end has one job, for now. */
@@ -24,14 +25,18 @@ export interface OpenSinkParams {
 }
 
 export function openSink({ request, template, terminal, facts, onFault }: OpenSinkParams): OutputSink {
-  const { tag, timestamp, gather, json, color } = request;
+  const { tag, timestamp, gather, json, color, tee } = request;
   const { hostOf } = facts;
   const isPainted = { stdout: isColored(color, 1), stderr: isColored(color, 2) };
   const paint = (source: SourceId, text: string): string =>
-    template === undefined && isPainted[sourceStream(source)] ? paintTag(source, text, tag, hostOf) : text;
-  const prefix = makeLabel({ tag, timestamp, hostOf, codec: nodeCodec, paint });
-  if (template !== undefined) return new FileSink({ template, facts, job: JOB, prefix, onFault });
+    isPainted[sourceStream(source)] ? paintTag(source, text, tag, hostOf) : text;
+  const prefix = makeLabel({ tag, timestamp, hostOf, codec: nodeCodec });
+  const shownPrefix = makeLabel({ tag, timestamp, hostOf, codec: nodeCodec, paint });
   if (gather) return new GatherSink({ terminal, facts, onFault });
-  if (json) return createJsonSink(terminal, facts);
-  return createScreenSink({ terminal, size: () => facts.size, lineBytesMax: facts.lineBytesMax, prefix });
+  if (json && template === undefined) return createJsonSink(terminal, facts);
+  const files = template === undefined ? undefined : new FileSink({ template, facts, job: JOB, prefix, onFault });
+  if (files !== undefined && !tee) return files;
+  const screen = json ? createJsonSink(terminal, facts)
+    : createScreenSink({ terminal, size: () => facts.size, lineBytesMax: facts.lineBytesMax, prefix: shownPrefix });
+  return files === undefined ? screen : teeSink(files, screen);
 }

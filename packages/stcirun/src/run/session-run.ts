@@ -29,7 +29,8 @@ export interface SessionInit {
 /** The session that `--session` or STCI_SESSION names; undefined: neither does. Throws STCI_SESSION_*. */
 export async function openSession(request: RunRequest, init: SessionInit): Promise<OpenedSession | undefined> {
   const variable = init.platform.env.variables['STCI_SESSION'];
-  const wanted = request.session ?? (variable === '' || request.alloc !== undefined ? undefined : variable);
+  const hasOwn = variable === '' || request.alloc !== undefined || request.each !== undefined;
+  const wanted = request.session ?? (hasOwn ? undefined : variable);
   if (wanted === undefined || wanted === NO_SESSION) return undefined;
   const place = placeOf(init.params);
   const option = request.session === undefined ? 'STCI_SESSION' : '--session';

@@ -66,6 +66,7 @@ async function runJob(run: PlannedRun, agents: string, ignoresHangup: boolean): 
   const show: ShowParams = { ...run, ignoresHangup, remarks: () => mpiRemarks(run.spec, run.map) };
   checkOutput(show);
   if (request.dryRun) return 0;
+  if (request.each !== undefined) return (await import('./each.js')).runEach(run, request.each, ignoresHangup);
   const events = await openEvents(show);
   if (request.detach) return startDetached(request, run, agents);
   return showJob({ ...show, events, ...(await openJob(run)) });

@@ -37,11 +37,14 @@ export function ask<T>(
   client: SessionClient,
   name: Parameters<SessionClient['request']>[0],
   body: Parameters<SessionClient['request']>[1] = {},
+  answerMs?: number,
 ): Promise<T> {
-  return answered<T>((done) => client.request(name, body as never, (error, reply) => done(error, reply as T)));
+  return answered<T>(
+    (done) => client.request(name, body as never, (error, reply) => done(error, reply as T)), answerMs);
 }
 
-export const askStatus = (client: SessionClient): Promise<SessionStatus> => ask(client, 'client.status');
+export const askStatus = (client: SessionClient, answerMs?: number): Promise<SessionStatus> =>
+  ask(client, 'client.status', {}, answerMs);
 
 const SURVEY_PERIOD_MS = 50;
 

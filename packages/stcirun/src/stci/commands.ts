@@ -12,8 +12,9 @@ import { MetricsCommand } from './metrics.js';
 import { PluginCheckCommand } from './plugin-check.js';
 import { PluginListCommand } from './plugin-list.js';
 import { PluginNewCommand } from './plugin-new.js';
-import { PsCommand, TopCommand } from './ps.js';
+import { PsCommand } from './ps.js';
 import { KillCommand, StartCommand, StopCommand, WaitCommand } from './session-commands.js';
+import { TopCommand } from './top.js';
 import { TopologyCommand } from './topology.js';
 import { VersionCommand } from './version.js';
 

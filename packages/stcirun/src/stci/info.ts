@@ -3,10 +3,10 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {
-  createSelector, describe, detectorPromises, infoText, parseInfoTarget, platformFacts, promiseText, selectedDetectors,
-  type NamedPromise, type Registry,
+  createSelector, describe, detectorPromises, infoOverview, infoText, parseInfoTarget, platformFacts, promiseText,
+  selectedDetectors, type NamedPromise, type Registry,
 } from '@stci/core';
-import type { Facts, Params } from '@stci/interface';
+import { StciError, type Facts, type Params } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { optionDefaults } from '../cli/defaults.js';
 import { parseDefault } from '../cli/parse.js';
@@ -27,11 +27,13 @@ function promisesOf(registry: Registry, params: Params, facts: Facts, only: stri
 
 export class InfoCommand extends StciCommand {
   static override readonly summary = 'frameworks, components and parameters, with values and where they come from';
-  static override readonly synopsis = '[FRAMEWORK[:COMPONENT]] [--why] [--json] [--mca KEY=VALUE]... [--am FILE]...';
+  static override readonly synopsis =
+    '[FRAMEWORK[:COMPONENT]] [--all] [--why] [--json] [--mca KEY=VALUE]... [--am FILE]...';
   static override readonly page = 'parameters.md';
   static override readonly details = `
 Examples:
-  stci info                    everything
+  stci info                    a page: what there is, and what is set
+  stci info --all              everything, with its help
   stci info launcher:tree      one component
   stci info launcher.tree.arity
   stci info errmgr --why       which error manager is chosen, and why
@@ -41,6 +43,7 @@ Examples:
     target: Args.string({ ignoreStdin: true, description: 'a framework, one of its components, or a parameter' }),
   };
   static override flags = {
+    all: Flags.boolean({ description: 'all parameters and components with their help, instead of a page' }),
     why: Flags.boolean({ description: 'the verdict of every component: its priority, or why it declines' }),
     json: commonFlags.json,
     plugin: commonFlags.plugin,
@@ -52,6 +55,9 @@ Examples:
     const given = { ...flags, mca: [...pluginPairs(flags.plugin), ...(flags.mca ?? [])] };
     const { registry, params, files } = await loadFlagParams(given, callerDirectory());
     for (const option of optionDefaults(params)) await parseDefault(option);
+    if (args.target !== undefined && flags.all) {
+      throw new StciError('STCI_USAGE', `--all and ${args.target} cannot be combined: one is everything.`);
+    }
     const facts = platformFacts(createNodePlatform());
     const target = args.target === undefined ? undefined : parseInfoTarget(args.target);
     const info = describe(registry, params, {
@@ -61,7 +67,9 @@ Examples:
     const promises = isWanted ? promisesOf(registry, params, facts, target?.component) : [];
     const members = `for ${AGENTS} agents and messages within ${params.int('detector.latency')} ms`;
     const lines = promises.map((promise) => `  ${promiseText(promise)}\n`).join('');
-    if (flags.json) printOut(`${JSON.stringify({ ...info, ...(isWanted && { promises }) }, undefined, 2)}\n`);
+    const isPage = target === undefined && !flags.all && !flags.why && !flags.json;
+    if (isPage) printOut(infoOverview(info));
+    else if (flags.json) printOut(`${JSON.stringify({ ...info, ...(isWanted && { promises }) }, undefined, 2)}\n`);
     else printOut(`${infoText(info)}${lines === '' ? '' : `\nwhat detectors promise, ${members}\n${lines}`}`);
   }
 }

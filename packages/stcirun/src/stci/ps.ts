@@ -1,20 +1,22 @@
-/** `stci ps` and `stci top`: sessions, their jobs, a job's ranks. */
+/** `stci ps`: sessions, their jobs, a job's ranks. */
 
 import * as Args from '@oclif/core/args';
 import { alignColumns, counted } from '@stci/core';
 import type { HostStatus, JobStatus, RankStatus, SessionStatus } from '@stci/core/session';
 import { StciError, printable } from '@stci/interface';
-import { printError, printOut } from '../print.js';
+import { printOut } from '../print.js';
 import { commonFlags } from './base.js';
 import { askRanks, askStatus, hostState } from '../session/ask.js';
-import { jobName, matchSession } from '../session/session-name.js';
+import { isSessionName, jobName, matchSession } from '../session/session-name.js';
 import {
-  connectToJob, JOB_ARGUMENT, openSessions, sessionFlags, StciCommand, type Sessions,
+  connectToJob, JOB_ARGUMENT, openSessions, SESSION_ARGUMENT, sessionFlags, StciCommand, type Sessions,
 } from './session-command.js';
 
 /** Of one session: what it tells, or why it does not. */
-interface Row {
+export interface SessionRow {
   readonly name: string;
+  /** Its process has ended. */
+  readonly isGone: boolean;
   readonly status?: SessionStatus;
   readonly problem?: string;
 }
@@ -26,28 +28,37 @@ const HOSTS_MAX = 20;
 
 export class PsCommand extends StciCommand {
   static override readonly summary = 'sessions, their jobs; of one job its ranks';
-  static override readonly synopsis = '[JOB] [--session NAME] [--json]';
+  static override readonly synopsis = '[SESSION|JOB] [--session NAME] [--json]';
   static override readonly page = 'sessions.md';
   static override readonly details = `
 Examples:
   stci ps                all sessions and their jobs
+  stci ps night          one session and its jobs
   stci ps night.3        the ranks of one job
 `;
 
-  static override args = { job: Args.string({ ignoreStdin: true, description: JOB_ARGUMENT }) };
+  static override args = {
+    job: Args.string({
+      ignoreStdin: true, description: `of a session: ${SESSION_ARGUMENT}; of a job: ${JOB_ARGUMENT}`,
+    }),
+  };
   static override flags = { json: commonFlags.json, ...sessionFlags };
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(PsCommand);
     const sessions = await openSessions(flags);
-    if (args.job !== undefined) {
-      const { facts, client, job } = await connectToJob(sessions, args.job, flags.session);
+    const [named, jobNamed] = args.job !== undefined && isSessionName(args.job) ? [args.job] : [undefined, args.job];
+    if (named !== undefined && flags.session !== undefined) {
+      throw new StciError('STCI_USAGE', `Two sessions are named: ${named}, and --session ${flags.session}.`);
+    }
+    if (jobNamed !== undefined) {
+      const { facts, client, job } = await connectToJob(sessions, jobNamed, flags.session);
       const ranks = await askRanks(client, job);
       client.close();
       printOut(flags.json ? json({ session: facts.name, job, ranks }) : ranksText(ranks));
       return 0;
     }
-    const rows = await readSessions(sessions, flags.session, true);
+    const rows = await readSessions(sessions, chosenSession(sessions, named ?? flags.session), true);
     const objects = rows.map(({ name, status, problem }) => ({ name, problem, ...status }));
     if (flags.json) printOut(json({ sessions: objects }));
     else printOut(sessionsText(rows, sessions.platform.clock.wallMs()));
@@ -55,30 +66,36 @@ Examples:
   }
 }
 
+/** The name of the session that is meant; undefined: all. Throws STCI_SESSION_UNKNOWN. */
+export function chosenSession({ place }: Sessions, wanted: string | undefined): string | undefined {
+  return wanted === undefined ? undefined : matchSession(wanted, place.list().map(({ name }) => name), '--session');
+}
+
 /** Of all sessions, or of one. `tells`: the user sees the rows, so that those that are gone need not be told again. */
-async function readSessions(sessions: Sessions, wanted: string | undefined, tells: boolean): Promise<readonly Row[]> {
+export async function readSessions(
+  sessions: Sessions, only: string | undefined, tells: boolean,
+): Promise<readonly SessionRow[]> {
   const { connectSession, goneText } = await import('../session/connect.js');
   const { place } = sessions;
-  const entries = place.list();
-  const one = wanted === undefined ? undefined : matchSession(wanted, entries.map(({ name }) => name), '--session');
-  const chosen = entries.filter(({ name }) => one === undefined || name === one);
-  return Promise.all(chosen.map(async (entry): Promise<Row> => {
+  const chosen = place.list().filter(({ name }) => only === undefined || name === only);
+  return Promise.all(chosen.map(async (entry): Promise<SessionRow> => {
     const { name } = entry;
-    if (entry.state === 'invalid') return { name, problem: entry.reason };
-    if (entry.state === 'gone') return { name, problem: goneText(entry, tells ? place.tell(entry) : undefined) };
+    const row = { name, isGone: entry.state === 'gone' };
+    if (entry.state === 'invalid') return { ...row, problem: entry.reason };
+    if (entry.state === 'gone') return { ...row, problem: goneText(entry, tells ? place.tell(entry) : undefined) };
     try {
       const client = connectSession(place, entry.facts, sessions);
       const status = await askStatus(client);
       client.close();
-      return { name, status };
+      return { ...row, status };
     } catch (thrown) {
       if (!(thrown instanceof StciError)) throw thrown;
-      return { name, problem: thrown.message };
+      return { ...row, problem: thrown.message };
     }
   }));
 }
 
-export function sessionsText(rows: readonly Row[], nowMs: number): string {
+export function sessionsText(rows: readonly SessionRow[], nowMs: number): string {
   if (rows.length === 0) return "no session; 'stci start' starts one\n";
   return rows.map(({ name, status, problem }) => {
     if (status === undefined) return `${name}: ${problem}\n`;
@@ -146,45 +163,4 @@ function bytesText(bytes: number): string {
 
 export function json(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
-}
-
-const PERIOD_MS = 1000;
-const CLEAR = '\x1b[H\x1b[J';
-
-export class TopCommand extends StciCommand {
-  static override readonly summary = 'sessions and their jobs, live, until Ctrl-C';
-  static override readonly synopsis = '[--session NAME]';
-  static override readonly page = 'sessions.md';
-  static override readonly details = `
-Needs a terminal; 'stci ps' prints once.
-`;
-
-  static override flags = sessionFlags;
-
-  async run(): Promise<number> {
-    const { flags } = await this.parse(TopCommand);
-    if (!process.stdout.isTTY) {
-      throw new StciError('STCI_USAGE', "stci top needs a terminal as its standard output. 'stci ps' prints once.");
-    }
-    const sessions = await openSessions(flags);
-    let isOver = false;
-    let wake = (): void => undefined;
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        isOver = true;
-        wake();
-      });
-    }
-    while (!isOver) {
-      const rows = await readSessions(sessions, flags.session, false);
-      const lines = sessionsText(rows, sessions.platform.clock.wallMs()).split('\n');
-      printOut(`${CLEAR}${lines.slice(0, Math.max(1, process.stdout.rows - 1)).join('\n')}\n`);
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        setTimeout(resolve, PERIOD_MS);
-      });
-    }
-    printError('\n');
-    return 0;
-  }
 }

@@ -2,24 +2,26 @@
 
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { counted, didYouMean, signalNamed } from '@stci/core';
-import { StciError, type Platform, type SignalName } from '@stci/interface';
+import { counted, cut, didYouMean, signalNamed } from '@stci/core';
+import type { JobStatus } from '@stci/core/session';
+import { StciError, printable, type Platform, type SignalName } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import type { HeldAllocation } from '../alloc/held-allocation.js';
 import { HOSTS_OF_SLURM, sallocArguments } from '../alloc/salloc-options.js';
+import { FOR_SPARES } from '../cli/param-options.js';
 import { allocValue, parseAlloc, parseCount, parseNodes, type NodesRequest } from '../cli/values.js';
 import { pluginPairs } from '../plugin/params.js';
 import { printError, printStarted } from '../print.js';
 import { allocateHosts, hostPlace, type HostOptions } from '../run/allocate-hosts.js';
 import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
 import { chooseNodes } from '../run/spec.js';
-import { ask, askEnd } from '../session/ask.js';
+import { ask, askEnd, askStatus } from '../session/ask.js';
 import { isRunning } from '../session/process-identity.js';
-import { checkSessionName } from '../session/session-name.js';
-import { removeSession } from '../session/session-place.js';
+import { checkSessionName, jobName } from '../session/session-name.js';
+import { removeSession, type FoundSession } from '../session/session-place.js';
 import { commonFlags, paramFlags, repeated } from './base.js';
 import {
-  connectToJob, JOB_ARGUMENT, jobArgument, openSessions, SESSION_ARGUMENT, sessionFlags, StciCommand,
+  connectToJob, JOB_ARGUMENT, jobArgument, openSessions, SESSION_ARGUMENT, sessionFlags, StciCommand, type Sessions,
 } from './session-command.js';
 
 const count = Flags.custom<number>({
@@ -38,9 +40,6 @@ const nodes = Flags.custom<NodesRequest>({
 const alloc = Flags.custom<readonly string[], { implied: string }>({
   parse: async (text) => parseAlloc('--alloc', text),
 });
-
-/** What spare hosts are for, where nothing else is said. */
-const FOR_SPARES = [{ key: 'errmgr.launch', value: 'spare' }, { key: 'errmgr.loss', value: 'use-spare' }];
 
 export class StartCommand extends StciCommand {
   static override readonly summary = 'starts a session: agents on hosts that stay, for stcirun --session';
@@ -156,6 +155,10 @@ async function startInAllocation(
 }
 
 const STOP_MS = 60_000;
+/** What is told of the jobs is not worth a longer wait. */
+const STATUS_MS = 2_000;
+/** Jobs that are named, and their programs. */
+const [NAMED_MAX, LABEL_CHARS] = [8, 40];
 const PERIOD_MS = 50;
 
 export class StopCommand extends StciCommand {
@@ -163,18 +166,22 @@ export class StopCommand extends StciCommand {
   static override readonly synopsis = '[SESSION]';
   static override readonly page = 'sessions.md#starting-and-stopping';
   static override readonly details = `
-Without a name: the session of STCI_SESSION, else the only one. Waits until it has ended.
+Without a name: the session of STCI_SESSION, else the only one. Names the jobs that it ends, and waits until the
+session has ended.
 `;
 
   static override args = { session: Args.string({ ignoreStdin: true, description: SESSION_ARGUMENT }) };
-  static override flags = paramFlags;
+  static override flags = { ...paramFlags, quiet: commonFlags.quiet };
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(StopCommand);
-    const { place, platform } = await openSessions(flags);
+    const sessions = await openSessions(flags);
+    const { place, platform } = sessions;
     const variable = platform.env.variables['STCI_SESSION'];
     const { findSession } = await import('../session/connect.js');
     const facts = findSession(place, args.session, { variable });
+    const jobs = flags.quiet ? [] : await runningJobs(sessions, facts);
+    if (jobs.length > 0) printError(`stci: session ${facts.name}: ending ${jobsText(facts.name, jobs)}\n`);
     // A signal, which any version understands.
     process.kill(facts.process.pid, 'SIGTERM');
     const deadlineMs = performance.now() + STOP_MS;
@@ -188,6 +195,29 @@ Without a name: the session of STCI_SESSION, else the only one. Waits until it h
     removeSession(facts);
     return 0;
   }
+}
+
+/** Those that have not ended; none if the session does not say so soon. */
+async function runningJobs(sessions: Sessions, facts: FoundSession): Promise<readonly JobStatus[]> {
+  const { connectSession } = await import('../session/connect.js');
+  try {
+    const client = connectSession(sessions.place, facts, sessions);
+    const { jobs } = await askStatus(client, STATUS_MS);
+    client.close();
+    return jobs.filter(({ state }) => state !== 'ended');
+  } catch (thrown) {
+    if (thrown instanceof StciError) return [];
+    throw thrown;
+  }
+}
+
+function jobsText(session: string, jobs: readonly JobStatus[]): string {
+  const names = jobs.slice(0, NAMED_MAX).map(({ job, label }) => {
+    const program = cut(printable(label).replaceAll('\n', ' '), LABEL_CHARS);
+    return job === 0 ? program : `${jobName(session, job)} (${program})`;
+  });
+  const more = jobs.length > names.length ? ` and ${jobs.length - names.length} more` : '';
+  return `${counted(jobs.length, 'job')}: ${names.join(', ')}${more}`;
 }
 
 export class KillCommand extends StciCommand {

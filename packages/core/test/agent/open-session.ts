@@ -1,0 +1,136 @@
+/** A session that stays, in simulation, with its agents in reach of the test. */
+
+import { ResidentSession, roleFactory, runAgent, type AgentNode, type Composition } from '@stci/core';
+import type {
+  FaultAction, FaultEvent, FaultModule, FaultReport, FrontEnd, JobEvent, JobReport, JobSpec,
+} from '@stci/interface';
+import { createWorld, type AgentContext } from '@stci/platform-sim';
+import { assert } from '@stci/testkit';
+import type { AgentScope } from '../../dist/agent/composition.js';
+import { composition, resolved, type Settings } from '../assembly.js';
+
+export const HOSTS = 4;
+/** Of each host. */
+export const SLOTS = 4;
+
+/** A kind of fault that does this and is in force then, at the root agent of a host or the session agent of a job. */
+export const faultOf = (role: 'root' | 'session', action: FaultAction): FaultModule => ({
+  victims: ['host'], undoes: action.type !== 'kill', args: {}, problemOf: () => undefined,
+  plan: () => [{ at: { role, host: 1 }, body: {} }],
+  open: () => ({
+    dueMs: undefined,
+    on: (event: FaultEvent) => {
+      if (event.type === 'inject') return [action];
+      if (event.type === 'done') return [{ type: 'injected', text: '' }];
+      return event.type === 'undo' ? [{ type: 'undone' }] : [];
+    },
+  }),
+} as unknown as FaultModule);
+
+/** The tests' composition, with one kind of fault; `nodes`: of agents, by name. */
+function withFault(fault: FaultModule | undefined, nodes: Map<string, AgentNode>): Composition {
+  const scope = (...given: Parameters<Composition['scope']>): AgentScope =>
+    ({ ...composition.scope(...given), ...(fault && { fault: () => fault }) });
+  const onNode = (node: AgentNode): void => void nodes.set(node.name, node);
+  return { paramsOf: (encoded) => composition.paramsOf(encoded), scope, onNode };
+}
+
+export interface Job {
+  readonly frontEnd: FrontEnd;
+  readonly events: JobEvent[];
+  report: JobReport | undefined;
+}
+
+export interface OpenOptions {
+  /** What a rank takes of a host's slots no other gets. */
+  readonly slotsBound?: boolean;
+}
+
+/** All hosts are up when this returns. */
+export function open(settings: Settings = {}, fault?: FaultModule, { slotsBound = false }: OpenOptions = {}) {
+  const world = createWorld({ seed: 1 });
+  const nodes = new Map<string, AgentNode>();
+  const used = withFault(fault, nodes);
+  world.program('stci-agent', ({ platform, channel, exit }: AgentContext) => {
+    const load = (done: (start: ReturnType<typeof roleFactory>) => void): void => done(roleFactory(used));
+    runAgent({ platform, channel, load, exit: ({ failed }) => exit(failed ? 1 : 0) });
+  });
+  const { params, snapshot } = resolved({ launcherproc: 'local', errmgr: 'continue', ...settings });
+  const host = (_: unknown, i: number) => ({ name: `h${i}`, slots: SLOTS, slotsBound, origin: 'test' });
+  const allocation = { hosts: Array.from({ length: HOSTS }, host), spares: [] };
+  const nothing = (): void => undefined;
+  let [isReady, hasStopped] = [false, false];
+  const told: JobEvent[] = [];
+  let given: ResidentSession | undefined;
+  const login = world.start('login', ['stci'], ({ platform, exit }) => {
+    const onEvent = (event: JobEvent): void => void told.push(event);
+    const observer = { onEvent, onReady: () => (isReady = true), onAborted: nothing, onEnding: nothing };
+    given = new ResidentSession({ platform, composition: used, params, snapshot, allocation }, observer);
+    stop = () => given?.stop(() => {
+      hasStopped = true;
+      exit(0);
+    });
+  });
+  let stop = nothing;
+  const until = (holds: () => boolean, what: string, withinMs = 10_000): void => {
+    const endMs = world.nowMs + withinMs;
+    while (!holds() && world.nowMs < endMs) world.run({ untilMs: world.nowMs + 10, maxEvents: 5_000_000 });
+    assert.ok(holds(), `within ${withinMs} ms: ${what}`);
+  };
+  until(() => isReady, 'all hosts');
+  const session = given as unknown as ResidentSession;
+  const begin = (
+    count: number, [program, ...args]: readonly [string, ...string[]], spec: Partial<JobSpec> = {},
+  ): Job => {
+    const job: Job = {
+      events: [], report: undefined,
+      frontEnd: session.openFrontEnd({
+        onJobEvent: (event) => {
+          job.events.push(event);
+          if (event.type === 'ended') job.report = event.report;
+        },
+        onOutput: (_rank, _stream, _chunk, _wallMs, release) => release(),
+        onStdinDrain: nothing, onStdinClosed: nothing, onStopped: nothing,
+      }),
+    };
+    job.frontEnd.submit({
+      apps: [{ program, args, count, env: {} }], mapBy: { by: 'node' }, oversubscribe: false,
+      env: { PATH: '/bin' }, wdir: '/', stdin: { to: 'none' }, launchTimeoutMs: 30_000, ...spec,
+    });
+    return job;
+  };
+  const submit = (...command: [string, ...string[]]): Job => {
+    const job = begin(HOSTS, command, { oversubscribe: true });
+    until(() => job.events.some(({ type }) => type === 'running'), 'the job runs');
+    return job;
+  };
+  const reports: FaultReport[] = [];
+  const inject = (job: number): void => {
+    const owner = { onReport: (report: FaultReport) => void reports.push(report), onAbandoned: nothing };
+    session.faults.begin(owner, {
+      leaseMs: 60_000, ownsSession: false, allow: [], victimsMax: 9, keepRanks: [], keepHosts: [],
+    });
+    session.faults.inject(owner, [
+      {
+        id: 'a', kind: 'test', args: {}, victim: { kind: 'host', host: 1 }, job, timeoutMs: 1000,
+        ...(job > 0 && { durationMs: 3_600_000 }),
+      },
+    ]);
+  };
+  const pidOf = (name: string): number => nodes.get(name)?.platform.env.pid as number;
+  const pause = (name: string): void => {
+    world.pauseProcess(login.host, pidOf(name));
+    world.run({ untilMs: world.nowMs + 10, maxEvents: 1_000_000 });
+  };
+  const resume = (name: string): void => world.resumeProcess(login.host, pidOf(name));
+  const stateOf = (at: number): string | undefined => session.hosts[at]?.state;
+  const end = (): void => {
+    stop();
+    until(() => hasStopped, 'the end', 60_000);
+    assert.equal(world.faults.map(({ error }) => String(error)), []);
+    assert.equal(world.livingProcesses().map(({ command }) => command.join(' ')), [], 'nothing is left');
+  };
+  return {
+    world, session, login, told, nodes, pidOf, pause, resume, until, begin, submit, inject, reports, stateOf, end,
+  };
+}

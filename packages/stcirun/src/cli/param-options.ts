@@ -1,0 +1,53 @@
+/** Options that are short for parameters, such as `--launcher NAME`. */
+
+import { pluginPairs } from '../plugin/params.js';
+import type { FlagValues } from './parse-options.js';
+import type { Pair } from './values.js';
+
+/** `origin`: the option, for messages. */
+export type GivenPair = Pair & { readonly origin: string };
+
+/** `--mca` and its short forms, in order. */
+export function mcaOf(flags: FlagValues): readonly GivenPair[] {
+  const short = (option: string, key: string, value: string | undefined): readonly GivenPair[] => {
+    return value === undefined ? [] : [{ key, value, origin: `--${option} ${value}` }];
+  };
+  const onFailure = flags['on-failure'];
+  return [
+    ...(flags.mca ?? []).map((pair) => ({ ...pair, origin: `--mca ${pair.key}=${pair.value}` })),
+    ...short('launcher', 'launcherproc', flags.launcher),
+    ...pluginPairs(flags.plugin),
+    ...short('overlay', 'overlay.topology', flags.overlay),
+    ...(onFailure?.pairs ?? []).map((pair) => ({ ...pair, origin: `--on-failure ${onFailure?.text}` })),
+    ...(flags.client ? [{ key: 'client.enable', value: 'true', origin: '--client' }] : []),
+    ...launchFailureOf(flags),
+  ];
+}
+
+/** What spare hosts are for, where nothing else is said. */
+export const FOR_SPARES: readonly Pair[] = [
+  { key: 'errmgr.launch', value: 'spare' }, { key: 'errmgr.loss', value: 'use-spare' },
+];
+
+/** `--spares` and `--min-hosts` mean policies of their own where none is named. */
+function launchFailureOf(flags: FlagValues): readonly GivenPair[] {
+  const given = flags['on-launch-failure'];
+  const minHosts = flags['min-hosts'];
+  const pairs: { key: string; value: string; origin: string }[] = [];
+  const key = 'errmgr.launch';
+  const least = `--min-hosts ${minHosts}`;
+  const isSet = (wanted: string): boolean => (flags.mca ?? []).some((pair) => pair.key === wanted);
+  if (given !== undefined) {
+    const origin = `--on-launch-failure ${given.text}`;
+    pairs.push({ key, value: given.policy, origin });
+    if (given.count !== undefined) pairs.push({ key: `${key}.retries`, value: given.count, origin });
+  } else if (minHosts !== undefined && !isSet(key)) {
+    pairs.push({ key, value: 'shrink', origin: least });
+  }
+  for (const pair of flags.spares === undefined ? [] : FOR_SPARES) {
+    const isGiven = isSet(pair.key) || (pair.key === key && given !== undefined);
+    if (!isGiven) pairs.push({ ...pair, origin: `--spares ${flags.spares}` });
+  }
+  if (minHosts !== undefined) pairs.push({ key: `${key}.min`, value: String(minHosts), origin: least });
+  return pairs;
+}
