@@ -103,7 +103,7 @@ export const WHOLE: SitePlan = { steps: ['set-up', 'inject', 'wait', 'undo', 'wa
 
 type Keyed = Exclude<FaultAction, { readonly type: 'injected' | 'undone' | 'failed' }>;
 
-const EVERYWHERE = ['spawn', 'end', 'pause'];
+const EVERYWHERE = ['spawn', 'run', 'end', 'pause'];
 const CAN: Readonly<Record<FaultPart['at']['role'], readonly string[]>> = {
   session: [...EVERYWHERE, 'signal', 'exit'],
   root: [...EVERYWHERE, 'impair', 'restore', 'close', 'kill'],
@@ -255,6 +255,8 @@ function misplacedIn(action: Keyed, { role, host }: FaultPart['at'], place: Faul
       return isWhole(action.status, 255) ? undefined : wrong(`no status: ${action.status}`);
     case 'pause':
       return action.forMs > 0 && Number.isFinite(action.forMs) ? undefined : wrong(`no time: ${action.forMs} ms`);
+    case 'run':
+      return action.program === '' ? wrong('no program') : undefined;
     case 'spawn':
       if (action.program === '') return wrong('no program');
       return isWhole(action.count - 1, Infinity) ? undefined : wrong(`${action.count} of them`);

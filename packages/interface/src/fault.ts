@@ -66,6 +66,8 @@ export interface FaultPlace {
   isUp(host: HostIndex): boolean;
   /** Where a rank runs now; undefined: it has ended or was not started. */
   hostOf(rank: Rank): HostIndex | undefined;
+  /** Of the controller, as `Environment.network`. */
+  readonly network?: string | undefined;
   /** Hops from the controller in the tree as it is: 0 the controller. */
   depth(position: Position): number;
   /** In that tree; undefined: of the controller, and of an agent without one. */
@@ -158,6 +160,12 @@ export type FaultAction =
   /** Starts processes that end with the fault; each is this program, guarded as tools are. */
   | { readonly type: 'spawn'; readonly key: string; readonly program: string; readonly args: readonly string[];
       readonly count: number }
+  /**
+   * Runs a program of the system to its end, which is to come at once. `apartFrom`: in another network than this one
+   * (`Environment.network`) alone; where either is not known, not at all.
+   */
+  | { readonly type: 'run'; readonly key: string; readonly program: string; readonly args: readonly string[];
+      readonly apartFrom?: string | undefined }
   /** Ends what this key started. */
   | { readonly type: 'end'; readonly key: string }
   /** The fault is in force from now on (reported with the time of this agent); it is not any more; it cannot be. */

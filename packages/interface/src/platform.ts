@@ -280,6 +280,8 @@ export interface Environment {
   readonly user: string;
   readonly wdir: string;
   readonly variables: Readonly<Record<string, string>>;
+  /** Names the network stack of this process among all; undefined: the system does not tell. */
+  readonly network?: string | undefined;
   /** Logical processors of this machine, at least 1. */
   readonly cpuCount: number;
   /** Processor time of this thread so far; undefined if the system does not tell. */

@@ -80,6 +80,17 @@ class NodeEnvironment implements Environment {
     return Math.max(1, builtin('node:os').availableParallelism());
   }
 
+  /** Namespaces have numbers of the running kernel. */
+  get network(): string | undefined {
+    const { readFileSync, readlinkSync } = builtin('node:fs');
+    try {
+      const kernel = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+      return `${kernel} ${readlinkSync('/proc/self/ns/net')}`;
+    } catch {
+      return undefined;
+    }
+  }
+
   cpuTimes(): CpuTimes | undefined {
     try {
       const text = builtin('node:fs').readFileSync('/proc/thread-self/schedstat', 'latin1');

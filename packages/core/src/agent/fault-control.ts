@@ -79,7 +79,7 @@ export class FaultControl implements SessionFaults {
     this.#init = init;
     const { node, session } = init;
     this.#reports = new FaultReports(node.platform.clock, () => this.#experiment?.owner);
-    this.#places = new FaultPlaces(session);
+    this.#places = new FaultPlaces(session, node.platform.env.network);
     node.messages.on('fault.report', (report, from) => this.#onReport(report, from));
   }
 

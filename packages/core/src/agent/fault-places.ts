@@ -19,8 +19,12 @@ export interface SessionPlaces {
 export class FaultPlaces implements KeptPlace {
   readonly #session: SessionPlaces;
 
-  constructor(session: SessionPlaces) {
+  readonly #network: string | undefined;
+
+  /** `network`: of the controller. */
+  constructor(session: SessionPlaces, network: string | undefined) {
     this.#session = session;
+    this.#network = network;
   }
 
   get hosts(): number {
@@ -32,6 +36,7 @@ export class FaultPlaces implements KeptPlace {
     const { table } = this.#session;
     return {
       hosts: this.hosts,
+      network: this.#network,
       isUp: (host) => table !== undefined && host < table.size && table.get(host).state === 'up',
       hostOf: (rank) => this.#session.hostOf(job, rank),
       depth: (position) => (position === 0 ? 0 : this.pathOf(bootHost(position)).length - 1),

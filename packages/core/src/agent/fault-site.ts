@@ -168,6 +168,7 @@ export class FaultSite {
     done: (problem?: string) => void,
   ): void {
     if (action.type === 'spawn') return this.#processes.spawn(key, action, done);
+    if (action.type === 'run') return this.#processes.run(action, done);
     if (action.type === 'end') return this.#processes.end(key, action.key, done);
     const { hands } = this.#init;
     const hand = Object.hasOwn(hands, action.type) ? hands[action.type] as Hand<typeof action.type> : undefined;

@@ -226,3 +226,38 @@ suite('processes of faults', (test) => {
       ['57 processes are too many: the faults of an agent have 256 at most', 200]);
   });
 });
+
+suite('programs that faults run to their end', (test) => {
+  function run(network: string | undefined, apartFrom: string | undefined, script: readonly string[] = []) {
+    const answers: (string | undefined)[] = [];
+    let spec: SpawnSpec | undefined;
+    const spawn = (given: SpawnSpec, events: ProcessEvents) => {
+      spec = given;
+      queueMicrotask(() => {
+        for (const words of script) events.onOutput('stderr', new TextEncoder().encode(words), 0);
+        events.onExit({ status: script.length });
+        events.onOutputEnd('stderr');
+      });
+      return { readable: () => undefined };
+    };
+    const platform = { env: { hostname: 'h', network, variables: { PATH: '/p' } }, processes: { spawn },
+      clock: { after: () => ({ cancel: () => undefined }) } };
+    new FaultProcesses({ platform } as unknown as AgentNode)
+      .run({ type: 'run', key: 'k', program: 'nft', args: ['x'], apartFrom }, (problem) => answers.push(problem));
+    return new Promise<[typeof answers, SpawnSpec | undefined]>((done) => queueMicrotask(() => done([answers, spec])));
+  }
+
+  test('in a network that is that of the controller, or not known, nothing is run', async () => {
+    assert.equal(await run('k 1', 'k 1'), [['h shares the network of the machine of the controller'], undefined]);
+    const unknown = ['the system does not tell whether h has a network apart'];
+    assert.equal([await run(undefined, 'k 1'), await run('k 1', '')], [[unknown, undefined], [unknown, undefined]]);
+  });
+
+  test('elsewhere it is, apart from this process, and the first line of its words is told', async () => {
+    const [answers, spec] = await run('k 1', 'k 2');
+    const env = { PATH: '/p:/usr/local/sbin:/usr/sbin:/sbin' };
+    assert.equal([answers, spec?.lifetime, spec?.env], [[undefined], 'apart', env]);
+    assert.equal((await run('k 1', undefined, ['Error: no', ' right\nx']))[0],
+      ['nft ended by exit code 2: Error: no right']);
+  });
+});

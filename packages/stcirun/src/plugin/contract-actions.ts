@@ -58,6 +58,7 @@ const ACTIONS: Readonly<Record<'detector' | 'notifier' | 'fault' | 'host' | 'job
     kill: { key: text, what: text }, pause: { key: text, what: text, forMs: time },
     impair: { key: text, peers: indices, how: object }, restore: { key: text, peers: indices },
     close: { key: text, peers: indices }, spawn: { key: text, program: text, args: texts, count: index },
+    run: { key: text, program: text, args: texts, apartFrom: maybe(text) },
     end: { key: text }, injected: { text }, undone: {}, failed: { reason: text },
   },
   host: {
