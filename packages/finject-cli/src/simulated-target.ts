@@ -3,7 +3,7 @@
  * environment and launcher. Parameters are those of the file alone, so that a simulation is the same on each machine.
  */
 
-import type { Configuration, Experiment, TargetShape } from '@stci/finject/experiment';
+import { leavesOf, type Configuration, type Experiment, type TargetShape } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
 import { addComponents, checkSimulated, type SimulatedTarget } from '@stci/swarm';
 import { prepareTarget, targetShape, type PreparedTarget } from './target.js';
@@ -22,6 +22,11 @@ export function simulated(experiment: Experiment): Experiment {
   if (target.session !== undefined) {
     throw new StciError('STCI_EXPERIMENT_INVALID',
       `target: session ${target.session} cannot be simulated. Leave it out: each repeat then has its own.`);
+  }
+  const real = leavesOf(experiment.faults).find(({ kind }) => kind === 'network');
+  if (real !== undefined) {
+    throw new StciError('STCI_EXPERIMENT_INVALID', `fault ${real.name}: kind network cannot be simulated, as the `
+      + 'simulation has no packets. Use kind partition or link, whose links are those that are simulated.');
   }
   const isNamed = target.options.some((word) => /(?:^|=)allocation(?:=|$)/u.test(word));
   const options = [...(isNamed ? [] : NOT_OF_BATCH_JOB), ...target.options];

@@ -10,7 +10,8 @@ const PROGRAMS = fileURLToPath(new URL('../../stcirun/dist/bundle', import.meta.
 
 function experimentOf(target: Partial<Target>, more: Partial<Experiment> = {}): Experiment {
   const whole = { options: [], program: ['sleep', '1'], session: undefined, simulated: undefined, ...target };
-  return { name: 'e', target: whole, hosts: ['a', 'b', 'c'], configurations: [], ...more } as unknown as Experiment;
+  const hosts = ['a', 'b', 'c'];
+  return { name: 'e', target: whole, hosts, configurations: [], faults: [], ...more } as unknown as Experiment;
 }
 
 suite('simulated target', (test) => {
@@ -66,6 +67,9 @@ suite('simulated target', (test) => {
       const said = await simulatedTargets(experimentOf(target), PROGRAMS).catch((thrown: Error) => thrown.message);
       assert.match(String(said), expected);
     }
+    const part = { name: 'cut', kind: 'network', parts: [] };
+    const whole = { name: 'whole', kind: 'compose', parts: [part] };
+    assert.throws(() => simulated(experimentOf({}, { faults: [whole] as never })), /fault cut: kind network cannot/u);
     assert.throws(() => simulated(experimentOf({ session: 'night' })), /session night cannot be simulated/u);
   });
 });

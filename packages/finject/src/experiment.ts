@@ -8,6 +8,7 @@ export { parseExperiment } from './experiment/parse.js';
 export { EXPERIMENT_SCHEMA, REPEATS_MAX } from './experiment/schema.js';
 export { planAll, planRepeats, shapeOf, type Planned, type RepeatShortage } from './experiment/plan.js';
 export { planText, triggerText, victimsText } from './experiment/plan-text.js';
+export { leavesOf } from './experiment/timing.js';
 export type * from './history/contracts.js';
 export { HISTORY_FORMAT } from './history/contracts.js';
 export { encodeRecord, readHistory, readRecords } from './history/jsonl.js';

@@ -6,6 +6,7 @@ import { faultCompliance, type FaultCase, type FaultComponent } from '@stci/test
 /** Arguments of kinds whose defaults are no order. */
 const CASES: Readonly<Record<string, readonly FaultCase[]>> = {
   load: [{ label: 'processes', args: { cpu: 2 } }, { label: 'both', args: { cpu: 1, memory: 4096 } }],
+  network: [{ label: 'a cut', args: {} }, { label: 'loss', args: { mode: 'loss', spare: ['22'] } }],
 };
 
 for (const component of faultComponents) faultCompliance(component as FaultComponent, CASES[component.name]);

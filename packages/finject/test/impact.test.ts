@@ -22,6 +22,7 @@ const CASES: readonly (readonly [string, FaultImpact])[] = [
   ['kind: host, who: {hosts: random 1}', 'ends'],
   ['kind: pause, who: {ranks: 3}, duration: 1s', 'disturbs'],
   ['kind: load, who: {hosts: random 1}, args: {cpu: 1}, duration: 1s', 'disturbs'],
+  ['kind: network, who: {hosts: random 1}, args: {mode: loss, loss: 5}, duration: 1s', 'disturbs'],
   ['kind: partition, who: {partition: halves}, duration: 1s', 'disturbs'],
   ['kind: noop, who: {ranks: 3}, duration: 1s', 'none'],
 ];

@@ -88,17 +88,19 @@ function alerts({ summary, history }: ReportRun, label: string): Markup {
     follows
     is what was recorded until then.</p>` : undefined}
     ${stopped === undefined ? undefined : html`<p class="alert">${of} was stopped before its end (${stopped}).</p>`}
-    ${ofLinks(history.records) ? html`<p class="alert" id="links-alone">Faults link and partition are of the links
-    between agents: what programs had opened for themselves went on.</p>` : undefined}
+    ${hasKind(history.records, ['link', 'partition']) ? html`<p class="alert" id="links-alone">Faults link and
+    partition are of the links between agents: what programs had opened for themselves went on.</p>` : undefined}
+    ${hasKind(history.records, ['network']) ? html`<p class="alert" id="programs-too">Fault network is of whole hosts:
+    what programs had opened for themselves was cut, too, or lossy.</p>` : undefined}
     ${summary.isSimulated ? html`<p class="alert sim" id="simulated">${of} was simulated: times are those of a model
       of the
     network, not of machines.</p>` : undefined}`;
 }
 
-/** Whether a fault of the run was at the links between agents. */
-function ofLinks(records: ReportRun['history']['records']): boolean {
+/** Whether the run has a fault of one of these kinds. */
+function hasKind(records: ReportRun['history']['records'], kinds: readonly string[]): boolean {
   return records.some((record) => record.type === 'repeat'
-    && record.plan.injections.some(({ kind }) => kind === 'link' || kind === 'partition'));
+    && record.plan.injections.some(({ kind }) => kinds.includes(kind)));
 }
 
 function tiles(runs: readonly ReportRun[], groups: readonly Group[]): Markup {
