@@ -11,6 +11,9 @@ export const LINK_PATIENCE = 2;
 /** Handlers of the channel of a child that connects over ws; it ends when its channel is closed at this end. */
 const NOTHING_EXPECTED = { onData: () => undefined, onDrain: () => undefined, onClose: () => undefined };
 
+/** How long the end of a process is awaited that has closed its channel, or has said there what no agent says. */
+const END_WAIT_MS = 300;
+
 export interface ChildChannelInit {
   readonly nativeLink: boolean;
   readonly handshakeMs: number;
@@ -43,6 +46,11 @@ export function openChildChannel(
   const init = { channel, clock: platform.clock, self: identity.self, deadlineMs: LINK_PATIENCE * handshakeMs };
   servePlugins(init, copies.length, (index) => archiveOf?.(index), {
     onOver: (rest) => child.state === 'starting' && use(rest),
-    onFailed,
+    onFailed: (text, broken) => {
+      if (broken === undefined || child.exited) return onFailed(text);
+      // What started the agent, and not it, has ended or is about to: its status says more.
+      if (broken === 'unknown') child.saidFirst = text;
+      platform.clock.after(END_WAIT_MS, () => onFailed(text));
+    },
   });
 }

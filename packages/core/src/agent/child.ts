@@ -64,6 +64,8 @@ export interface Child {
   watch?: StartWatch;
   /** Its channel while it may ask for plugins. */
   transfer?: Channel;
+  /** What it said in place of an agent's first words, as a sentence. */
+  saidFirst?: string;
   /** Deadline of the end of one that was released. */
   endTimer?: Timer;
   readonly diagnostics: string[];
@@ -153,9 +155,10 @@ export function isToldByLink({ process, linkClosed }: Child): boolean {
 }
 
 /** How a child that is being started ended. */
-export function describeExit({ process }: Child, end: ProcessEnd): string {
+export function describeExit({ process, saidFirst }: Child, end: ProcessEnd): string {
   const isClosed = process?.isConnection === true && end.status === 0;
-  return isClosed ? 'it closed its connection' : `the command ${describeEnd(end)}`;
+  const said = saidFirst === undefined ? '' : `${saidFirst}; `;
+  return `${said}${isClosed ? 'it closed its connection' : `the command ${describeEnd(end)}`}`;
 }
 
 /** How its process ended. */

@@ -44,7 +44,11 @@ export function servePlugins(
   init: TransferInit,
   count: number,
   archiveOf: (index: number) => Uint8Array | undefined,
-  events: { onOver(rest: Channel): void; onFailed(text: string): void },
+  events: {
+    onOver(rest: Channel): void;
+    /** `broken`: why the channel cannot be used; else the agent has said what is wrong. */
+    onFailed(text: string, broken?: 'closed' | 'unknown'): void;
+  },
 ): void {
   const { channel, self } = init;
   const asked = new Set<number>();
@@ -76,7 +80,7 @@ export function servePlugins(
     },
     onDrain: sendParts,
     onOver: (rest) => (problem === '' ? events.onOver(rest) : events.onFailed(problem)),
-    onFailed: (error) => events.onFailed(error.message),
+    onFailed: ({ message, code }) => events.onFailed(message, code === 'STCI_LINK_CLOSED' ? 'closed' : 'unknown'),
   });
 }
 
