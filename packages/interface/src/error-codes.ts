@@ -37,6 +37,8 @@ export const EXIT = {
   survived: 203,
   /** Of finject: a repeat did not pass. */
   experiment: 204,
+  /** Ranks of one program that is linked with MPI ran each as an MPI job of its own. */
+  singletons: 205,
   /** A defect of STCI: please report it. */
   internal: 215,
 } as const;
@@ -201,6 +203,11 @@ export const ERROR_KINDS = {
    * those that the message lists as their user, or mend the file system that they hang in.
    */
   STCI_TOOL_SURVIVED: kind(EXIT.survived),
+  /**
+   * Ranks of a program that is linked with MPI, which stcirun does not support yet: each was an MPI job of size 1. To
+   * do: start it by the mpiexec of its MPI, or by srun; if each rank is to be alone, --mca mpi.singletons=warn.
+   */
+  STCI_MPI_SINGLETONS: kind(EXIT.singletons),
   /**
    * The user ended the job: the exit code is 128 + the signal's number, 130 for Ctrl-C. To do: nothing; it was asked
    * for.

@@ -93,7 +93,7 @@ suite('stcirun, programs linked with MPI', (test) => {
     rmSync(directory, { recursive: true });
   });
 
-  test.skipIf(!compiler, 'needs a C compiler', 'a remark, once a job of several ranks', async () => {
+  test.skipIf(!compiler, 'needs a C compiler', 'a remark, once a job of several ranks, and its exit code', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'stci-mpi-'));
     const compile = (source: string, ...args: readonly string[]): void => {
       const made = spawnSync('cc', ['-x', 'c', '-', ...args], { cwd: directory, input: source });
@@ -103,10 +103,21 @@ suite('stcirun, programs linked with MPI', (test) => {
     const link = ['-Wl,-rpath,$ORIGIN', '-x', 'none', './libmpi.so.12'];
     compile('int MPI_Init(void);\nint main(void) { return MPI_Init(); }', '-o', 'program', ...link);
     const result = await run(['-n', '3', './program'], { cwd: directory });
-    assert.is(result.exitCode, 0, result.err);
+    assert.is(result.exitCode, 205, result.err);
     assert.is(result.err.split('program is linked with MPI').length, 2, result.err);
+    assert.match(result.err, './program: all ranks ended with 0, each as an MPI job of size 1');
     assert.is((await run(['-n', '1', './program'], { cwd: directory })).err, '');
-    assert.is((await run(['-q', '-n', '2', './program'], { cwd: directory })).err, '');
+    const quiet = ['-q', '-n', '2', './program'];
+    assert.match((await run(quiet, { cwd: directory })).err, /^stcirun: \.\/program: all ranks .*singletons=warn\n$/u);
+    const warn = await run(['--mca', 'mpi.singletons=warn', ...quiet.slice(1)], { cwd: directory });
+    assert.is(warn.exitCode, 0, warn.err);
+    assert.match(warn.err, /^stcirun: \.\/program is linked with MPI[^\n]*\n$/u);
+    const failed = await run(['-n', '2', 'sh', '-c', 'exit 3', ':', ...quiet.slice(1)], { cwd: directory });
+    assert.is(failed.exitCode, 3, failed.err);
+    assert.not.match(failed.err, 'all ranks ended with 0');
+    const report = await run(['--json', ...quiet.slice(1)], { cwd: directory });
+    const last = JSON.parse(report.out.trimEnd().split('\n').at(-1) as string);
+    assert.equal([last.report.exitCode, last.report.cause.code], [205, 'STCI_MPI_SINGLETONS']);
     rmSync(directory, { recursive: true });
   }, { timeoutMs: 30_000 });
 });

@@ -39,7 +39,9 @@ exec "$@"
 `;
 
 /** Makes the package in a directory, which the caller removes; its parent has room for a cache and sessions. */
-export function makeWrapper(): { readonly place: string; readonly plugin: string; readonly env: Record<string, string> } {
+export function makeWrapper(): {
+  readonly place: string; readonly plugin: string; readonly env: Record<string, string>;
+} {
   const place = realpathSync(mkdtempSync(join(tmpdir(), 'stci-wrapper-')));
   const plugin = join(place, 'wrap');
   writePackage(plugin, {

@@ -17,6 +17,13 @@ export interface RunOptions {
   };
 }
 
+/** What is worth a remark once all ranks run. */
+export interface RunRemarks {
+  readonly texts: readonly string[];
+  /** With which the job has failed if its exit code would be 0. */
+  readonly failure?: StciError;
+}
+
 /** The caller's standard output and error. */
 export interface RunScreen {
   /** A line of our own on standard error; never inside a line of a rank. Errors may be shown in a colour. */

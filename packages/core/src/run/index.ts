@@ -4,7 +4,7 @@
  */
 
 export type {
-  EventFile, OutputSink, RunDriver, RunProgress, RunScreen, SignalActions, StdinSource,
+  EventFile, OutputSink, RunDriver, RunProgress, RunRemarks, RunScreen, SignalActions, StdinSource,
 } from './contracts.js';
 export { eventJson } from './event-json.js';
 export type { AttemptJson, EventJson, ExitReportJson, RankJson, RecordJson, ReportJson } from './json-types.js';

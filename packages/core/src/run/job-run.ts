@@ -10,10 +10,11 @@ import type {
   Timer,
 } from '@stci/interface';
 import type { StreamName } from '../iof/source.js';
-import type { OutputSink, RunDriver, RunOptions, RunProgress, RunScreen, StdinSource } from './contracts.js';
+import type { OutputSink, RunDriver, RunOptions, RunProgress, RunRemarks, RunScreen, StdinSource } from './contracts.js';
 import { EventLog } from './event-log.js';
 import {
-  causeElsewhere, exitCodeWithoutReport, interruptCause, isOwnFailure, leftOutCause, outputCause, settleReport,
+  causeElsewhere, exitCodeWithoutReport, interruptCause, isOwnFailure, leftOutCause, outputCause, programCause,
+  settleReport,
   signalText,
 } from './outcome.js';
 import { FailureNews } from './failure-news.js';
@@ -44,8 +45,8 @@ export interface JobRunInit {
   readonly detach?: { readonly text: string; readonly isViewer: boolean } | undefined;
   /** Agents of that host run on this machine, without a login. */
   readonly isHere?: (host: string) => boolean;
-  /** What else is worth a remark; asked when all ranks run. */
-  readonly remarks?: () => readonly string[];
+  /** Asked when all ranks run. */
+  readonly remarks?: () => RunRemarks;
   /** Called once, last. */
   readonly onExit: (exitCode: number) => void;
 }
@@ -65,6 +66,7 @@ export class JobRun implements FrontEndEvents {
   #map: JobMap;
   /** Why the job is ending. */
   #endReason: string | undefined;
+  #remarks: RunRemarks = { texts: [] };
   /** Ranks that have ended. */
   #ended = 0;
   /** Chunks of output that are not yet written. */
@@ -155,7 +157,8 @@ export class JobRun implements FrontEndEvents {
         return this.#onStarted(event.rank, event.pid);
       case 'running':
         this.#logStep(this.#map.size === 1 ? 'the rank is running' : `all ${this.#map.size} ranks are running`);
-        for (const text of this.#init.remarks?.() ?? []) this.#remark(text);
+        this.#remarks = this.#init.remarks?.() ?? this.#remarks;
+        for (const text of this.#remarks.texts) this.#remark(text);
         return;
       case 'restarting':
       case 'warning':
@@ -297,6 +300,8 @@ export class JobRun implements FrontEndEvents {
     this.#report = report;
     const { leftOut } = this.#news;
     if (this.#init.options.strict && leftOut.size > 0) this.#addCause(leftOutCause(leftOut));
+    const { failure } = this.#remarks;
+    if (failure !== undefined && report.exitCode === 0) this.#addCause(programCause(failure));
     this.#stdin?.stop();
     this.#frontEnd?.stop();
     this.#watchStall();

@@ -30,6 +30,11 @@ export function leftOutCause(hosts: Iterable<string>): EndCause {
   return { kind: 'agent-launch', error: toErrorRecord(error), exitCode: error.exitCode };
 }
 
+/** Its programs did not do what they were started for, though they ended well. */
+export function programCause(error: StciError): EndCause {
+  return { kind: 'tool-status', error: toErrorRecord(error), exitCode: error.exitCode };
+}
+
 const OWN_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   'STCI_JOB_INTERRUPTED', 'STCI_OUTPUT_CLOSED', 'STCI_OUTPUT_FAILED',
 ]);

@@ -4,12 +4,13 @@ import type { Registry } from '@stci/core';
 import { allocationComponents, allocationFramework } from '@stci/core/allocation';
 import { assembleRegistry } from '../assembly.js';
 import type { Plugin } from '../plugin/load.js';
+import { mpiGroup } from '../run/mpi-program.js';
 import { sessionGroup } from '../session/params.js';
 import { optionGroup } from './defaults.js';
 
 /** Throws STCI_PLUGIN_INVALID for components whose names others have. */
 export function frontEndRegistry(plugins: readonly Plugin[] = []): Registry {
   return assembleRegistry({
-    groups: [optionGroup, sessionGroup], frameworks: [allocationFramework], components: allocationComponents,
+    groups: [optionGroup, sessionGroup, mpiGroup], frameworks: [allocationFramework], components: allocationComponents,
   }, plugins);
 }

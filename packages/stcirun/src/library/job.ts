@@ -220,7 +220,7 @@ class LaunchedJob implements Job {
     });
     this.#forceMs = run.params.int('tool.grace') + IN_ORDER_MS;
     const followed = {
-      ...run, ...source, remarks: () => mpiRemarks(run.spec, run.map),
+      ...run, ...source, remarks: () => mpiRemarks(run),
       startFrontEnd: (...args: Parameters<JobSource['startFrontEnd']>) => {
         const frontEnd = source.startFrontEnd(...args);
         this.#stopAgents = () => frontEnd.stop();

@@ -39,7 +39,7 @@ export async function startAttach({ line, agents, all, connect }: AttachParams):
   // Of the specification, a run reads where input goes.
   const spec = { hosts: [], stdin: input ? stdin : { to: 'none' } } as unknown as AllocatedJob;
   const isHere = (host: string): boolean => host === prepared.platform.env.hostname;
-  const show = { ...prepared, ignoresHangup: false, map, spec, isHere, remarks: () => [] };
+  const show = { ...prepared, ignoresHangup: false, map, spec, isHere, remarks: () => ({ texts: [] }) };
   checkOutput(show);
   const events = await openEvents(show);
   return showJob({ ...show, events, ...inSession({ client, name, continues }, accepted, true) });

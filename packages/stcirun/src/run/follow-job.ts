@@ -1,6 +1,6 @@
 /** Follows a job, of agents of its own or of a session, to its exit code, with any driver. */
 
-import { JobRun, type JobRunInit, type RunDriver } from '@stci/core/run';
+import { JobRun, type JobRunInit, type RunDriver, type RunRemarks } from '@stci/core/run';
 import type { AcceptedJob, SessionClient } from '@stci/core/session';
 import type { AllocatedJob, FrontEnd, FrontEndEvents, JobMap, Platform } from '@stci/interface';
 import type { HeldAllocation } from '../alloc/held-allocation.js';
@@ -46,8 +46,7 @@ export interface FollowedJob extends JobSource {
   readonly spec: AllocatedJob;
   readonly map: JobMap;
   isHere(host: string): boolean;
-  /** What is worth a remark once all ranks run. */
-  remarks(): readonly string[];
+  remarks(): RunRemarks;
 }
 
 export interface FollowInit extends Pick<JobRunInit, 'options' | 'prefix' | 'onMapped'> {

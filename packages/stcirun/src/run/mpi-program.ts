@@ -1,11 +1,29 @@
 /**
- * Programs linked with MPI. They find no process manager here yet, so each rank would be a job of one, which a
- * warning states. The program's file on this machine is read once all ranks run, so that no start waits for it.
+ * Programs linked with MPI. They find no process manager here yet, so each rank is a job of one, which a warning
+ * states, and the job's exit code. The program's file on this machine is read once all ranks run, so that no start
+ * waits for it.
  */
 
 import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { JobMap, JobSpec } from '@stci/interface';
+import type { ParamGroup } from '@stci/core';
+import type { RunRemarks } from '@stci/core/run';
+import { StciError, type JobMap, type JobSpec, type Params } from '@stci/interface';
+
+export const mpiGroup: ParamGroup = {
+  name: 'mpi',
+  help: 'Programs linked with MPI.',
+  params: {
+    singletons: {
+      type: 'enum',
+      values: ['fail', 'warn'],
+      default: 'fail',
+      scope: 'front-end',
+      help: 'Several ranks of a program that is linked with MPI run each as an MPI job of size 1. fail: the job ends '
+        + 'with exit code 205, if it would with 0; warn: it is only told.',
+    },
+  },
+};
 
 /** Sonames of Open MPI, MPICH and what is built from it; not those of other libraries, such as libmpir. */
 const MPI_LIBRARY = /^libmpi(?:ch|cxx|chcxx|fort|chfort|_[a-z0-9_]+)?\.so/u;
@@ -19,15 +37,23 @@ const PT_DYNAMIC = 2;
 const DT_NEEDED = 1n;
 const DT_STRTAB = 5n;
 
-/** A remark on each program of several ranks that is linked with MPI. */
-export function mpiRemarks({ apps, env, wdir }: JobSpec, map: JobMap): readonly string[] {
+/** A remark on each program of several ranks that is linked with MPI, and the failure of the job. */
+export function mpiRemarks({ spec, map, params }: {
+  readonly spec: Pick<JobSpec, 'apps' | 'env' | 'wdir'>; readonly map: JobMap; readonly params: Params;
+}): RunRemarks {
+  const { apps, env, wdir } = spec;
   const counts = new Array<number>(apps.length).fill(0);
   for (const { runs } of map.hosts) for (const { app, count } of runs) counts[app] = (counts[app] ?? 0) + count;
   const found = apps.filter(({ program, wdir: own }, i) => {
     return (counts[i] ?? 0) > 1 && isMpiProgram(program, env['PATH'] ?? '', own ?? wdir);
   });
-  return [...new Set(found.map(({ program }) => program))].map((program) =>
+  const programs = [...new Set(found.map(({ program }) => program))];
+  const texts = programs.map((program) =>
     `${program} is linked with MPI, which stcirun does not support yet: each rank is an MPI job of its own, of size 1`);
+  if (programs.length === 0 || params.string('mpi.singletons') === 'warn') return { texts };
+  const text = `${programs.join(', ')}: all ranks ended with 0, each as an MPI job of size 1, as stcirun does not `
+    + 'support MPI yet. Start it by the mpiexec of its MPI, or by srun; if each rank is to be alone: --mca mpi.singletons=warn';
+  return { texts, failure: new StciError('STCI_MPI_SINGLETONS', text) };
 }
 
 function isMpiProgram(program: string, path: string, wdir: string): boolean {

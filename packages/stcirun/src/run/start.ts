@@ -63,7 +63,7 @@ async function runJob(run: PlannedRun, agents: string, ignoresHangup: boolean): 
     await sayBatchJob(run);
     namedPromises(run).forEach((promise) => run.say(promiseText(promise)));
   }
-  const show: ShowParams = { ...run, ignoresHangup, remarks: () => mpiRemarks(run.spec, run.map) };
+  const show: ShowParams = { ...run, ignoresHangup, remarks: () => mpiRemarks(run) };
   checkOutput(show);
   if (request.dryRun) return 0;
   if (request.each !== undefined) return (await import('./each.js')).runEach(run, request.each, ignoresHangup);
