@@ -178,12 +178,25 @@ function needsHooks(plan: Plan): boolean {
  * requires an Error with a name, a message and a stack, here of one line.
  */
 function plainError({ name }: Test, text: string): Error {
-  if (!underRunner) process.stdout.write(`\nFAIL ${name}\n${text.replace(/^(?!$)/gmu, '    ')}\n\n`);
+  if (!underRunner) process.stdout.write(`\nFAIL ${name}\n${newsOf(name, text).replace(/^(?!$)/gmu, '    ')}\n\n`);
   const error = new Error(underRunner ? 'failed' : 'as told above');
   error.stack = error.message;
   return error;
 }
 
+/** Texts of failures as they were printed, without numbers → the test that had them first. */
+const printed = new Map<string, string>();
+
+/** Promises are checked at many sizes: what differs from an earlier failure in numbers alone is no news. */
+function newsOf(name: string, text: string): string {
+  const kind = text.replace(/\d+(?:,\d+)*/gu, '#');
+  const first = printed.get(kind);
+  if (first === undefined || !/ is broken\. /u.test(text)) {
+    printed.set(kind, name);
+    return text;
+  }
+  return `${text.split('\n', 1)[0]?.split('. ', 1)[0]}, as in ${first}`;
+}
 
 /** Runs a test with its hooks and records its result; returns the text of its failure. */
 async function runTest(plan: Plan, test: Test, beforeFailed: readonly unknown[]): Promise<string | undefined> {

@@ -36,6 +36,21 @@ suite('stci plugin check: suites', (test) => {
     test(`the example ${name} is right, its own test included`, () => at.checkExample(name), { timeoutMs: 200_000 });
   }
 
+  test('counter-examples that differ in numbers alone are one', () => {
+    const code = `import { accept, defineComponent, topologyFramework } from '@stci/core/component';
+export default defineComponent({ framework: topologyFramework, name: 'some', version: '1.0.0', frameworkVersion: 1,
+  help: 'Some tree.', params: {}, query: () => accept(1), create: (_deps, _params, { kind, size }) => ({ kind, size,
+    diameter: 1, neighbours: () => [], nextHop: (source) => source,
+    spanningTree: (root) => ({ root, parent: () => undefined, children: () => [], depth: () => 0,
+      subtreeSize: () => 1 }) }) });`;
+    const found = check('suite-folds', code, { framework: 'topology' }).filter((one) => one.check === 'compliance');
+    const { stdout } = run('suite-folds', '--compliance');
+    const blocks = stdout.split('\n').filter((line) => line.startsWith('error: '));
+    const more = [...stdout.matchAll(/^ {4}and (\d+) more like it$/gmu)].reduce((sum, [, one]) => sum + Number(one), 0);
+    assert.ok(more > 0 && blocks.length + more === found.length, `${found.length} findings:\n${stdout}`);
+    assert.match(stdout, `\n${found.length} errors`);
+  }, LONG);
+
   test('what test.js finds is found', () => {
     const directory = join(place, 'linked');
     check('linked', record(''));

@@ -7,6 +7,7 @@ import { counted } from '@stci/core';
 import { ERROR_KINDS } from '@stci/interface';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import type { CheckReport } from '../plugin/check-plugin.js';
+import { foldFindings } from '../plugin/fold-findings.js';
 import { printOut } from '../print.js';
 import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
 import { commonFlags, StciCommand } from './base.js';
@@ -52,10 +53,13 @@ function reportText({ path, findings, passed, ...report }: CheckReport, complian
   const size = report.files === undefined ? '' : `, ${counted(report.files, 'file')}, ${report.bytes} bytes`;
   const head = name === undefined ? `${path}\n` : `${path}: ${name} ${version}, API ${api}${size}\n`;
   const components = report.components.map((one) => `  ${one}\n`).join('');
-  const lines = findings.map(({ level, file, text }) => `${level}: ${file}: ${text}\n`).join('');
+  const { shown, rest } = foldFindings(findings);
+  const lines = shown.map(({ finding: { level, file, text }, more }) =>
+    `${level}: ${file}: ${text}\n${more === 0 ? '' : `    and ${more} more like it\n`}`);
+  if (rest > 0) lines.push(`and ${counted(rest, 'more finding')}: --json has all\n`);
   const errors = findings.filter(({ level }) => level === 'error').length;
   const untested = errors === 0 ? '. With --compliance its suite runs, too' : '';
   const suites = compliance ? `, ${counted(passed, 'test')} of compliance passed` : untested;
   const warnings = counted(findings.length - errors, 'warning');
-  return `${head}${components}${lines}${counted(errors, 'error')}, ${warnings}${suites}\n`;
+  return `${head}${components}${lines.join('')}${counted(errors, 'error')}, ${warnings}${suites}\n`;
 }
