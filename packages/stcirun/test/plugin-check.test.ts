@@ -1,7 +1,9 @@
 /** `stci plugin check`: each thing that can be wrong with a package is a finding, which names its file and a remedy. */
 // @timeoutMs 300000
 
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { assert, suite } from '@stci/testkit';
 import { CheckPlace, record, type Finding } from './check-place.js';
@@ -72,6 +74,52 @@ spawn('sleep', ['300'], { stdio: ['ignore', 'inherit', 'inherit', 3] });
 writeSync(3, 'no message\\n');
 throw new Error('no luck');
 ${record('')}`), 'code', './index.js', /cannot be loaded: no luck/u);
+  test('--fix writes what the code declares, and nothing else, once', () => {
+    const params = "params: { depth: { type: 'int', default: 2, min: 1, help: 'Deep.' } }";
+    check('fixed', record(params), { help: undefined });
+    const file = join(place, 'fixed/package.json');
+    const manifest = (declared: string): string => `{
+\t"version": "1.0.0", "name": "fixed",
+\t"stci": {
+\t\t"components": [
+\t\t\t{ "name": "some", "framework": "launcher", "module": "./index.js"${declared} }
+\t\t],
+\t\t"api": "^1"
+\t},
+\t"type": "module"
+}`;
+    writeFileSync(file, manifest(''));
+    chmodSync(file, 0o640);
+    const before = run('fixed');
+    assert.match(before.stdout, /help: it is missing[^]*--fix writes help, parameters and arguments of the code into/u);
+    const { code, stdout } = run('fixed', '--fix');
+    assert.match(stdout, '\nwrote into package.json: launcher:some: help, params\n');
+    assert.is(code, 0, stdout);
+    const fixed = manifest(', "help": "Some tree.", '
+      + '"params": {"depth":{"type":"int","default":2,"min":1,"help":"Deep."}}');
+    assert.is(readFileSync(file, 'utf8'), fixed);
+    assert.is(statSync(file).mode & 0o777, 0o640);
+    const { ino } = statSync(file);
+    assert.not.match(run('fixed', '--fix').stdout, 'wrote into');
+    assert.equal([statSync(file).ino, readFileSync(file, 'utf8')], [ino, fixed]);
+    writeFileSync(file, fixed.replace('"default":2', '"default":3').replace('Some tree.', 'Others.'));
+    assert.match(run('fixed').stdout, /differ in help[^]*--fix writes/u);
+    assert.is(run('fixed', '--fix').code, 0);
+    assert.is(readFileSync(file, 'utf8'), fixed);
+    assert.equal(readdirSync(join(place, 'fixed')).sort(), ['README.md', 'index.js', 'package.json']);
+  }, LONG);
+
+  test('--fix follows a link of the directory, and leaves what it cannot read', () => {
+    check('linked', record(''), { help: undefined });
+    symlinkSync('linked', join(place, 'link'));
+    assert.match(run('link', '--fix').stdout, 'wrote into package.json: launcher:some: help\n');
+    assert.is(run('linked').code, 0);
+    check('unread', record(''));
+    writeFileSync(join(place, 'unread/package.json'), '{ no');
+    assert.match(run('unread', '--fix').stdout, 'it is no JSON');
+    assert.is(readFileSync(join(place, 'unread/package.json'), 'utf8'), '{ no');
+  }, LONG);
+
   const missing = whyNoNamespaces();
   test.skipIf(missing !== undefined, missing ?? '', 'the example unshare is right, its own test included', () => {
     at.checkExample('unshare');

@@ -11,7 +11,7 @@ import type { AnyComponent } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { pluginFrameworks } from '../assembly.js';
 import { CALL_SPEAKER, CHECK_FD, type CheckMessage, type Finding } from './findings.js';
-import { openPlugin } from './load.js';
+import { codeDeclarations, openPlugin } from './load.js';
 import { watchPlugins } from './watch.js';
 
 /** One call, of processor time where others compete for it; what is made of several takes longer. */
@@ -105,10 +105,16 @@ async function runTests(tests: readonly CollectedTest[], file: string): Promise<
 }
 
 async function main(): Promise<void> {
-  const [path = '', compliance] = process.argv.slice(2);
-  const plugin = openPlugin(path, pluginFrameworks());
+  const [path = '', mode] = process.argv.slice(2);
+  const compliance = mode === 'compliance' ? mode : undefined;
   // The thread names a call that does not return, and ends this process.
   watchPlugins({ timeoutMs: CALL_MS, speaker: CALL_SPEAKER, onFault: () => undefined });
+  if (mode === 'declare') {
+    step('the load of its modules', '.', STEP_MS);
+    tell({ type: 'declared', components: codeDeclarations(path, pluginFrameworks()) });
+    process.exit(0);
+  }
+  const plugin = openPlugin(path, pluginFrameworks());
   for (const [index, component] of plugin.components.entries()) {
     const file = plugin.manifest.components[index]?.module ?? '.';
     if (!checkComponent(component, file) || compliance === undefined) continue;

@@ -14,6 +14,7 @@ import { checkImports } from './check-imports.js';
 import { collectFiles } from './collect.js';
 import { CALL_SPEAKER, CHECK_FD, type CheckMessage, type Finding } from './findings.js';
 import { MANIFEST_FILE, findPlugin } from './find.js';
+import { fixManifest, type CodeDeclaration } from './fix-manifest.js';
 import { openPlugin, type Plugin } from './load.js';
 
 export interface CheckInit {
@@ -22,6 +23,8 @@ export interface CheckInit {
   /** Components that the program has without it. */
   readonly registry: Registry;
   readonly compliance: boolean;
+  /** Help and parameters of the code are written into package.json first. */
+  readonly fix: boolean;
   /** Of this installation's stcirun. */
   readonly root: string;
 }
@@ -36,6 +39,8 @@ export interface CheckReport {
   /** Tests of compliance suites that passed. */
   readonly passed: number;
   readonly findings: readonly Finding[];
+  /** What was written into package.json, by component. */
+  readonly fixed?: readonly string[];
 }
 
 /** How long a process may take to be ready. */
@@ -46,7 +51,9 @@ const MUCH = 0.8;
 export async function checkPlugin(init: CheckInit): Promise<CheckReport> {
   const { path, compliance } = init;
   const findings: Finding[] = [];
-  const blank = { path, components: [], passed: 0, findings };
+  const { declared }: Partial<Ran> = init.fix ? await runCode(init, 'declare') : {};
+  const fixed = declared && attempt(findings, 'manifest', path, () => fixManifest(path, declared)) || [];
+  const blank = { path, components: [], passed: 0, findings, ...(init.fix && { fixed }) };
   const plugin = attempt(findings, 'manifest', path, () => {
     findPlugin(path, pluginFrameworks());
     return openPlugin(path, pluginFrameworks());
@@ -61,11 +68,11 @@ export async function checkPlugin(init: CheckInit): Promise<CheckReport> {
     const text = 'There is none. Say in it what the plugin is for, and how to try it.';
     findings.push({ level: 'warning', check: 'files', file: 'README.md', text });
   }
-  const run = files === undefined ? { passed: 0, findings: [] } : await runCode(init);
+  const run = files === undefined ? { passed: 0, findings: [] } : await runCode(init, compliance ? 'compliance' : undefined);
   findings.push(...run.findings);
   const hash = files === undefined ? undefined : attempt(findings, 'files', path, () => plugin.copy().hash);
   return {
-    path, package: { name, version, api }, components, passed: compliance ? run.passed : 0, findings,
+    ...blank, package: { name, version, api }, components, passed: compliance ? run.passed : 0,
     ...(files && { files: files.length, bytes }), ...(hash !== undefined && { hash }),
   };
 }
@@ -105,10 +112,11 @@ function checkSize(files: number, bytes: number): Finding[] {
 interface Ran {
   readonly passed: number;
   readonly findings: readonly Finding[];
+  readonly declared?: readonly CodeDeclaration[];
 }
 
 /** Resolves at the process's end, which comes at the latest when a step is not done in its time. */
-function runCode({ path, compliance, root }: CheckInit): Promise<Ran> {
+function runCode({ path, root }: CheckInit, mode?: 'compliance' | 'declare'): Promise<Ran> {
   return new Promise((resolve) => {
     const findings: Finding[] = [];
     let passed = 0;
@@ -117,7 +125,8 @@ function runCode({ path, compliance, root }: CheckInit): Promise<Ran> {
       type: 'step', what: 'the process that loads it', file: '.', limitMs: START_MS,
     };
     let isLate = false;
-    const args = [path, ...(compliance ? ['compliance'] : [])];
+    const args = [path, ...(mode === undefined ? [] : [mode])];
+    let declared: readonly CodeDeclaration[] | undefined;
     const child = spawn(process.execPath, [join(root, 'dist/plugin/check-main.js'), ...args], {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       // A group of its own: what the plugin has started ends with it.
@@ -138,6 +147,7 @@ function runCode({ path, compliance, root }: CheckInit): Promise<Ran> {
       if (message.type === 'finding') findings.push(message.finding);
       else if (message.type === 'passed') passed += 1;
       else if (message.type === 'done') isDone = true;
+      else if (message.type === 'declared') declared = message.components;
       else step = message;
       timer = setTimeout(late, step.limitMs);
     });
@@ -150,7 +160,7 @@ function runCode({ path, compliance, root }: CheckInit): Promise<Ran> {
         const end = isLate ? undefined : signal ?? `exit code ${status}`;
         findings.push({ level: 'error', check: 'code', file: step.file, text: endText(step, end, said) });
       }
-      resolve({ passed, findings });
+      resolve({ passed, findings, ...(declared && { declared }) });
     });
   });
 }

@@ -21,8 +21,10 @@ export interface FoundPlugin extends PluginPackage {
   readonly directory: string;
 }
 
-/** Throws STCI_PLUGIN_INVALID. */
-export function findPlugin(path: string, frameworks: readonly AnyFramework[]): FoundPlugin {
+/** `edit`: of the manifest, before it is checked. Throws STCI_PLUGIN_INVALID. */
+export function findPlugin(
+  path: string, frameworks: readonly AnyFramework[], edit = (json: string): string => json,
+): FoundPlugin {
   const stat = lstatSync(path, { throwIfNoEntry: false }) && statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) {
     throw pluginError(path, 'there is no such directory, nor a package of that name in a node_modules from there up');
@@ -40,7 +42,7 @@ export function findPlugin(path: string, frameworks: readonly AnyFramework[]): F
     throw pluginError(path, `it has no ${MANIFEST_FILE}. Expected one whose field "stci" declares its components; `
       + 'docs/plugins.md');
   }
-  return { path, directory, ...readManifest(readJudged(path, real, owned), file, frameworks) };
+  return { path, directory, ...readManifest(edit(readJudged(path, real, owned)), file, frameworks) };
 }
 
 /** What is judged is what is read: another file may take the name meanwhile. */

@@ -1,5 +1,7 @@
 /** What `stci plugin check` finds in a plugin's package: each with the file that it is in, and what to do. */
 
+import type { CodeDeclaration } from './fix-manifest.js';
+
 export interface Finding {
   /** A warning does not keep the plugin from being used. */
   readonly level: 'error' | 'warning';
@@ -23,4 +25,6 @@ export type CheckMessage =
   | { readonly type: 'finding'; readonly finding: Finding }
   /** A test of a suite. */
   | { readonly type: 'passed' }
+  /** Of each component of the manifest, what the code declares. */
+  | { readonly type: 'declared'; readonly components: readonly CodeDeclaration[] }
   | { readonly type: 'done' };

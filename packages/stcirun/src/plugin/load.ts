@@ -11,6 +11,7 @@ import { readReason } from '../run/read-file.js';
 import { collectFiles } from './collect.js';
 import { placed, pluginError } from './error.js';
 import { findPlugin, MANIFEST_FILE, type FoundPlugin } from './find.js';
+import { withoutDeclarations, type CodeDeclaration } from './fix-manifest.js';
 import { guardComponent, guardLoad, type FaultOwner } from './guard.js';
 import { keepInside } from './inside.js';
 import { readManifest } from './manifest.js';
@@ -85,23 +86,36 @@ interface Declared {
   readonly owner: FaultOwner;
 }
 
-/** Throws STCI_PLUGIN_INVALID. */
-function loadComponent({ path, copy, declared, framework, owner }: Declared): AnyComponent {
-  const { hash } = copy();
+/** What the code of a package declares, whatever its manifest says of that. Throws STCI_PLUGIN_INVALID. */
+export function codeDeclarations(path: string, frameworks: readonly AnyFramework[]): readonly CodeDeclaration[] {
+  const found = findPlugin(path, frameworks, withoutDeclarations);
+  const hash = storeFiles(collectFiles(found));
+  return found.manifest.components.map((declared) => {
+    const { help, params, args } = exportedRecord(path, hash, declared);
+    return { help, params, ...(args !== undefined && { args }) };
+  });
+}
+
+/** The record of this component that its module exports, in a copy. Throws STCI_PLUGIN_INVALID. */
+function exportedRecord(path: string, hash: string, declared: PluginComponent): AnyComponent {
   const directory = storedPlugin(hash);
   if (directory === undefined) throw pluginError(path, 'its copy was removed', 'STCI_PLUGIN_FAILED');
   loaded.set(hash, path);
-  const label = `${declared.framework}:${declared.name}`;
   const exported = guardLoad(path, declared.module, () => loadModule(path, directory, declared.module));
   const values: readonly unknown[] = [exported, ...Object.values(exported as object).flat()];
   for (const value of values) checkRecord(value, path, declared);
   const all = values.filter(isComponent);
   const found = all.find((one) => one.framework.name === declared.framework && one.name === declared.name);
-  if (found === undefined) {
-    const names = all.map((one) => `${one.framework.name}:${one.name}`).join(', ');
-    throw pluginError(path, `${declared.module} exports no component ${label}, which its ${MANIFEST_FILE} declares. `
-      + `It exports ${names === '' ? 'no record made by defineComponent' : names}`);
-  }
+  if (found !== undefined) return found;
+  const names = all.map((one) => `${one.framework.name}:${one.name}`).join(', ');
+  throw pluginError(path, `${declared.module} exports no component ${declared.framework}:${declared.name}, which its `
+    + `${MANIFEST_FILE} declares. It exports ${names === '' ? 'no record made by defineComponent' : names}`);
+}
+
+/** Throws STCI_PLUGIN_INVALID. */
+function loadComponent({ path, copy, declared, framework, owner }: Declared): AnyComponent {
+  const label = `${declared.framework}:${declared.name}`;
+  const found = exportedRecord(path, copy().hash, declared);
   if (found.frameworkVersion !== framework.version) {
     throw pluginError(path, `${label} was written for version ${found.frameworkVersion} of framework `
       + `${framework.name}, which is at version ${framework.version}. Update the plugin`);

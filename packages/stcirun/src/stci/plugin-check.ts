@@ -7,6 +7,7 @@ import { counted } from '@stci/core';
 import { ERROR_KINDS } from '@stci/interface';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
 import type { CheckReport } from '../plugin/check-plugin.js';
+import { MANIFEST_FILE } from '../plugin/find.js';
 import { foldFindings } from '../plugin/fold-findings.js';
 import { printOut } from '../print.js';
 import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
@@ -14,9 +15,11 @@ import { commonFlags, StciCommand } from './base.js';
 
 export class PluginCheckCommand extends StciCommand {
   static override readonly summary = 'what is wrong with the package of a plugin, and what to do about it';
-  static override readonly synopsis = 'PATH [--compliance] [--json]';
+  static override readonly synopsis = 'PATH [--compliance] [--fix] [--json]';
   static override readonly page = 'plugins.md';
   static override readonly details = `
+With --fix, what the code declares of help, parameters and arguments is written into package.json first, where that is
+missing there or differs; the rest of the file stays as it is.
 Reads package.json, owners and modes, sizes, names, imports; then loads each component in a process of its own, asks it
 and makes it with default parameters. With --compliance its framework's suite runs, with default parameters, and the
 package's test.js, if it is linked with STCI (stci plugin new): some seconds. Exit code 0: nothing is wrong but what
@@ -25,6 +28,7 @@ warnings say.
 Examples:
   stci plugin check ./my-topology
   stci plugin check ./my-topology --compliance
+  stci plugin check ./my-topology --fix
 `;
 
   static override args = {
@@ -32,6 +36,7 @@ Examples:
   };
   static override flags = {
     compliance: Flags.boolean({ description: 'runs the compliance suite, too' }),
+    fix: Flags.boolean({ description: "writes the code's help and parameters into package.json" }),
     json: commonFlags.json,
   };
 
@@ -41,12 +46,16 @@ Examples:
     const { checkPlugin } = await import('../plugin/check-plugin.js');
     // Programs are in dist/bundle of the package.
     const root = dirname(dirname(this.config.root));
-    const report = await checkPlugin({ path, registry: frontEndRegistry(), compliance: flags.compliance, root });
-    printOut(flags.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportText(report, flags.compliance));
+    const { compliance, fix } = flags;
+    const report = await checkPlugin({ path, registry: frontEndRegistry(), compliance, fix, root });
+    printOut(flags.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportText(report, compliance));
     const isWrong = report.findings.some(({ level }) => level === 'error');
     return isWrong ? ERROR_KINDS.STCI_PLUGIN_INVALID.exitCode : 0;
   }
 }
+
+/** What --fix would mend. */
+const FIXABLE = / differ in (?:help|params|args)|\.components\[\d+\]\.(?:help|params|args)\b/u;
 
 function reportText({ path, findings, passed, ...report }: CheckReport, compliance: boolean): string {
   const { name, version, api } = report.package ?? {};
@@ -57,9 +66,13 @@ function reportText({ path, findings, passed, ...report }: CheckReport, complian
   const lines = shown.map(({ finding: { level, file, text }, more }) =>
     `${level}: ${file}: ${text}\n${more === 0 ? '' : `    and ${more} more like it\n`}`);
   if (rest > 0) lines.push(`and ${counted(rest, 'more finding')}: --json has all\n`);
+  if (report.fixed === undefined && findings.some(({ text }) => FIXABLE.test(text))) {
+    lines.push(`--fix writes help, parameters and arguments of the code into ${MANIFEST_FILE}\n`);
+  }
+  const fixed = report.fixed?.map((text) => `wrote into ${MANIFEST_FILE}: ${text}\n`).join('') ?? '';
   const errors = findings.filter(({ level }) => level === 'error').length;
   const untested = errors === 0 ? '. With --compliance its suite runs, too' : '';
   const suites = compliance ? `, ${counted(passed, 'test')} of compliance passed` : untested;
   const warnings = counted(findings.length - errors, 'warning');
-  return `${head}${components}${lines.join('')}${counted(errors, 'error')}, ${warnings}${suites}\n`;
+  return `${head}${components}${fixed}${lines.join('')}${counted(errors, 'error')}, ${warnings}${suites}\n`;
 }
