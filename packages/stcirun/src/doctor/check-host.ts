@@ -6,7 +6,9 @@
 import { localCommand } from '@stci/host-program';
 import type { HostSpec } from '@stci/interface';
 import { diagnose, hostProblem, kexAdvice, type SshParams } from '@stci/launcher-ssh';
-import { bad, CHECKS, good, NONE, warn, type BatchCheckName, type Check, type CheckName } from './check.js';
+import {
+  bad, CHECKS, good, NONE, warn, type BatchCheckName, type Check, type CheckName, type LaunchCheckName,
+} from './check.js';
 import { hostFacts, probeProgram, type HostFacts, type ProbeParams } from './probe.js';
 import { reach, type Reach } from './reach.js';
 import { makeNonce, probeCommand, runProbe, type Clock, type ProbeResult } from './run-probe.js';
@@ -19,7 +21,8 @@ export interface HostReport {
   readonly checks: HostChecks;
 }
 
-export type HostChecks = Readonly<Record<CheckName, Check>> & Readonly<Partial<Record<BatchCheckName, Check>>>;
+export type HostChecks = Readonly<Record<CheckName, Check>>
+  & Readonly<Partial<Record<BatchCheckName | LaunchCheckName, Check>>>;
 
 export interface DoctorParams extends ProbeParams {
   /** undefined: this machine, without a login. */

@@ -7,6 +7,10 @@ export type CheckName = (typeof CHECKS)[number];
 export const BATCH_CHECKS = ['slurm', 'cpus'] as const;
 export type BatchCheckName = (typeof BATCH_CHECKS)[number];
 
+/** What is seen of a host by starting an agent there, where nothing more is known of how that is done. */
+export const LAUNCH_CHECKS = ['agent', 'program'] as const;
+export type LaunchCheckName = (typeof LAUNCH_CHECKS)[number];
+
 /** `none`: unknown, or does not apply. */
 export type CheckState = 'good' | 'warn' | 'bad' | 'none';
 

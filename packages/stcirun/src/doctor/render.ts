@@ -1,7 +1,9 @@
 /** What doctor found, as a table with the problems below it, or as one JSON object. */
 
 import { alignColumns, foldHostlist } from '@stci/core';
-import { BATCH_CHECKS, CHECKS, type BatchCheckName, type CheckName } from './check.js';
+import {
+  BATCH_CHECKS, CHECKS, LAUNCH_CHECKS, type BatchCheckName, type CheckName, type LaunchCheckName,
+} from './check.js';
 import type { HostReport } from './check-host.js';
 import type { AllocationReport } from './slurm-report.js';
 
@@ -20,7 +22,8 @@ export function doctorText(reports: readonly HostReport[], allocation?: Allocati
 }
 
 /** In an allocation, what Slurm says, and logins only where there were any. */
-function columnsOf(reports: readonly HostReport[]): readonly (CheckName | BatchCheckName)[] {
+function columnsOf(reports: readonly HostReport[]): readonly (CheckName | BatchCheckName | LaunchCheckName)[] {
+  if (reports.every(({ checks }) => checks.agent !== undefined)) return LAUNCH_CHECKS;
   if (reports.every(({ checks }) => checks.slurm === undefined)) return CHECKS;
   const hasLogin = reports.some(({ checks }) => checks.login.state !== 'none' || checks.port.state !== 'none');
   return [...BATCH_CHECKS, ...CHECKS.filter((name) => hasLogin || (name !== 'port' && name !== 'login'))];
@@ -46,7 +49,7 @@ function allocationLines({ job, version, state, partition, left, nodes, noKill, 
 function problems(reports: readonly HostReport[]): string[] {
   const byText = new Map<string, string[]>();
   for (const { host, checks } of reports) {
-    for (const name of [...BATCH_CHECKS, ...CHECKS]) {
+    for (const name of [...LAUNCH_CHECKS, ...BATCH_CHECKS, ...CHECKS]) {
       const problem = checks[name]?.problem;
       if (problem === undefined) continue;
       const text = `${name}: ${problem}`;

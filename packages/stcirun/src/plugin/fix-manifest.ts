@@ -37,7 +37,8 @@ export function fixManifest(path: string, declared: readonly CodeDeclaration[]):
     const names = code === undefined ? [] : DECLARED.filter((name) =>
       !isDeepStrictEqual(own[name] ?? {}, code[name] ?? {}));
     const members = Object.fromEntries(names.map((name) => [name, code?.[name] ?? {}]));
-    return { at: ['stci', 'components', index], members, told: `${own['framework']}:${own['name']}: ${names.join(', ')}` };
+    const told = `${own['framework']}:${own['name']}: ${names.join(', ')}`;
+    return { at: ['stci', 'components', index], members, told };
   }).filter(({ members }) => Object.keys(members).length > 0);
   if (changes.length > 0) replaceFile(path, file, text, editJson(text, changes));
   return changes.map(({ told }) => told);

@@ -52,7 +52,8 @@ export function mpiRemarks({ spec, map, params }: {
     `${program} is linked with MPI, which stcirun does not support yet: each rank is an MPI job of its own, of size 1`);
   if (programs.length === 0 || params.string('mpi.singletons') === 'warn') return { texts };
   const text = `${programs.join(', ')}: all ranks ended with 0, each as an MPI job of size 1, as stcirun does not `
-    + 'support MPI yet. Start it by the mpiexec of its MPI, or by srun; if each rank is to be alone: --mca mpi.singletons=warn';
+    + 'support MPI yet. Start it by the mpiexec of its MPI, or by srun; if each rank is to be alone: '
+    + '--mca mpi.singletons=warn';
   return { texts, failure: new StciError('STCI_MPI_SINGLETONS', text) };
 }
 

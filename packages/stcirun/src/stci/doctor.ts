@@ -1,9 +1,9 @@
 /** `stci doctor`: can agents be started on these hosts, and if not, what is to be done. */
 
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as Flags from '@oclif/core/flags';
-import { THIS_MACHINE } from '@stci/core';
+import { didYouMean, THIS_MACHINE } from '@stci/core';
 import { allocationFramework, machineHost } from '@stci/core/allocation';
 import { EXIT, StciError, type HostSpec, type Params } from '@stci/interface';
 import { slurmParams } from '@stci/launcher-slurm';
@@ -14,20 +14,22 @@ import { parseDuration } from '../cli/values.js';
 import type { AllocationChecks, AllocationParams } from '../doctor/check-allocation.js';
 import { checkHost, type DoctorParams, type HostReport } from '../doctor/check-host.js';
 import { doctorJson, doctorText } from '../doctor/render.js';
+import type { AllocationReport } from '../doctor/slurm-report.js';
+import { inWindow } from '../doctor/window.js';
+import { pluginPairs } from '../plugin/params.js';
 import { printOut } from '../print.js';
 import { allocateHosts, hostPlace, type HostPlace } from '../run/allocate-hosts.js';
 import { callerDirectory } from '../run/caller-directory.js';
+import type { Settings } from '../run/settings.js';
 import { loadFlagParams, commonFlags, paramFlags, StciCommand } from './base.js';
 
 const duration = Flags.custom<number>({ parse: async (text) => parseDuration('--timeout', text) });
 
 const DEADLINE_MS = 15_000;
-/** Hosts at a time: a login costs a tenth of a second of this machine's processor. */
-const WINDOW = 32;
 
 export class DoctorCommand extends StciCommand {
   static override readonly summary = 'checks hosts: name, port, login, node, clock, free ports, cache, leftovers';
-  static override readonly synopsis = '[--host LIST]... [--hostfile FILE]... [--launcher NAME] [--clean] [--json]';
+  static override readonly synopsis = '[--host LIST]... [--launcher NAME] [--plugin PATH]... [--clean] [--json]';
   static override readonly page = 'cli.md#stci-doctor';
   static override readonly details = `
 Exit code: 0 if every host is usable, else ${EXIT.launch}.
@@ -35,6 +37,7 @@ Exit code: 0 if every host is usable, else ${EXIT.launch}.
 Examples:
   stci doctor --hostfile hosts
   stci doctor --clean --host 'n[01-04]'
+  stci doctor --plugin ./my-launcher --launcher mylauncher --host a,b
   stci doctor --host 'n[01-64]' --mca bootcom.ws.ports=40000-40100
 `;
 
@@ -43,10 +46,9 @@ Examples:
     hostfile: commonFlags.hostfile,
     exclude: commonFlags.exclude,
     launcher: Flags.string({
-      options: ['ssh', 'slurm', 'local'],
       helpValue: 'NAME',
       description: 'ssh: by a login, as jobs are started there; slurm: by a step of the Slurm job in which this runs, '
-        + 'its default there; local: this machine alone',
+        + 'its default there; local: this machine alone; that of a plugin: by an agent that it starts on each host',
     }),
     timeout: duration({
       default: DEADLINE_MS, helpValue: 'TIME', description: 'for each host, such as 30s (default 15s)',
@@ -55,19 +57,24 @@ Examples:
       description: 'end what earlier runs of yours left there, and list it; running jobs are spared',
     }),
     json: commonFlags.json,
+    plugin: commonFlags.plugin,
     ...paramFlags,
   };
 
   async run(): Promise<number> {
     const { flags } = await this.parse(DoctorCommand);
     const wdir = callerDirectory();
-    const settings = await loadFlagParams(flags, wdir);
+    const settings = await loadFlagParams({
+      ...flags, mca: [...pluginPairs(flags.plugin), ...(flags.mca ?? [])],
+    }, wdir);
     const { params } = settings;
     const named = [...(flags.host ?? []), ...(flags.hostfile ?? [])];
     if (flags.launcher === 'local' && named.length > 0) {
       throw new StciError('STCI_USAGE', '--launcher local checks this machine alone: leave --host and --hostfile out.');
     }
     const place = hostPlace(settings, createNodePlatform(), wdir);
+    const other = otherLauncher(flags.launcher, settings, () => allocateHosts(flags, place));
+    if (other !== undefined) return this.#checkLaunches(other, allocateHosts(flags, place), flags);
     const job = flags.launcher === 'local' ? undefined : slurmJob(place);
     if (flags.launcher === 'slurm' && job === undefined) {
       const text = '--launcher slurm checks the hosts of the Slurm job in which it runs, and this is in none.';
@@ -88,9 +95,54 @@ Examples:
       ? { reports: await checkAll(hosts, checked) } : await checkSlurm(hosts, {
         ...checked, ...job, slurm: slurmParams(params.under('launcherproc.slurm')),
       });
-    printOut(flags.json ? doctorJson(reports, allocation) : doctorText(reports, allocation));
-    return reports.every(({ usable }) => usable) && allocation?.usable !== false ? 0 : EXIT.launch;
+    return printReports(reports, flags.json, allocation);
   }
+
+  /** By a launcherproc of which nothing more is known than its contract. */
+  async #checkLaunches(
+    launcher: string, hosts: readonly HostSpec[],
+    { clean, json, timeout, plugin = [], mca = [], am = [] }: LaunchFlags,
+  ): Promise<number> {
+    if (clean) throw new StciError('STCI_USAGE', `--clean is not known of launcher ${launcher}. Leave it out.`);
+    const { checkLaunches } = await import('../doctor/check-launches.js');
+    const options = {
+      launcher, plugins: plugin, paramFiles: am, params: Object.fromEntries(mca.map(({ key, value }) => [key, value])),
+    };
+    // Programs are in dist/bundle of the package.
+    const root = dirname(dirname(this.config.root));
+    return printReports(await checkLaunches(root, { hosts, options, deadlineMs: timeout }), json);
+  }
+}
+
+interface LaunchFlags {
+  readonly clean: boolean;
+  readonly json: boolean;
+  readonly timeout: number;
+  readonly plugin?: readonly string[] | undefined;
+  readonly mca?: readonly { readonly key: string; readonly value: string }[] | undefined;
+  readonly am?: readonly string[] | undefined;
+}
+
+function printReports(reports: readonly HostReport[], json: boolean, allocation?: AllocationReport): number {
+  printOut(json ? doctorJson(reports, allocation) : doctorText(reports, allocation));
+  return reports.every(({ usable }) => usable) && allocation?.usable !== false ? 0 : EXIT.launch;
+}
+
+/** Of these more is looked at than whether an agent can be started. */
+const KNOWN = ['ssh', 'slurm', 'local'];
+
+/** The launcherproc by which agents are started, if it is none of those: named, or the best for the hosts. */
+function otherLauncher(
+  named: string | undefined, { registry, plugins, params, composition }: Settings, hosts: () => readonly HostSpec[],
+): string | undefined {
+  const names = registry.components('launcherproc').map(({ name }) => name);
+  if (named !== undefined && !names.includes(named)) {
+    const near = didYouMean(named, names);
+    throw new StciError('STCI_USAGE', `--launcher ${named}: there are ${names.join(', ')}.${near}`);
+  }
+  if (named === undefined && plugins.length === 0) return undefined;
+  const name = named ?? composition.scope('stci', params, createNodePlatform()).launchMethod(hosts());
+  return KNOWN.includes(name) ? undefined : name;
 }
 
 /** The Slurm job that the hosts are of; undefined: they are of none. */
@@ -112,13 +164,6 @@ function portsOf(params: Params): DoctorParams['ports'] {
   return low === undefined || high === undefined ? undefined : [low, high];
 }
 
-/** In the order of the hosts, so many at a time. */
-async function checkAll(hosts: readonly HostSpec[], params: DoctorParams): Promise<HostReport[]> {
-  const reports: HostReport[] = [];
-  let next = 0;
-  const work = async (): Promise<void> => {
-    for (let i = next++; i < hosts.length; i = next++) reports[i] = await checkHost(hosts[i] as HostSpec, params);
-  };
-  await Promise.all(Array.from({ length: Math.min(WINDOW, hosts.length) }, work));
-  return reports;
+function checkAll(hosts: readonly HostSpec[], params: DoctorParams): Promise<HostReport[]> {
+  return inWindow(hosts, (host) => checkHost(host, params));
 }
