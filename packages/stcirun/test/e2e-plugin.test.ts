@@ -126,6 +126,7 @@ suite('plugins', (test) => {
     assert.match(two.err, `plugin ${place}/two: errmgr:own is the name of a component of plugin ${place}/one, too.`);
     write('abort', '', { components: [{ ...OWN_MANAGER, name: 'abort' }] });
     assert.match((await withPlugin('abort', 'true')).err, 'errmgr:abort is the name of a component of STCI itself');
+    assert.match((await withPlugin('./nothing', 'true')).err, /^stcirun: --plugin \.\/nothing: there is no such /u);
     assert.match((await withPlugin('nothing', 'true')).err, 'nothing: there is no such directory, nor a package');
     assert.match((await withPlugin('one/index.js', 'true')).err, 'a plugin is a package, and this is a file. Put it');
     mkdirSync(join(place, 'empty'));

@@ -3,6 +3,7 @@
  * agents get are the hashes of copies.
  */
 
+import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { PLUGIN_COPIES, type ParamGroup } from '@stci/core';
 import { StciError } from '@stci/interface';
@@ -57,14 +58,19 @@ export const pluginGroup: ParamGroup = {
   }],
 };
 
-/** What `--plugin` stands for. */
+/** What `--plugin` stands for. `mayBeAbsent`: what is not there is judged with the others. Throws StciError. */
 export function pluginPairs(
-  paths: readonly string[] = [],
+  paths: readonly string[] = [], mayBeAbsent = false,
 ): readonly { readonly key: string; readonly value: string; readonly origin: string }[] {
   if (paths.length === 0) return [];
   const wdir = paths.every((path) => isAbsolute(path)) ? undefined : callerDirectory();
   const located = paths.map((path) => {
     const found = wdir === undefined ? resolveFrom(wdir, path, '--plugin') : locatePlugin(wdir, path);
+    if (!mayBeAbsent && !existsSync(found)) {
+      const place = found === path ? '' : ` (${found})`;
+      throw new StciError('STCI_PLUGIN_INVALID', `--plugin ${path}: there is no such directory, nor a package of that `
+        + `name in a node_modules from there up${place}.`);
+    }
     if (!found.includes(',')) return found;
     throw new StciError('STCI_USAGE', `--plugin ${path}: a path with a comma cannot be named. Use a symbolic link.`);
   });

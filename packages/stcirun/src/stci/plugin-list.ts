@@ -32,7 +32,7 @@ Example:
   async run(): Promise<number> {
     const { flags: { plugin = [], mca = [], am = [], json } } = await this.parse(PluginListCommand);
     const given = mca.map((one) => ({ ...one, origin: `--mca ${one.key}=${one.value}` }));
-    const pairs = [...plugin.flatMap((path) => pluginPairs([path])), ...given];
+    const pairs = [...plugin.flatMap((path) => pluginPairs([path], true)), ...given];
     const named = readNamedPlugins({ mca: pairs, am }, callerDirectory(), createNodePlatform().env.variables);
     const { listPlugins } = await import('../plugin/list-plugins.js');
     const plugins = listPlugins(named);
