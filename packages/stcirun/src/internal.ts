@@ -41,3 +41,4 @@ export {
 } from './alloc/salloc-options.js';
 export { SallocLog } from './alloc/salloc-words.js';
 export { EnvironmentReader } from './alloc/holder.js';
+export { framedInput, sizeFrame } from './run/pty-host.js';

@@ -50,6 +50,7 @@ export function conflictOf(flags: FlagValues): Conflict | undefined {
     [readsHosts(flags) && flags.stdin !== undefined && flags.stdin.to !== 'none', '--hostfile -', '--stdin',
       'standard input holds the hosts'],
     [flags.verbose && flags.quiet, '--verbose', '--quiet'],
+    ...ptyConflicts(flags),
     ...sessionConflicts(flags),
     ...allocationConflicts(flags),
     ...eachConflicts(flags),
@@ -73,6 +74,22 @@ function sessionConflicts(flags: FlagValues): readonly (readonly [boolean, ...Co
       [flags.detach && given(name), '--detach', `--${name}`, 'it is for stci attach']),
     [flags.detach && flags.stdin !== undefined && flags.stdin.to !== 'none', '--detach', '--stdin',
       'a detached job has no input'],
+  ];
+}
+
+/** A terminal shows what its program writes, as it comes. */
+function ptyConflicts(flags: FlagValues): readonly (readonly [boolean, ...Conflict])[] {
+  const { pty, tag } = flags;
+  const ofOutput = ['timestamp', 'output', 'gather', 'json'] as const;
+  const why = 'the program has the terminal';
+  return [
+    ...ofOutput.map((name): readonly [boolean, ...Conflict] =>
+      [pty && flags[name] !== undefined && flags[name] !== false, '--pty', `--${name}`, why]),
+    [pty && tag !== undefined && tag !== 'none', '--pty', '--tag', why],
+    [pty && flags.stdin !== undefined, '--pty', '--stdin', 'the one rank reads the terminal'],
+    [pty && readsHosts(flags), '--pty', '--hostfile -', 'standard input is the terminal'],
+    [pty && flags.detach, '--pty', '--detach', 'a detached job has no input'],
+    [pty && flags.each, '--pty', '--each', 'the terminal is for one rank'],
   ];
 }
 

@@ -179,6 +179,9 @@ export const FLAGS = {
     helpValue: 'WHO',
     description: 'who reads standard input: a rank, all or none (default 0)',
   }),
+  pty: Flags.boolean({
+    description: "run the program, one rank, on a terminal that is the user's: for a shell, an editor, top",
+  }),
   tag: tag({
     char: 'l',
     helpValue: 'FORMAT',
@@ -274,6 +277,7 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   wait: facts(GROUPS[4]),
   detach: facts(GROUPS[4]),
   stdin: facts(GROUPS[3]),
+  pty: facts(GROUPS[3]),
   tag: facts(GROUPS[3], 'job', 'rank'),
   color: facts(GROUPS[3], 'job', 'always'),
   timestamp: facts(GROUPS[3]),

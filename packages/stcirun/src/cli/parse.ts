@@ -59,6 +59,8 @@ export interface RunRequest {
   readonly detach: boolean;
   readonly dryRun: boolean;
   readonly stdin: StdinTo;
+  /** The one rank has the user's terminal. */
+  readonly pty: boolean;
   readonly tag: TagMode;
   readonly color: ColorMode;
   readonly timestamp: boolean;
@@ -191,11 +193,12 @@ function programOf(command: readonly string[], index: number, flags: FlagValues)
       : "No program after ':'. A word ':' begins the next program; to pass ':' to a program, write '\\:'.";
     throw new StciError('STCI_USAGE', text);
   }
+  const count = flags.np ?? (flags.pty && flags.ppn === undefined && flags['map-by'] === undefined ? 1 : undefined);
   if (program === '') throw new StciError('STCI_USAGE', "The program's name is empty.");
   return {
     program,
     args,
-    ...(flags.np !== undefined && { count: flags.np }),
+    ...(count !== undefined && { count }),
     hosts: flags.host ?? [],
     ...(flags.wdir !== undefined && { wdir: flags.wdir }),
     exports: flags.env ?? [],
@@ -228,6 +231,7 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
     wait: Boolean(flags.wait),
     detach: Boolean(flags.detach),
     stdin: flags.stdin ?? (readsHosts(flags) || flags.detach || flags.each ? { to: 'none' } : { to: 'rank', rank: 0 }),
+    pty: flags.pty,
     tag: flags.tag ?? (flags.each && !flags.json && !flags.gather && flags.output === undefined ? 'host' : 'none'),
     color: flags.color ?? 'auto',
     timestamp: flags.timestamp,

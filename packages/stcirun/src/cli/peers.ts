@@ -67,7 +67,6 @@ export const HINTS: ReadonlyMap<string, string> = new Map([
     + 'it to sbatch or salloc.', 'p partition A account J job-name qos reservation exclusive mem mem-per-cpu gres '
     + 'gpus G gpus-per-node C constraint L licenses begin immediate comment'),
   ...names('Steps of STCI share the hosts with others: leave it out.', 'overlap'),
-  ...names('Ranks get no terminal. Write --stdin WHO for who reads the input.', 'pty'),
   ...names("Write the programs with ':' between: stcirun -n 2 A : -n 3 B.", 'multi-prog'),
   ...names('The job ends with its last rank, or at a failure; --timeout TIME bounds it.', 'W'),
   ...names('STCI_DEBUG=1 shows more.', 'd debug debug-devel'),

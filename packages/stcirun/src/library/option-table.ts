@@ -57,6 +57,7 @@ export const OPTION_OF_FLAG = {
   session: 'session',
   wait: 'wait',
   stdin: 'stdin',
+  pty: { absent: 'the terminal is the caller\'s' },
   'forward-signals': 'forwardSignals',
   detach: { absent: 'Job.detach leaves a job to its session' },
   tag: CALLERS_OUTPUT,

@@ -34,7 +34,8 @@ const COLUMNS = 80;
 /** Deadline of the last messages where the reader has been abandoned. */
 const ABANDONED_FLUSH_MS = 1000;
 
-export function openTerminal(onFault: (error: StciError) => void, color: ColorMode): Terminal {
+/** `isRaw`: a terminal as standard error does not go back to the first column by itself. */
+export function openTerminal(onFault: (error: StciError) => void, color: ColorMode, isRaw = false): Terminal {
   const shared = isSamePlace(1, 2);
   const options = (fd: 1 | 2): WriterOptions =>
     ({ breaksLines: isTerminal(fd), gathers: true, losesMessages: fd === 2 });
@@ -42,11 +43,11 @@ export function openTerminal(onFault: (error: StciError) => void, color: ColorMo
     new Writer(batchesOf(fd), (error) => onFault(outputError(`standard ${name}`, error)), options(fd));
   const out = open(1, 'output');
   const err = shared ? out : open(2, 'error');
-  return makeTerminal(out, err, color);
+  return makeTerminal(out, err, color, isRaw && isTerminal(2) ? '\r\n' : '\n');
 }
 
 /** A terminal over its two writers, which are one where both lead to the same place. */
-export function makeTerminal(out: Writer, err: Writer, color: ColorMode = 'never'): Terminal {
+export function makeTerminal(out: Writer, err: Writer, color: ColorMode = 'never', lineEnd = '\n'): Terminal {
   let isAbandoned = false;
   const flushes = new Set<() => void>();
   const leaveSoon = (finish: () => void): unknown => setTimeout(finish, ABANDONED_FLUSH_MS);
@@ -60,7 +61,7 @@ export function makeTerminal(out: Writer, err: Writer, color: ColorMode = 'never
       return isTerminal(2) && process.env['TERM'] !== 'dumb' ? process.stderr.columns || COLUMNS : undefined;
     },
     message: (text, isError = false) => {
-      const plain = printable(text.endsWith('\n') ? text : `${text}\n`);
+      const plain = printable(text.endsWith('\n') ? text : `${text}\n`).replaceAll('\n', lineEnd);
       err.message(Buffer.from(isError && isPainted ? plain.replace(/^\w+:/u, paintError) : plain));
     },
     event: (text) => out.message(Buffer.from(text)),

@@ -10,6 +10,7 @@ import type { EventsFile } from '../output/events-file.js';
 import { outputError } from '../output/output-error.js';
 import type { Terminal } from '../output/terminal.js';
 import { Progress } from './progress.js';
+import type { Pty } from './pty.js';
 import { watchSignals } from './signals.js';
 import { StdinPump } from './stdin-pump.js';
 
@@ -22,19 +23,24 @@ export interface DriverParams {
   /** Where the output goes. `onFault` is called when it cannot be written. */
   readonly openTerminal: (onFault: (error: StciError) => void) => Terminal;
   readonly events?: EventsFile | undefined;
+  /** Of `--pty`. */
+  readonly pty?: Pty | undefined;
   readonly openSink: (terminal: Terminal, onFault: (error: StciError) => void) => OutputSink;
 }
 
 export function openDriver(params: DriverParams): RunDriver {
-  const { forwarded, ignoresHangup, detaching = [], map, events, openTerminal, openSink } = params;
+  const { forwarded, ignoresHangup, detaching = [], map, events, pty, openTerminal, openSink } = params;
   let terminal: Terminal;
   const reports = new FilePool();
   return {
     openScreen: (onFault) => (terminal = openTerminal(onFault)),
-    openSink: (onFault) => openSink(terminal, onFault),
+    openSink: (onFault) => {
+      const sink = openSink(terminal, onFault);
+      return pty?.sink(sink) ?? sink;
+    },
     openProgress: (breakLine) => new Progress(terminal, map, breakLine),
-    openStdin: (frontEnd) => new StdinPump(frontEnd),
-    watchSignals: (actions) => watchSignals(forwarded, actions, { ignoresHangup, detaching }),
+    openStdin: (frontEnd) => pty?.stdin(frontEnd) ?? new StdinPump(frontEnd),
+    watchSignals: (actions) => watchSignals(forwarded, pty?.actions(actions) ?? actions, { ignoresHangup, detaching }),
     openEvents: (onFault) => events?.open(onFault),
     writeReport: (file, text, done) => {
       const report = new PooledFile(file);

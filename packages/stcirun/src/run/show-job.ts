@@ -12,11 +12,14 @@ import { resolveFrom } from './caller-directory.js';
 import { keepReportPipe, openDriver } from './driver.js';
 import { followJob, type FollowedJob } from './follow-job.js';
 import type { Prepared } from './prepare.js';
+import type { Pty } from './pty.js';
 import { parseForwardList } from './signals.js';
 
 export interface ShowParams extends Prepared, Pick<FollowedJob, 'spec' | 'map' | 'isHere' | 'remarks'> {
   /** Of `--events`. */
   readonly events?: EventsFile | undefined;
+  /** Of `--pty`. */
+  readonly pty?: Pty | undefined;
   readonly ignoresHangup: boolean;
 }
 
@@ -43,7 +46,7 @@ function detachSignals(isViewer: boolean, isForwardGiven: boolean): readonly Sig
 }
 
 export function showJob(show: ShowParams & FollowedJob): Promise<number> {
-  const { request, params, map, ignoresHangup, detach } = show;
+  const { request, params, map, pty, ignoresHangup, detach } = show;
   const template = request.output === undefined ? undefined : parseTemplate(request.output);
   const facts = new JobFacts(map, params.int('iof.line.max'));
   if (request.exitReport?.file !== undefined) keepReportPipe(request.exitReport.file);
@@ -54,7 +57,8 @@ export function showJob(show: ShowParams & FollowedJob): Promise<number> {
     detaching: detach === undefined ? [] : detachSignals(detach.isViewer, request.forwardSignals !== undefined),
     map,
     events: show.events,
-    openTerminal: (onFault) => (terminal = openTerminal(onFault, request.color)),
+    pty,
+    openTerminal: (onFault) => (terminal = openTerminal(onFault, request.color, pty !== undefined)),
     openSink: (screen, onFault) => openSink({ request, template, terminal: screen, facts, onFault }),
   });
   return followJob(show, driver, {

@@ -53,6 +53,8 @@ async function showRequest({ request, platform }: Prepared): Promise<number> {
 
 async function runJob(run: PlannedRun, agents: string, ignoresHangup: boolean): Promise<number> {
   const { request } = run;
+  const pty = request.pty ? await import('./pty.js') : undefined;
+  pty?.checkPty(run.map);
   if (request.dryRun) checkDry(run);
   if (request.dryRun || request.display !== undefined) {
     const text = showPlan(run);
@@ -69,7 +71,9 @@ async function runJob(run: PlannedRun, agents: string, ignoresHangup: boolean): 
   if (request.each !== undefined) return (await import('./each.js')).runEach(run, request.each, ignoresHangup);
   const events = await openEvents(show);
   if (request.detach) return startDetached(request, run, agents);
-  return showJob({ ...show, events, ...(await openJob(run)) });
+  if (pty === undefined) return showJob({ ...show, events, ...(await openJob(run)) });
+  const spec = pty.ptyJob(run.spec);
+  return showJob({ ...show, spec, events, pty: new pty.Pty(), ...(await openJob({ ...run, spec })) });
 }
 
 async function sayBatchJob({ platform: { env, clock }, say }: PlannedRun): Promise<void> {

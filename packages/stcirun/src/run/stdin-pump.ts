@@ -107,7 +107,7 @@ function isNothing(): boolean {
 }
 
 /** Compares our process group with that of the terminal's foreground: fields 5 and 8 of /proc/self/stat. */
-function inForeground(): boolean {
+export function inForeground(): boolean {
   const stat = readFileSync('/proc/self/stat', 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const terminalGroup = Number(fields[5]);
