@@ -113,7 +113,9 @@ function* laterQuestions(): Generator<Question> {
   }
 }
 
-const LARGEST = { launchMin: 1_000_000, launchRetries: 100, lossRetries: 100, lossPauseMs: 600_000 };
+const LARGEST = {
+  launchMin: 1_000_000, launchRetries: 100, launchPauseMs: 600_000, lossRetries: 100, lossPauseMs: 600_000,
+};
 
 function* jobQuestions(): Generator<Question> {
   for (const kind of KINDS) {

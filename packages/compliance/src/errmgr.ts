@@ -144,7 +144,7 @@ function* smaller(example: ErrmgrExample): Generator<ErrmgrExample> {
 }
 
 function managerOf(component: ErrmgrComponent, { params, hosts }: ErrmgrExample): ErrorManager {
-  const limits = { launchMin: 1, launchRetries: 2, lossRetries: 5, lossPauseMs: 1000 };
+  const limits = { launchMin: 1, launchRetries: 2, launchPauseMs: 1000, lossRetries: 5, lossPauseMs: 1000 };
   const policy = { launch: 'abort', loss: 'leave-out', ...limits };
   const deps = frozen({ hosts: { ...policy, ...hosts } as ErrorManagerDeps['hosts'] });
   return component.create(deps, frozen(paramsKnown(component, params)), undefined);

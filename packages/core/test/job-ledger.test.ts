@@ -72,7 +72,7 @@ suite('job ledger', (test) => {
     ledger.replaceHost(1, { ...ledger.spec.hosts[1]!, name: 'spare' });
     ledger.started(4, 9, 30);
     ledger.exited(ended(4, 0, 40), 41);
-    ledger.giveUp(7);
+    ledger.giveUp(7, LOST);
     const { ranks } = ledger.report(60);
     assert.equal([1, 4, 7].map((rank) => ranks[rank]?.host), ['b', 'spare', 'b']);
     assert.equal([ranks[4]?.earlier?.[0]?.host, ledger.spec.hosts[1]?.name], ['b', 'spare']);

@@ -109,6 +109,8 @@ function checkEvents(run: Run): string[] {
 
 /** A host may come up more than once, and the job is mapped anew where it runs on other hosts than planned. */
 function mayRepeat(run: Run, event: JobEvent): boolean {
+  // Ranks that had not started when their host was lost are started on others.
+  if (event.type === 'mapped' && hasAgentFault(run)) return true;
   const { 'errmgr.launch': launch, 'errmgr.loss': loss, errmgr } = run.options.settings;
   if (launch === undefined && loss === undefined && errmgr !== 'restart') return false;
   return ['host-up', 'mapped', 'recovery'].includes(event.type);

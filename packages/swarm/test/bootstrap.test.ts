@@ -29,7 +29,10 @@ const places = ({ run }: RunOutcome): string[] => (run.record.report?.ranks ?? [
 const outcomes = ({ run }: RunOutcome): string[] =>
   [...new Set((run.record.report?.ranks ?? []).map(({ outcome }) => outcome))];
 const failures = ({ run }: RunOutcome): string[] =>
-  (run.record.report?.failures ?? []).map(({ host }) => host ?? '').sort();
+  (run.record.report?.failures ?? []).flatMap(({ host }) => host ?? []).sort();
+
+const isMoved = ({ run }: RunOutcome): boolean =>
+  run.record.events.some((event) => event.type === 'warning' && event.text.includes('started on other hosts'));
 
 /** Whole jobs by the dozen, on a machine that may be busy. */
 const WIDE = { timeoutMs: 60_000 };
@@ -150,7 +153,9 @@ suite('jobs whose hosts do not all come up', (test) => {
             const done = job({ settings, faults: [kill] });
             seen.add(exitOf(done));
             const names = new Set(places(done));
-            if (exitOf(done) === 0) assert.is(names.size, policy === 'shrink' && !names.has(`n${host}`) ? 6 : 7);
+            // Lost in the launch of the job, with those below it: ranks that had not started run elsewhere.
+            if (exitOf(done) === 0 && isMoved(done)) assert.not.ok(names.has(`n${host}`));
+            else if (exitOf(done) === 0) assert.is(names.size, policy === 'shrink' && !names.has(`n${host}`) ? 6 : 7);
             else assert.ok(failures(done).includes(`n${host}`), `step ${step}: ${failures(done).join()}`);
           }
         }

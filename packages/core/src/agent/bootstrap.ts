@@ -33,9 +33,6 @@ import { failureOf } from './job-failures.js';
 import { StartedTogether } from './started-together.js';
 import { startCause } from './loss-notices.js';
 
-/** How soon an agent that is to start another, and is being started itself, is looked at again. */
-const STARTER_MS = 100;
-
 export class Bootstrap {
   readonly #init: BootstrapInit;
   readonly #events: BootstrapEvents;
@@ -229,7 +226,8 @@ export class Bootstrap {
       const { state: stateBelow, parent } = this.table.get(below);
       // Where nobody was linked to that host, those below it still wait.
       if (hadLink) this.together.doubt(below);
-      if (stateBelow !== 'failed') this.#renew(below, parent);
+      // One that waits for its next start has it with those around it.
+      if (stateBelow !== 'failed' || this.recovery.isPausing(below)) this.#renew(below, parent);
     }
     const found = numbered();
     const record = toErrorRecord(found);
@@ -305,13 +303,8 @@ export class Bootstrap {
 
   #restart(host: HostIndex, spec: HostSpec): void {
     if (this.#phase !== 'starting') return;
-    const starter = this.table.starterOf(host);
-    if (starter !== undefined && this.table.get(starter).state !== 'up') {
-      // It has failed since, and is being started again itself.
-      this.#init.node.platform.clock.after(STARTER_MS, () => this.#restart(host, spec));
-      return;
-    }
     this.#assign(host, spec);
+    const starter = this.table.starterOf(host);
     this.#renew(host, starter);
     const subtree = this.#subtree(host);
     if (starter === undefined) this.#below.restart(host, subtree);
@@ -361,7 +354,8 @@ export class Bootstrap {
       this.#events.emit({ type: 'failure', error });
       this.#failures.push({ host: undefined, error });
     };
-    const untried = this.table.hosts('planned', 'starting').filter((host) => this.#isBelowFailed(host));
+    const isTried = (host: HostIndex): boolean => this.together.hosts.includes(host) || !this.#isBelowFailed(host);
+    const untried = this.table.hosts('planned', 'starting').filter((host) => !isTried(host));
     const names = foldSorted(untried.map((host) => this.hostName(host)));
     if (untried.length > 0) fail(`${names}: not tried, because the agents that were to start them did not come up`);
     if (this.#abortReason !== undefined) fail(`The launch was ended: ${this.#abortReason}`);

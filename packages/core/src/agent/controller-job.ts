@@ -80,6 +80,7 @@ export class ControllerJob {
       errorManager, session, job, graceMs, ranksAside: this.#params.int('errmgr.aside'),
       ledger: () => this.#ledger,
       phase: () => this.#phase,
+      hasPrograms: () => this.#programs !== undefined,
       launchNow: () => this.#launchOf(this.#ledger),
       hasFirstAgent: (host) => this.#launch?.hosts.some(([each]) => each === host) === true,
       hosts: this.#hosts,
@@ -297,14 +298,14 @@ export class ControllerJob {
     this.#programs?.onHostLost(host);
     if (isOthers) return [];
     if (kind === 'session-lost') this.#hosts.countLoss(host);
-    const ranks = this.#ledger.openRanks(host);
+    const ranks = this.#recovery.ranksAt(host);
     this.#session.failures.onRanksLost(this.job, loss, ranks, this.#hosts.losses(host));
     const found = { ...this.#ledger.lossOf(host, error, this.#now()), kind };
     if (session?.isReplaced === true) this.#recovery.onReplaced(found);
     const isRestarted = this.#recovery.restart(found) || this.#recovery.startElsewhere(found);
     this.front.send('job.host.lost', { host });
     if (isRestarted) return [];
-    const entry = this.#ledger.agentLost(host, error, this.#now());
+    const entry = this.#ledger.agentLost(host, error, this.#now(), ranks);
     for (const rank of entry.ranks) this.#exited(rank);
     return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];
   }

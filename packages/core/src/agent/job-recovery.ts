@@ -30,6 +30,8 @@ export interface JobRecoveryInit {
   readonly ranksAside: number;
   ledger(): Ledger;
   phase(): JobContext['phase'] | 'over';
+  /** Whether programs of the job use the client library. */
+  hasPrograms(): boolean;
   /** The launch of all hosts, with the ranks as they are placed now. */
   launchNow(): Launch;
   /** A session agent was started there by the launch of the whole job. */
@@ -54,6 +56,8 @@ export type RestartingEnd = RankEnd & { readonly afterMs: number; readonly moves
 export class JobRecovery {
   readonly #init: JobRecoveryInit;
   #moves: RankMoves | undefined;
+  /** On how many hosts ranks were to start that lost the first before. */
+  readonly #places = new Map<Rank, number>();
 
   constructor(init: JobRecoveryInit) {
     this.#init = init;
@@ -68,10 +72,15 @@ export class JobRecovery {
     if (ends) this.#init.endJob(found.error.message);
   }
 
+  /** Ranks of the host that have no outcome, but those that wait to be started elsewhere. */
+  ranksAt(host: HostIndex): readonly Rank[] {
+    return this.#init.ledger().openRanks(host).filter((rank) => this.#moves?.isWaiting(rank) !== true);
+  }
+
   /** Whether the ranks of a lost agent are started again. */
   restart(found: Failure): boolean {
     const ledger = this.#init.ledger();
-    const ranks = ledger.openRanks(found.host as HostIndex);
+    const ranks = this.ranksAt(found.host as HostIndex);
     if (this.#init.phase() === 'ending' || ranks.length === 0) return false;
     const action = this.#decide(found, Math.max(...ranks.map((rank) => ledger.attempt(rank))))
       .find((each): each is RestartAction => each.type === 'restart');
@@ -82,17 +91,23 @@ export class JobRecovery {
   }
 
   /**
-   * Whether the ranks of a lost host are started on others although the error manager would not have it so: none of
-   * them is known to have run, and there is room for all. The job is still being launched.
+   * Whether the ranks of a lost host are started on others, whatever the error manager would do about their loss: none
+   * of them is known to have run, no rank has been told where others are, and there is room for all. The job is still
+   * being launched.
    */
   startElsewhere(found: Failure): boolean {
     const ledger = this.#init.ledger();
-    const ranks = ledger.openRanks(found.host as HostIndex);
-    const isUnstarted = (rank: Rank): boolean => !ledger.isRunning(rank) && ledger.attempt(rank) < PLACES_MAX;
+    const ranks = this.ranksAt(found.host as HostIndex);
+    const isUnstarted = (rank: Rank): boolean =>
+      !ledger.isRunning(rank) && ledger.attempt(rank) === 1 && (this.#places.get(rank) ?? 1) < PLACES_MAX;
     if (found.kind !== 'agent-lost' || this.#init.phase() !== 'launching' || !ranks.every(isUnstarted)) return false;
+    if (this.#init.hasPrograms()) return false;
     if (ranks.length === 0 || !this.#movesOf(ledger).hasRoom(ranks)) return false;
+    for (const rank of ranks) this.#places.set(rank, 1 + (this.#places.get(rank) ?? 1));
     this.#tell(found, 'its ranks had not started: they are started on other hosts');
-    this.#startAgain(ranks, found, 0);
+    const what = `its ranks had not started, and are started on other hosts: ${foldRanks(ranks)}`;
+    this.#init.emit({ type: 'warning', text: `${found.error.message}; ${what}` });
+    this.#movesOf(ledger).add(ranks, found, this.#endMs(found));
     return true;
   }
 
@@ -258,7 +273,7 @@ export class JobRecovery {
   #giveUpRanks(ranks: ReadonlyMap<Rank, Failure>): void {
     const { ledger, exited, record } = this.#init;
     for (const [rank, found] of ranks) {
-      ledger().giveUp(rank);
+      ledger().giveUp(rank, found.error);
       exited(rank);
       record(found);
     }

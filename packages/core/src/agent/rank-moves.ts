@@ -106,6 +106,11 @@ export class RankMoves {
     if (noRoom.size > 0) this.#init.onNoRoom(noRoom);
   }
 
+  /** It runs nowhere until it has been placed. */
+  isWaiting(rank: Rank): boolean {
+    return this.#waiting.has(rank);
+  }
+
   /** Whether each of them could be started now. */
   hasRoom(ranks: readonly Rank[]): boolean {
     const byHost = new Map<HostIndex, Rank[]>();

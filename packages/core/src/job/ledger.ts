@@ -89,12 +89,14 @@ export interface Ledger {
   replaceHost(host: HostIndex, spec: HostSpec): void;
   /** Ranks of `host` without an outcome. */
   openRanks(host: HostIndex): readonly Rank[];
-  /** A rank is not started again after all: its last attempt was the last. */
-  giveUp(rank: Rank): void;
+  /** A rank is not started again after all: its last attempt was the last; one that had none is lost by `error`. */
+  giveUp(rank: Rank, error: ErrorRecord): void;
   /** The failure that the loss of `host` is. */
   lossOf(host: HostIndex, error: ErrorRecord, wallMs: number): Failure;
-  /** The ranks of `host` without an outcome become `lost`; returns them. A second loss of the host changes nothing. */
-  agentLost(host: HostIndex, error: ErrorRecord, wallMs: number): Entry & { readonly ranks: readonly Rank[] };
+  /** These ranks of `host` become `lost`, by default all without an outcome. A second loss of it changes nothing. */
+  agentLost(
+    host: HostIndex, error: ErrorRecord, wallMs: number, ranks?: readonly Rank[],
+  ): Entry & { readonly ranks: readonly Rank[] };
   /** Nothing of the job is left on `host`; `daemons` of its processes had left their groups and were ended. */
   drained(host: HostIndex, daemons: number): void;
   /** Any other failure; false where its rank, or its host with the same kind, has one already. */
@@ -199,8 +201,9 @@ class JobLedger implements Ledger {
     return failure !== undefined && this.failed(failure) ? { counted: true, failure } : { counted: true };
   }
 
-  agentLost(host: HostIndex, error: ErrorRecord, wallMs: number): Entry & { readonly ranks: readonly Rank[] } {
-    const ranks = this.openRanks(host);
+  agentLost(
+    host: HostIndex, error: ErrorRecord, wallMs: number, ranks = this.openRanks(host),
+  ): Entry & { readonly ranks: readonly Rank[] } {
     for (const rank of ranks) {
       const row = this.#row(rank);
       this.#close(row, this.#withoutEnd(rank, row, 'lost', error));
@@ -230,12 +233,12 @@ class JobLedger implements Ledger {
     return [...ranksOf(this.map.hosts[host]!)].filter((rank) => this.#row(rank).done === undefined);
   }
 
-  giveUp(rank: Rank): void {
+  giveUp(rank: Rank, error: ErrorRecord): void {
     const row = this.#row(rank);
     const last = row.earlier?.pop();
-    if (last === undefined || row.done !== undefined) return;
-    this.#close(row, { rank, ...last });
-    row.host = last.host;
+    if (row.done !== undefined) return;
+    this.#close(row, last === undefined ? this.#withoutEnd(rank, row, 'lost', error) : { rank, ...last });
+    if (last !== undefined) row.host = last.host;
   }
 
   drained(host: HostIndex, daemons: number): void {

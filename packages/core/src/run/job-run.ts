@@ -10,7 +10,9 @@ import type {
   Timer,
 } from '@stci/interface';
 import type { StreamName } from '../iof/source.js';
-import type { OutputSink, RunDriver, RunOptions, RunProgress, RunRemarks, RunScreen, StdinSource } from './contracts.js';
+import type {
+  OutputSink, RunDriver, RunOptions, RunProgress, RunRemarks, RunScreen, StdinSource,
+} from './contracts.js';
 import { EventLog } from './event-log.js';
 import {
   causeElsewhere, exitCodeWithoutReport, interruptCause, isOwnFailure, leftOutCause, outputCause, programCause,
