@@ -82,7 +82,8 @@ suite('stci', (test) => {
   });
 
   test('info: everything, one component, as JSON, with reasons', () => {
-    assert.match(stci('info').out, 'framework launcher ');
+    assert.match(stci('info').out, /\nlauncher +\d+ {2}flat tree/u);
+    assert.match(stci('info', '--all').out, 'framework launcher ');
     assert.match(stci('info', 'launcher:tree').out, 'launcher.tree.arity');
     const one = JSON.parse(stci('info', 'launcher.tree.arity', '--json').out);
     assert.equal(one.frameworks.map(({ name, components }: { name: string; components: { name: string }[] }) =>

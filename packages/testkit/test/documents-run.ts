@@ -49,10 +49,15 @@ interface Ran {
   readonly output: string;
 }
 
+/** What needs a terminal has one, at which its end is typed. */
+function atTerminal(command: string): string {
+  return / --pty /u.test(command) ? `echo exit | script -q -e -c '${command}' /dev/null` : command;
+}
+
 /** Runs them in one shell, so that what one exports the next has; stops at none. */
 function runAll(place: string, list: readonly string[], withHosts: boolean, limitMs = BLOCK_MS): Ran[] {
   const mark = '\u0001';
-  const script = list.map((command) => `{ ${command}\n}; printf '${mark}%s${mark}' "$?"`).join('\n');
+  const script = list.map(atTerminal).map((command) => `{ ${command}\n}; printf '${mark}%s${mark}' "$?"`).join('\n');
   const stubs = [place, join(place, 'bin'), join(ROOT, 'node_modules/.bin'), dirname(process.execPath)];
   const path = [...(withHosts ? [] : [join(place, 'ssh')]), ...stubs, process.env['PATH']].join(':');
   const own = withHosts ? {} : { HOME: join(place, 'home'), STCI_MCA_launcher_ssh_node: process.execPath };

@@ -21,6 +21,7 @@ interface Absent {
 }
 
 const CALLERS_OUTPUT: Absent = { absent: 'output comes as chunks and lines, with rank and stream' };
+const CALLERS_FILES: Absent = { absent: 'files are the caller\'s; the option `output` says who reads' };
 const EACH: Absent = { absent: 'launch() for each host does the same' };
 const EVENTS: Absent = { absent: 'Job.events has them' };
 
@@ -63,8 +64,8 @@ export const OPTION_OF_FLAG = {
   tag: CALLERS_OUTPUT,
   color: CALLERS_OUTPUT,
   timestamp: CALLERS_OUTPUT,
-  output: { absent: 'files are the caller\'s; the option `output` says who reads' },
-  tee: CALLERS_OUTPUT,
+  output: CALLERS_FILES,
+  tee: CALLERS_FILES,
   gather: CALLERS_OUTPUT,
   json: EVENTS,
   events: EVENTS,

@@ -68,7 +68,8 @@ export async function checkPlugin(init: CheckInit): Promise<CheckReport> {
     const text = 'There is none. Say in it what the plugin is for, and how to try it.';
     findings.push({ level: 'warning', check: 'files', file: 'README.md', text });
   }
-  const run = files === undefined ? { passed: 0, findings: [] } : await runCode(init, compliance ? 'compliance' : undefined);
+  const suites = compliance ? 'compliance' : undefined;
+  const run = files === undefined ? { passed: 0, findings: [] } : await runCode(init, suites);
   findings.push(...run.findings);
   const hash = files === undefined ? undefined : attempt(findings, 'files', path, () => plugin.copy().hash);
   return {

@@ -66,10 +66,10 @@ export function pluginPairs(
   const wdir = paths.every((path) => isAbsolute(path)) ? undefined : callerDirectory();
   const located = paths.map((path) => {
     const found = wdir === undefined ? resolveFrom(wdir, path, '--plugin') : locatePlugin(wdir, path);
-    if (!mayBeAbsent && !existsSync(found)) {
-      const place = found === path ? '' : ` (${found})`;
+    // One that is named by its whole path is told as the others of `plugin.paths` are.
+    if (!mayBeAbsent && found !== path && !existsSync(found)) {
       throw new StciError('STCI_PLUGIN_INVALID', `--plugin ${path}: there is no such directory, nor a package of that `
-        + `name in a node_modules from there up${place}.`);
+        + `name in a node_modules from there up (${found}).`);
     }
     if (!found.includes(',')) return found;
     throw new StciError('STCI_USAGE', `--plugin ${path}: a path with a comma cannot be named. Use a symbolic link.`);

@@ -28,7 +28,7 @@ function promisesOf(registry: Registry, params: Params, facts: Facts, only: stri
 export class InfoCommand extends StciCommand {
   static override readonly summary = 'frameworks, components and parameters, with values and where they come from';
   static override readonly synopsis =
-    '[FRAMEWORK[:COMPONENT]] [--all] [--why] [--json] [--mca KEY=VALUE]... [--am FILE]...';
+    '[FRAMEWORK[:COMPONENT]] [--all] [--why] [--json] [--mca K=V]... [--am FILE]...';
   static override readonly page = 'parameters.md';
   static override readonly details = `
 Examples:

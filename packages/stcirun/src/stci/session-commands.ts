@@ -166,8 +166,8 @@ export class StopCommand extends StciCommand {
   static override readonly synopsis = '[SESSION]';
   static override readonly page = 'sessions.md#starting-and-stopping';
   static override readonly details = `
-Without a name: the session of STCI_SESSION, else the only one. Names the jobs that it ends, and waits until the
-session has ended.
+Without a name: the session of STCI_SESSION, else the only one. Names the jobs that it ends, and
+waits until the session has ended.
 `;
 
   static override args = { session: Args.string({ ignoreStdin: true, description: SESSION_ARGUMENT }) };
