@@ -313,11 +313,11 @@ export class ChildSupervisor {
 
   /** While it stops, too: there may be agents below that wait for another parent. */
   #reportLost(child: Child, reason: LinkCloseReason, text: string): void {
-    const isExpected = this.#stopping && (reason === 'goodbye' || !this.#init.keepsLost);
-    if (child.reported || isExpected) return;
+    if (child.reported || (this.#stopping && (reason === 'goodbye' || !this.#init.keepsLost))) return;
     child.reported = true;
     const what = reason === 'goodbye' ? text : `is lost: ${text}`;
-    this.#report(child, evidenceOf(child, reason), childError('STCI_AGENT_LOST', child, what));
+    const tell = (): void => this.#report(child, evidenceOf(child, reason), childError('STCI_AGENT_LOST', child, what));
+    this.#init.node.platform.clock.soon(tell); // What it printed last may be read after the end of its link.
   }
 
   #report({ spec: { address: agent, job, incarnation } }: Child, evidence: LossEvidence, error: StciError): void {
