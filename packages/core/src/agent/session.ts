@@ -73,6 +73,8 @@ export class SessionAgent {
   readonly #reports: ToolReports;
   #ending = false;
   #drained = false;
+  /** Whatever has the mark of this host and job is ended: nothing may be started. */
+  #isSweeping = false;
   /** Messages `job.restart` so far, and those that came before programs can be started. */
   #restartCount = 0;
   readonly #early: Ranks[] = [];
@@ -309,6 +311,7 @@ export class SessionAgent {
   }
 
   #startNext(): void {
+    if (this.#isSweeping) return;
     const tool = this.#unstarted.shift();
     if (tool === undefined) return this.#checkDrained();
     this.#reports.flushFollowed();
@@ -357,8 +360,15 @@ export class SessionAgent {
     this.#drained = true;
     // Ranks that failed to start, or were skipped, left no processes behind.
     if (!this.#hadProcesses) return this.#reportDrained(0);
-    const report = (swept: number): void => this.#reportDrained(swept);
-    this.#watch.afterNews(() => this.#node.platform.processes.sweep(this.#mark, SWEEP_MS, report), true);
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
+    const onSwept = (swept: number): void => {
+      this.#isSweeping = false;
+      // Ranks may have come meanwhile.
+      if (this.#drained) this.#reportDrained(swept);
+      else this.#startNext();
+    };
+    this.#watch.afterNews(() => this.#node.platform.processes.sweep(this.#mark, SWEEP_MS, onSwept), true);
   }
 
   /** Behind its output: the controller may hear of it over another route, and end the job. */
