@@ -103,7 +103,7 @@ suite('stcirun, hosts that do not come up', (test) => {
       .map(({ subject, hostName, cause, reporter, policy }) => [subject, hostName, cause, reporter, policy]);
     const host = (index: number, incarnation: number) => ({ kind: 'host', host: index, incarnation });
     const retried = await launch('--host a,dead --on-launch-failure retry:1 --json', 'true');
-    const again = 'restarting the agent of host dead, attempt 2';
+    const again = 'restarting the agent of host dead in 1 s, attempt 2';
     assert.equal(records(retried.out), [
       [host(1, 1), 'dead', 'not-started', 'controller', [again]], [host(1, 2), 'dead', 'not-started', 'controller',
         ['the launch is ended: dead was started 2 times (errmgr.launch.retries)']],

@@ -100,13 +100,16 @@ const KILLS = 'echo "$STCI_RANK on $STCI_HOST"; if [ $STCI_RANK$STCI_ATTEMPT = 1
 
 suite('stcirun --on-failure restart, a host on which every attempt fails', (test) => {
   const args = ['--launcher', 'local', '--on-failure', 'restart:4', ...SOON, '--tag=full', '--exit-report', 'json'];
+  let place = '';
+  test.before(() => { place = mkdtempSync(join(tmpdir(), 'stci-restart-')); });
+  test.after(() => rmSync(place, { recursive: true }));
 
   test('after two quick failures a rank goes to another host with a free slot, with its input and output', async () => {
     const line = 'read x; echo attempt $STCI_ATTEMPT on $STCI_HOST got $x; [ $STCI_HOST != a ]';
     const { exitCode, out, err } = await run([...args, '--host', 'a:1,b:1', '-n', '1', ...sh(line)],
       { input: 'one\ntwo\nthree\n' });
     assert.is(exitCode, 0, err);
-    assert.equal(out.split('\n').map((each) => each.replace(/ got .*/u, '')).filter((each) => each !== ''), [
+    assert.equal(out.split('\n').map((each) => each.replace(/ got.*/u, '')).filter((each) => each !== ''), [
       '[a:0:stdout] attempt 1 on a', '[a:0:stdout] attempt 2 on a', '[b:0:stdout] attempt 3 on b',
     ]);
     const [rank] = ranksOf(err);
@@ -115,7 +118,9 @@ suite('stcirun --on-failure restart, a host on which every attempt fails', (test
 
   test('without room elsewhere it stays, as with errmgr.elsewhere=0; a host that three leave is named', async () => {
     const line = '[ $STCI_ATTEMPT = 4 ] && echo done on $STCI_HOST; [ $STCI_ATTEMPT = 4 ]';
-    const full = await run([...args, '--host', 'a:1,b:1', '-n', '2', ...sh(line)]);
+    // None ends before both are there: its slot would be free.
+    const both = '[ $STCI_ATTEMPT = 4 ] && touch $STCI_RANK && until [ -e 0 ] && [ -e 1 ]; do sleep 0.05; done; ';
+    const full = await run([...args, '--host', 'a:1,b:1', '-n', '2', ...sh(both + line)], { cwd: place });
     assert.equal([full.exitCode, full.out.split('\n').sort().slice(1)],
       [0, ['[a:0:stdout] done on a', '[b:1:stdout] done on b']], full.err);
     const stays = await run([...args, '--host', 'a:1,b:1', '-n', '1', '--mca', 'errmgr.elsewhere=0', ...sh(line)]);

@@ -8,7 +8,7 @@
  */
 
 import {
-  StciError, sessionAddress, toErrorRecord, type Address, type Failure, type HostIndex, type HostSpec,
+  StciError, rankRanges, sessionAddress, toErrorRecord, type Address, type Failure, type HostIndex, type HostSpec,
   type JobControl, type JobEvent, type JobId, type JobSpec, type Params, type Rank,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
@@ -75,9 +75,8 @@ export class ControllerJob {
     });
     const isComplete = (): boolean => this.#ledger.complete;
     this.#end = new JobEnd({ node: this.#node, job, graceMs, isComplete, onOverdue: () => this.#giveUp() });
-    const errorManager = session.scope.errorManager(this.#params);
     this.#recovery = new JobRecovery({
-      errorManager, session, job, graceMs, ranksAside: this.#params.int('errmgr.aside'),
+      errorManager: session.scope.errorManager(this.#params), session, job, graceMs, params: this.#params,
       ledger: () => this.#ledger,
       phase: () => this.#phase,
       hasPrograms: () => this.#programs !== undefined,
@@ -302,9 +301,10 @@ export class ControllerJob {
     this.#session.failures.onRanksLost(this.job, loss, ranks, this.#hosts.losses(host));
     const found = { ...this.#ledger.lossOf(host, error, this.#now()), kind };
     if (session?.isReplaced === true) this.#recovery.onReplaced(found);
-    const isRestarted = this.#recovery.restart(found) || this.#recovery.startElsewhere(found);
-    this.front.send('job.host.lost', { host });
-    if (isRestarted) return [];
+    const isRestarted = this.#recovery.restart(found);
+    const isMoved = !isRestarted && this.#recovery.startElsewhere(found);
+    this.front.send('job.host.lost', { host, moving: isMoved ? rankRanges(ranks) : [] });
+    if (isRestarted || isMoved) return [];
     const entry = this.#ledger.agentLost(host, error, this.#now(), ranks);
     for (const rank of entry.ranks) this.#exited(rank);
     return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];

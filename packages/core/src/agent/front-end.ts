@@ -10,6 +10,7 @@ import {
   addressIndex,
   assert,
   fromErrorRecord,
+  ranksInRanges,
   sessionAddress,
   toErrorRecord,
   type Address,
@@ -24,6 +25,7 @@ import {
   type JobSpec,
   type Params,
   type Rank,
+  type RankRange,
   type RankReport,
   type StdinTo,
 } from '@stci/interface';
@@ -98,7 +100,7 @@ export class FrontEndAgent implements JobFrontEnd {
       const mended = new Set(hosts);
       this.#node.messages.resend((agent) => isOnHost(agent, mended));
     });
-    this.#node.messages.on('job.host.lost', ({ host }) => this.#dropHost(host));
+    this.#node.messages.on('job.host.lost', ({ host, moving }) => this.#dropHost(host, moving));
     this.#node.messages.on('job.host.joined', ({ host }) => this.#joinHost(host));
     this.#node.messages.on('job.failure', ({ error }) => this.#report.failed(error));
     new LinkGuard(this.#node, (agent, error, job) => this.#onMalformed(agent, error, job));
@@ -307,12 +309,16 @@ export class FrontEndAgent implements JobFrontEnd {
   #openInput(): void {
     this.#inputOpen = true;
     let room = true;
+    // One that has moved reads where nobody has been told of the end.
+    const hasEnded = this.#inputEnded && this.#spec?.stdin.to === 'rank';
     for (const chunk of this.#stdinQueue.splice(0)) room = this.#sendStdin(chunk);
+    if (hasEnded) room = this.#sendStdin(new Uint8Array(0));
     if (room) this.#events.onStdinDrain();
   }
 
   /** A lost host returns no credit; without this, input for all others would stop. */
-  #dropHost(host: HostIndex): void {
+  #dropHost(host: HostIndex, moving: readonly RankRange[]): void {
+    for (const rank of ranksInRanges(moving)) this.#returning.add(rank);
     this.#node.messages.drop(sessionAddress(host), this.#job);
     const { lookup } = this.#places as { lookup: PlacementLookup };
     this.#output.lost((rank) => lookup.host(rank) === host, (rank) => this.#returning.has(rank));

@@ -5,7 +5,7 @@
 
 import {
   StciError, type Action, type ErrorManager, type Failure, type HostIndex, type JobContext, type JobEvent, type JobId,
-  type Rank, type RankReport, type RestartAction,
+  type Params, type Rank, type RankReport, type RestartAction,
 } from '@stci/interface';
 import { foldRanks } from '../iof/fold.js';
 import { failureOf } from '../job/exit-rule.js';
@@ -26,8 +26,8 @@ export interface JobRecoveryInit {
   readonly job: JobId;
   /** Between SIGTERM and SIGKILL of a tool. */
   readonly graceMs: number;
-  /** So many different ranks that leave a host have it set aside. */
-  readonly ranksAside: number;
+  /** Of the job. */
+  readonly params: Params;
   ledger(): Ledger;
   phase(): JobContext['phase'] | 'over';
   /** Whether programs of the job use the client library. */
@@ -101,7 +101,7 @@ export class JobRecovery {
     const isUnstarted = (rank: Rank): boolean =>
       !ledger.isRunning(rank) && ledger.attempt(rank) === 1 && (this.#places.get(rank) ?? 1) < PLACES_MAX;
     if (found.kind !== 'agent-lost' || this.#init.phase() !== 'launching' || !ranks.every(isUnstarted)) return false;
-    if (this.#init.hasPrograms()) return false;
+    if (this.#init.params.int('errmgr.elsewhere') === 0 || this.#init.hasPrograms()) return false;
     if (ranks.length === 0 || !this.#movesOf(ledger).hasRoom(ranks)) return false;
     for (const rank of ranks) this.#places.set(rank, 1 + (this.#places.get(rank) ?? 1));
     this.#tell(found, 'its ranks had not started: they are started on other hosts');
@@ -258,7 +258,7 @@ export class JobRecovery {
         if (isNew) this.#init.onNewAgent(host);
       },
       onUnsent: (error) => this.#init.onUnsent(error),
-      ranksMax: this.#init.ranksAside,
+      ranksMax: this.#init.params.int('errmgr.aside'),
       onSetAside: (host, ranks) => this.#init.emit({ type: 'warning', text: asideText(ledger, host, ranks) }),
       onMapped: (map) => this.#init.emit({ type: 'mapped', map }),
       onNoRoom: (ranks) => {

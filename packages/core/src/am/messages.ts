@@ -243,8 +243,11 @@ const MESSAGE_TYPES = {
   'job.event': { id: 22, from: ['controller'], body: jobEvent },
   /** Controller → front-end, before `ended`: one failure of the report, in order. */
   'job.failure': { id: 23, from: ['controller'], body: fields({ error: errorRecord }) },
-  /** Controller → front-end: a host is lost; it neither sends nor receives from now on. */
-  'job.host.lost': { id: 24, from: ['controller'], body: fields({ host: u32 }) },
+  /**
+   * Controller → front-end: a host is lost; it neither sends nor receives from now on. `moving`: its ranks, first and
+   * last each, if they had not started and are to be started elsewhere.
+   */
+  'job.host.lost': { id: 24, from: ['controller'], body: fields({ host: u32, moving: members(tuple(u32, u32)) }) },
   /** Controller → front-end: a session agent of the job is being started there, in place of none or a lost one. */
   'job.host.joined': { id: 92, from: ['controller'], body: fields({ host: u32 }) },
   /**

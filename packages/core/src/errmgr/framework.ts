@@ -30,7 +30,7 @@ export const errmgrFramework = defineFramework<ErrorManager, ErrorManagerDeps>({
     elsewhere: {
       type: 'int', default: 2, min: 0, max: 100, scope: 'job',
       help: 'A rank that has failed so often on one host, each time within errmgr.quick of its start, is started again '
-        + 'on another that has a free slot; 0: never.',
+        + 'on another that has a free slot; 0: never, nor a rank whose start nobody had told when its host was lost.',
     },
     quick: {
       type: 'duration', default: 10_000, min: 0, max: 3_600_000, scope: 'job',

@@ -89,15 +89,19 @@ suite('ranks that have not started when their host is lost', (test) => {
     end();
   });
 
-  test('are lost with it where there is none', () => {
-    const { pause, begin, until, end } = open(LEASE, undefined, { slotsBound: true });
-    pause('root:1');
-    const job = begin(ALL, ['sleep', '100']);
-    until(() => job.report !== undefined, 'its end', 8000);
-    assert.equal([job.report?.exitCode, job.report?.cause?.code], [200, 'STCI_AGENT_LOST']);
-    assert.equal(job.report?.ranks.filter(({ outcome }) => outcome === 'lost').length, SLOTS);
-    end();
-  });
+  for (const [why, count, settings] of [
+    ['there is none', ALL, {}], ['they may not, by errmgr.elsewhere', 3, { 'errmgr.elsewhere': '0' }],
+  ] as const) {
+    test(`are lost with it where ${why}`, () => {
+      const { pause, begin, until, end } = open({ ...LEASE, ...settings }, undefined, { slotsBound: true });
+      pause('root:1');
+      const job = begin(count, ['sleep', '100']);
+      until(() => job.report !== undefined, 'its end', 8000);
+      assert.equal([job.report?.exitCode, job.report?.cause?.code], [200, 'STCI_AGENT_LOST']);
+      assert.is(job.report?.ranks.filter(({ outcome }) => outcome === 'lost').length, count === ALL ? SLOTS : 1);
+      end();
+    });
+  }
 
   test('are lost with it if one of them had started', () => {
     const { pause, submit, until, end } = open(LEASE);
