@@ -1,7 +1,7 @@
 /** Directories of runs that came from somewhere, and what others could read or put in the way of a run's files. */
 // @timeoutMs 300000
 
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync, lchownSync, mkdirSync, readFileSync, readdirSync, readlinkSync, renameSync, statSync,
   symlinkSync, unlinkSync, writeFileSync,
@@ -166,7 +166,7 @@ suite('directories of runs that are not trusted', (test) => {
 
   test('a record that is a pipe or a device ends', withLab(async (lab) => {
     mkdirSync(lab.path('pipe'));
-    spawnSync('mkfifo', [lab.path('pipe', 'history.jsonl')]);
+    execFileSync('mkfifo', [lab.path('pipe', 'history.jsonl')]);
     mkdirSync(lab.path('zero'));
     symlinkSync('/dev/zero', lab.path('zero', 'history.jsonl'));
     for (const run of ['pipe', 'zero']) {

@@ -1,7 +1,7 @@
 /** Hosts of batch systems, by the built programs with the variables that such systems set. */
 // @timeoutMs 120000
 
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,7 +122,7 @@ suite('the file of a batch system', (test) => {
     await refused(env('none'), [], 'there is no such file', '--mca allocation=given --hostfile FILE');
     mkdirSync(join(directory, 'sub'));
     await refused(env('sub'), [], 'it is not a regular file');
-    assert.is(spawnSync('mkfifo', ['-m', '600', join(directory, 'pipe')]).status, 0);
+    execFileSync('mkfifo', ['-m', '600', join(directory, 'pipe')]);
     await refused(env('pipe'), [], 'it is not a regular file');
     await refused({ PBS_NODEFILE: 'nodes' }, [], 'its path is not absolute');
     writeFileSync(join(directory, 'bad'), 'n1\nn2 cpus=4\n', { mode: 0o600 });

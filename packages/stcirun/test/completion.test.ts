@@ -1,7 +1,7 @@
 /** Completion: what stands at the cursor, candidates from tables and sources, and the way through a real bash. */
 // @sameFor node: words and a shell.
 
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -271,7 +271,7 @@ suite('stci complete', (test) => {
   test('ends with 0 and says nothing, whatever comes', () => {
     const place = mkdtempSync(join(tmpdir(), 'stci-completion-'));
     try {
-      spawnSync('mkfifo', [join(place, 'pipe')]);
+      execFileSync('mkfifo', [join(place, 'pipe')]);
       mkdirSync(join(place, 'home/.config/stci'), { recursive: true });
       writeFileSync(join(place, 'home/.config/stci/stci.conf'), 'no such line\nnone.such = 1\n');
       const lines = [

@@ -1,7 +1,7 @@
 /** The built stcirun, end to end: output in files. */
 // @timeoutMs 180000
 
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   mkdtempSync, openSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync,
 } from 'node:fs';
@@ -88,7 +88,7 @@ suite('stcirun, files', (test) => {
   }, { timeoutMs: 40_000 });
 
   test('a named pipe without a reader is refused, with one it is written; the loop goes on', async () => {
-    spawnSync('mkfifo', [join(directory, 'p')]);
+    execFileSync('mkfifo', [join(directory, 'p')]);
     const refused = await run(['-n', '1', '--output', 'p', 'echo', 'x'], { cwd: directory });
     assert.is(refused.exitCode, 202);
     assert.match(refused.err, 'a pipe that no program reads');
@@ -111,7 +111,7 @@ suite('stcirun, files', (test) => {
   }, { timeoutMs: 40_000 });
 
   test('an exit report into a pipe without a reader is refused before the job starts', async () => {
-    spawnSync('mkfifo', [join(directory, 'report')]);
+    execFileSync('mkfifo', [join(directory, 'report')]);
     const refused = await run(['-n', '1', '--exit-report=json:report', 'echo', 'x'], { cwd: directory });
     assert.is(refused.exitCode, 202);
     assert.is(refused.out, '');
@@ -127,7 +127,7 @@ suite('stcirun, files', (test) => {
   }, { timeoutMs: 20_000 });
 
   test('a file of events that cannot be one is refused before the job starts; a link is followed', async () => {
-    spawnSync('mkfifo', [join(directory, 'unread')]);
+    execFileSync('mkfifo', [join(directory, 'unread')]);
     symlinkSync('events', join(directory, 'link'));
     const refusals = [
       ['.', 'it is a directory'], ['unread', 'a pipe that no program reads'],
@@ -147,7 +147,7 @@ suite('stcirun, files', (test) => {
   }, { timeoutMs: 20_000 });
 
   test('a pipe whose reader stands still: the exit status is that of the report', async () => {
-    spawnSync('mkfifo', [join(directory, 'still')]);
+    execFileSync('mkfifo', [join(directory, 'still')]);
     const reader = spawn('sleep', ['60'], { stdio: [openSync(join(directory, 'still'), 'r+'), 'ignore', 'ignore'] });
     const args = ['-n', '1', '--output', 'still', '--exit-report=json:still.json', 'yes'];
     const job = start(args, { cwd: directory });

@@ -36,7 +36,7 @@ suite('sessions', (test) => {
     const job = sh(`echo before; until [ -e ${file} ]; do sleep 0.05; done; echo after; exit 7`);
     const detached = await place.run('night', ['--detach', '-n', '1', ...job]).result;
     assert.equal([detached.exitCode, detached.out], [0, 'night.1\n'], detached.err);
-    spawnSync('touch', [file]);
+    writeFileSync(file, '');
     const attached = place.stci('attach', 'night.1');
     assert.equal([attached.exitCode, attached.out], [7, 'before\nafter\n'], attached.err);
     assert.is(place.stci('wait', '1', '--session', 'night').exitCode, 7);
@@ -149,7 +149,7 @@ suite('sessions', (test) => {
     const waiting = place.run('night', ['--wait', '-n', '4', ...sh('echo ran')]);
     await soon(() => waiting.err().includes('stcirun: waiting: '), 'a job that waits');
     assert.match(place.states(), 'night.0 waiting');
-    spawnSync('touch', [file]);
+    writeFileSync(file, '');
     assert.is((await holder.result).exitCode, 0);
     assert.is((await waiting.result).out, 'ran\n'.repeat(4));
   }), LONG);
@@ -212,7 +212,7 @@ suite('sessions', (test) => {
     await soon(() => hosts().includes('b draining'), 'the same again');
     const all = await place.run('night', [...sh('echo $STCI_HOST')]).result;
     assert.is(all.out.split('\n').sort().join(''), 'add', all.err);
-    spawnSync('touch', [file]);
+    writeFileSync(file, '');
     const done = await first.result;
     assert.equal(done.out.match(/\[[23]\] *after/gu)?.length, 2, done.out);
     assert.equal([(await again).exitCode, hosts()], [0, 'a up 2,b left 1,c left 1,d up 1']);

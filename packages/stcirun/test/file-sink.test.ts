@@ -1,6 +1,6 @@
 /** Output to files by a template: when a file is closed. */
 
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ suite('output to a named pipe', (test) => {
   test('its reader sees one end, that of the last rank, also if the first is over before the next starts', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'stci-sink-'));
     const pipe = join(directory, 'p');
-    spawnSync('mkfifo', [pipe]);
+    execFileSync('mkfifo', [pipe]);
     const reader = spawn('sh', ['-c', `exec 3<>'${pipe}' 4<'${pipe}' 3>&-; read go; exec cat <&4`]);
     let text = '';
     reader.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));

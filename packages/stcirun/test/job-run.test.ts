@@ -1,6 +1,6 @@
 /** A job's run against a front-end agent that does what the test says. */
 
-import { spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -156,7 +156,7 @@ suite('job run', (test) => {
   test('a reader of events that stands still does not hold up the end', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'stci-run-'));
     const pipe = join(directory, 'pipe');
-    spawnSync('mkfifo', [pipe]);
+    execFileSync('mkfifo', [pipe]);
     const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
     const faults: string[] = [];
     const file = (await EventsFile.make(pipe)).open(({ message }) => faults.push(message), 50);
@@ -297,7 +297,7 @@ suite('job run', (test) => {
   test('an exit report that is not taken is dropped at the second interrupt', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'stci-run-'));
     const file = join(directory, 'report');
-    spawnSync('mkfifo', [file]);
+    execFileSync('mkfifo', [file]);
     const reader = openSync(file, 'r+');
     const run = await fakeRun([`--exit-report=json:${file}`], 1);
     const failures = Array.from({ length: 1000 }, () => ({ ...FAILURE, rank: 0, message: 'x'.repeat(100) }));
