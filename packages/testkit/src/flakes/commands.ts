@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { MARK_VARIABLE } from '@stci/compliance/record';
-import { endLeftovers } from '../runner/leftovers.js';
+import { endAll } from '../runner/leftovers.js';
 import { interruptible } from '../runner/signals.js';
 
 const OUTPUT_CHARS_MAX = 20_000;
@@ -77,6 +77,6 @@ export class Commands {
         // It has ended by itself meanwhile.
       }
     }
-    await endLeftovers(this.#mark);
+    await endAll(this.#mark);
   }
 }
