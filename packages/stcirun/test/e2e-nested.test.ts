@@ -56,7 +56,7 @@ suite('stcirun inside a rank', (test) => {
   }, LONG);
 
   test.skipIf(spawnSync('make', ['--version']).status !== 0, 'make is not here', 'from make', async () => {
-    const recipe = `${STCIRUN.join(' ')} -n 1 sh -c 'echo $@ $$STCI_SIZE'`;
+    const recipe = `'${STCIRUN.join("' '")}' -n 1 sh -c 'echo $@ $$STCI_SIZE'`;
     writeFileSync(join(directory, 'Makefile'), `all: a b\na b:\n\t@${recipe}\n`);
     const made = await run(['-n', '2', 'make', '-s', '-j2', '-C', directory]);
     assert.equal([made.exitCode, sorted(made.out)], [0, 'a 1\na 1\nb 1\nb 1\n'], made.err);

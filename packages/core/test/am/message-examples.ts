@@ -134,7 +134,7 @@ export const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'probe.answered': { probe: 1, agent: 2 },
   'agent.echo': ['anything'],
   'job.failure': { error: { code: 'STCI_TOOL_STATUS', message: 'no' } },
-  'job.host.lost': { host: 3 },
+  'job.host.lost': { host: 3, moving: [[5, 1]] },
   'job.unread': { host: 3 },
   'launch.restart': { host: 3, subtree: [[3, 'h3', '', 2]] },
   'launch.takeover': { host: 3, subtree: [] },
