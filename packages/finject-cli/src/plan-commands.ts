@@ -61,7 +61,7 @@ Example:
   static override args = fileArgs;
   static override flags = {
     repeat: Flags.custom<number>({
-      parse: async (text) => parseRepeat(text), helpValue: 'N', description: 'only this one',
+      parse: async (text) => parseRepeat(text), helpValue: 'N', description: 'only this one, of each configuration',
     })(),
     seed: seedFlag,
     json: Flags.boolean({ description: 'the plans as a JSON array' }),
@@ -72,9 +72,10 @@ Example:
     const file = fileArgument(args.file, 'plan');
     const { experiment, shape } = await loadExperiment(file, this.config.root, { seed: flags.seed });
     const all = planRepeats(experiment, shape);
-    const plans = flags.repeat === undefined ? all : all.filter(({ repeat }) => repeat === flags.repeat);
+    const plans = flags.repeat === undefined ? all : all.filter(({ number }) => number === flags.repeat);
     if (plans.length === 0) {
-      throw new StciError('STCI_USAGE', `--repeat ${flags.repeat}: the experiment has repeats 1 to ${all.length}.`);
+      const { repeats } = experiment;
+      throw new StciError('STCI_USAGE', `--repeat ${flags.repeat}: the experiment has repeats 1 to ${repeats}.`);
     }
     printOut(flags.json ? `${JSON.stringify(plans, null, 2)}\n` : planText(experiment, shape, plans));
   }

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { alignColumns } from '@stci/core';
 import {
-  CLOSE_MS, Runner, RunJudge, type Experiment, type ExperimentDriver, type HistoryRecord, type RepeatPlan,
+  CLOSE_MS, repeatName, Runner, RunJudge, type Experiment, type ExperimentDriver, type HistoryRecord, type RepeatPlan,
   type RepeatSummary, type RunFacts, type RunResult, type RunSummary, type StopReason,
 } from '@stci/finject/experiment';
 import { ERROR_KINDS, StciError, printable } from '@stci/interface';
@@ -130,7 +130,7 @@ class ExperimentRun {
     if (isQuiet || isJson) return undefined;
     const isTerminal = process.stderr.isTTY && process.env['TERM'] !== 'dumb';
     return new RunView({
-      repeats: plans.length, hosts: facts.shape.hosts,
+      plans, hosts: facts.shape.hosts,
       columns: () => (isTerminal ? process.stderr.columns || COLUMNS : undefined),
       write: (text) => printError('', text),
     });
@@ -215,7 +215,7 @@ export function summaryText({ repeats }: RunSummary, end: string, error?: string
   const of = hasConfigurations ? ['configuration'] : [];
   const head = ['repeat', ...of, 'outcome', 'passed', 'faults', 'detection', 'exit'];
   const rows = repeats.map((repeat) => [
-    String(repeat.repeat), ...(hasConfigurations ? [String(repeat.configuration)] : []), repeat.outcome,
+    String(repeat.number), ...(hasConfigurations ? [String(repeat.configuration)] : []), repeat.outcome,
     repeat.isPassed ? 'yes' : `no: ${wasBegun(repeat) ? reasonsOf(repeat) : 'not begun'}`,
     faultsText(repeat),
     detectionText(repeat), repeat.exitCode === undefined ? '-' : String(repeat.exitCode),
@@ -233,10 +233,10 @@ function faultsText({ injections }: RepeatSummary): string {
 }
 
 function failuresText(repeats: readonly RepeatSummary[]): string {
-  const failures = repeats.filter(({ isPassed }) => !isPassed).flatMap(({ repeat, checks, problems }) => [
-    ...problems.map((text) => `repeat ${repeat}: ${text}`),
-    ...checks.filter(({ isPassed }) => !isPassed).map(({ name, text }) => `repeat ${repeat}: ${name}: ${text}`),
-  ]);
+  const failures = repeats.filter(({ isPassed }) => !isPassed).flatMap((repeat) => [
+    ...repeat.problems,
+    ...repeat.checks.filter(({ isPassed }) => !isPassed).map(({ name, text }) => `${name}: ${text}`),
+  ].map((text) => `${repeatName(repeat)}: ${text}`));
   const rest = failures.length - REASONS_MAX;
   const shown = [...failures.slice(0, REASONS_MAX), ...(rest > 0 ? [`and ${rest} more, in the report`] : [])];
   return shown.map((line) => `${printable(line).replaceAll('\n', '\n  ')}\n`).join('');

@@ -4,11 +4,11 @@
  */
 
 import { counted } from '@stci/core';
-import type { HistoryRecord, RepeatPlan } from '@stci/finject/experiment';
+import { injectionName, repeatName, type HistoryRecord, type RepeatPlan } from '@stci/finject/experiment';
 import { printable, type FaultVictim, type JobEvent } from '@stci/interface';
 
 export interface RunViewInit {
-  readonly repeats: number;
+  readonly plans: readonly RepeatPlan[];
   readonly hosts: readonly string[];
   /** Columns of the terminal, which may change; undefined: there is none. */
   columns(): number | undefined;
@@ -22,7 +22,7 @@ export class RunView {
   /** Output without an end of line, by rank and stream. */
   readonly #rests = new Map<string, string>();
   #status = '';
-  #repeat = 0;
+  #name = '';
   #injected = 0;
   #isRunning = false;
   #hasTarget = false;
@@ -62,13 +62,12 @@ export class RunView {
 
   /** Draws the last line anew. */
   tick(nowMs: number): void {
-    const { repeats } = this.#init;
     const columns = this.#init.columns();
-    if (columns === undefined || this.#repeat === 0) return;
+    if (columns === undefined || this.#plan === undefined) return;
     const time = this.#startMs === undefined ? 'starting' : `${((nowMs - this.#startMs) / 1000).toFixed(0)} s`;
     const planned = this.#plan?.injections.length ?? 0;
     const faults = `${this.#injected} of ${counted(planned, 'fault')} injected`;
-    const text = `repeat ${this.#repeat} of ${repeats}  ${time}  ${faults}`;
+    const text = `${this.#name}  ${time}  ${faults}`;
     this.#draw(text.slice(0, columns - 1));
   }
 
@@ -83,10 +82,18 @@ export class RunView {
     this.#isRunning = false;
     this.#hasTarget = false;
     this.#injected = 0;
-    this.#repeat += 1;
     this.#rests.clear();
-    const configuration = plan.configuration === '' ? '' : `, ${printable(plan.configuration)}`;
-    this.#put(`repeat ${this.#repeat} of ${this.#init.repeats}${configuration}\n`);
+    this.#name = this.#nameOf(plan);
+    this.#put(`${this.#name}\n`);
+  }
+
+  /** Of several configurations with how far the run is: `repeat 2 of 3, swim (4 of 6)`. */
+  #nameOf({ repeat, number, configuration }: RepeatPlan): string {
+    const { plans } = this.#init;
+    const own = plans.filter((plan) => plan.configuration === configuration);
+    const name = repeatName({ number, configuration: printable(configuration) }, own.length);
+    if (own.length === plans.length) return name;
+    return `${name} (${plans.findIndex((plan) => plan.repeat === repeat) + 1} of ${plans.length})`;
   }
 
   #onOutput({ rank, stream, text }: Extract<HistoryRecord, { type: 'output' }>): void {
@@ -106,8 +113,9 @@ export class RunView {
     const whom = shown.map((one) => this.#victimText(one)).join(', ');
     const more = text === '' ? '' : ` (${text})`;
     const kind = injection?.kind ?? '';
+    const name = injectionName(id, this.#plan ?? { configuration: '' });
     const what = whom.startsWith(`${kind} `) ? whom : `${kind} ${whom}`.trim();
-    this.#line(`fault ${id} ${what}: ${state}${more}`, record);
+    this.#line(`fault ${name} ${what}: ${state}${more}`, record);
   }
 
   #victimText(victim: FaultVictim): string {

@@ -37,7 +37,7 @@ function records(name: string, latencyMs: number): readonly HistoryRecord[] {
       detector: 'process', reporter: 'root:0', hostName: 'a', suspectedWallMs: confirmedWallMs, confirmedWallMs,
     };
     list.push(
-      { type: 'repeat', plan: { repeat, configuration: '', injections: [injection] }, ms },
+      { type: 'repeat', plan: { repeat, number: repeat, configuration: '', injections: [injection] }, ms },
       { type: 'start', repeat, ms },
       { type: 'injection', repeat, id, state: 'injected', text: '', agent: 'root:0', sourceWallMs: EPOCH + ms + 100,
         ms },

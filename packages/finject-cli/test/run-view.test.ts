@@ -4,7 +4,7 @@ import { RunView } from '@stci/finject-cli';
 import type { HistoryEntry, HistoryRecord } from '@stci/finject/experiment';
 import { assert, suite } from '@stci/testkit';
 
-const PLAN = { repeat: 1, configuration: '', keep: { ranks: [], hosts: [] }, injections: [] };
+const PLAN = { repeat: 1, number: 1, configuration: '', keep: { ranks: [], hosts: [] }, injections: [] };
 const TARGET = { type: 'target', repeat: 1, session: 's', job: 1, hosts: ['a'] } as const;
 const END = {
   type: 'repeat-end', repeat: 1, report: undefined, isTimeOut: false, orphans: 0, stopped: 'error',
@@ -12,7 +12,8 @@ const END = {
 
 function shown(columns: () => number | undefined, show: (view: RunView) => void): string {
   let out = '';
-  show(new RunView({ repeats: 3, hosts: ['a'], columns, write: (text) => void (out += text) }));
+  const plans = [1, 2, 3].map((repeat) => ({ ...PLAN, repeat, number: repeat }));
+  show(new RunView({ plans, hosts: ['a'], columns, write: (text) => void (out += text) }));
   return out;
 }
 

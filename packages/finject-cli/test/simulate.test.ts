@@ -45,6 +45,28 @@ suite('finject run --simulate', (test) => {
 
   const SMALL = FILE.replace('1-200', '1-8').replace('checks: [', 'checks: [exit-code: 137, ');
 
+  test('repeats of two configurations are numbered by configuration', withLab(async (lab) => {
+    const two = SMALL.replace('exit-code: 137', 'exit-code: 3').replace(' --mca detector=ring', '');
+    lab.file('two.yaml', `${two}configurations: { ring: --mca detector=ring, swim: --mca detector=swim }\n`);
+    const { exitCode, out, err } = await lab.run('finject', 'run', '--simulate', 'two.yaml', '--output', 'run');
+    assert.is(exitCode, 204, err);
+    const names = ['1, ring', '1, swim', '2, ring', '2, swim'];
+    assert.equal(err.match(/^repeat .*$/gmu),
+      names.map((name, at) => `repeat ${name.replace(',', ' of 2,')} (${at + 1} of 4)`));
+    assert.equal([...new Set(err.match(/fault \S+/gu))].sort(), [1, 2, 3].map((number) => `fault pkill.${number}`));
+    assert.equal([...out.matchAll(/^([12]) +(ring|swim) /gmu)].map(([, number, name]) => `${number}, ${name}`), names);
+    assert.equal([...out.matchAll(/^repeat (.*): exit-code: /gmu)].map(([, name]) => name), names);
+    const rows = readFileSync(lab.path('run', 'repeats.csv'), 'utf8').split('\r\n').slice(1, -1);
+    assert.equal(rows.map((row) => row.split(',').slice(0, 2).join(', ')), names);
+    const report = readFileSync(lab.path('run', 'report.html'), 'utf8');
+    assert.equal([...report.matchAll(/<summary>Repeat ([^:]*):/gu)].map(([, name]) => name), names);
+    const plan = await lab.run('finject', 'plan', 'two.yaml', '--repeat', '2');
+    assert.equal(plan.out.match(/^repeat .*$/gmu), ['repeat 2, ring', 'repeat 2, swim']);
+    assert.match(plan.out, /^storm: seed \d+, 2 repeats of each configuration\n/u);
+    const none = await lab.run('finject', 'plan', 'two.yaml', '--repeat', '3');
+    assert.match(none.err, /has repeats 1 to 2/u);
+  }), { timeoutMs: 60_000 });
+
   test('replayed: the same record, its first line too', withLab(async (lab) => {
     lab.file('storm.yaml', SMALL);
     const over = ['--quiet', '--repeats', '1', '--seed', '9', '--output', 'run'];

@@ -53,6 +53,40 @@ if (process.env.STCI_RANK === '0') {
   }, 20);
 }`;
 
+/**
+ * Rank 0 sends 500 numbered datagrams of 1000 bytes a second; rank 1 tells the share of those of two seconds that came,
+ * from 1.5 s after the first on. Both end.
+ */
+const COUNT = `
+const socket = require('node:dgram').createSocket('udp4');
+if (process.env.STCI_RANK === '0') {
+  const bytes = Buffer.alloc(1000);
+  const sinceMs = Date.now();
+  let count = 0;
+  setInterval(() => {
+    for (; count < (Date.now() - sinceMs) / 2; count++) {
+      bytes.writeUInt32BE(count);
+      socket.send(Buffer.from(bytes), 7001, process.argv[1], () => {});
+    }
+  }, 2);
+  setTimeout(() => process.exit(0), 8200);
+} else {
+  let firstMs, numbers = [];
+  socket.bind(7001);
+  socket.on('message', (bytes) => {
+    if (firstMs === undefined) console.log('talking');
+    firstMs ??= Date.now();
+    const ms = Date.now() - firstMs;
+    if (ms >= 1500 && ms < 3500) numbers.push(bytes.readUInt32BE());
+  });
+  setInterval(() => {
+    if (firstMs === undefined || Date.now() - firstMs < 6000) return;
+    console.log('share ' + numbers.length / (numbers.at(-1) - numbers[0] + 1));
+    console.log('again');
+    process.exit(0);
+  }, 100);
+}`;
+
 suite('fault network over ssh', (test) => {
   let hosts: Hosts;
   let directory: string;
@@ -108,6 +142,22 @@ suite('fault network over ssh', (test) => {
     assert.match(readFileSync(join(directory, 'cut', 'report.html'), 'utf8'), 'Fault network is of whole hosts');
     assert.is(await rules(), '');
   });
+
+  for (const [name, args, least, most] of [
+    ['loss', '{ mode: loss, loss: 40, spare: [22] }', 0.5, 0.7],
+    ['rate', '{ mode: rate, rate: 100000, spare: [22] }', 0.15, 0.26],
+  ] as const) {
+    check(`${name}: as much of what is sent to a host arrives as was said`, async () => {
+      const [code, text] = await start(name, `{ name: f, kind: network, who: { hosts: h2 }, duration: 5s, `
+        + `when: { after: { output: ^talking, rank: 1 } }, args: ${args} }`,
+      [process.execPath, '-e', COUNT, hosts.address('h2')]);
+      assert.is(code, 0, text);
+      const output = recordsOf(historyOf(name), 'output').map((record) => record.text).join('');
+      const share = Number(/share (.*)/u.exec(output)?.[1]);
+      assert.ok(share > least && share < most, output);
+      assert.is(await rules(), '');
+    });
+  }
 
   check('finject, controller, agents and programs are killed: the rules end by themselves, on time', async () => {
     const durationMs = Math.ceil(patient(8000));

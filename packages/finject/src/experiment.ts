@@ -7,6 +7,7 @@ export { INJECTIONS_MAX, checkExperiment, type CheckContext } from './experiment
 export { parseExperiment } from './experiment/parse.js';
 export { EXPERIMENT_SCHEMA, REPEATS_MAX } from './experiment/schema.js';
 export { planAll, planRepeats, shapeOf, type Planned, type RepeatShortage } from './experiment/plan.js';
+export { injectionName, repeatName } from './experiment/names.js';
 export { planText, triggerText, victimsText } from './experiment/plan-text.js';
 export { leavesOf } from './experiment/timing.js';
 export type * from './history/contracts.js';

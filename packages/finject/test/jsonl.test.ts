@@ -7,7 +7,7 @@ const at = { wallMs: 1, monotonicMs: 2 };
 const RECORDS = [
   { ...at, type: 'run', format: 1, experiment: {}, shape: {}, file: 'a.yaml', text: '', isSimulated: false,
     isGolden: false, versions: {}, parameters: [] },
-  { ...at, type: 'repeat', plan: { repeat: 1, configuration: '', injections: [] } },
+  { ...at, type: 'repeat', plan: { repeat: 1, number: 1, configuration: '', injections: [] } },
   { ...at, type: 'output', repeat: 1, rank: 0, stream: 'stdout', text: 'ä\n\u2028"', sourceWallMs: 3 },
   { ...at, type: 'repeat-end', repeat: 1, isTimeOut: false, orphans: 0 },
   { ...at, type: 'run-end', text: 'done' },

@@ -10,7 +10,8 @@ const INJECTION = {
 
 function problemOf(more: object, plan: object = {}): string | undefined {
   const keep = { ranks: [0], hosts: [] };
-  const made = { repeat: 1, configuration: '', keep, injections: [INJECTION, { ...INJECTION, ...more }], ...plan };
+  const injections = [INJECTION, { ...INJECTION, ...more }];
+  const made = { repeat: 1, number: 1, configuration: '', keep, injections, ...plan };
   return replayProblem({ type: 'repeat', wallMs: 1, monotonicMs: 1, plan: made } as unknown as HistoryRecord);
 }
 

@@ -25,7 +25,7 @@ class Trial {
     this.driver = new FakeDriver({ ...CALM, ...behaviour });
     const experiment = { ...EXPERIMENT, ...setting.experiment };
     const plans = Array.from({ length: setting.repeats ?? 1 }, (_, index) =>
-      ({ repeat: index + 1, configuration: '', keep: { ranks: [], hosts: [] }, injections }));
+      ({ repeat: index + 1, number: index + 1, configuration: '', keep: { ranks: [], hosts: [] }, injections }));
     this.runner = new Runner({
       experiment, plans, driver: this.driver, observer: { onRecord: () => undefined }, stop: experiment.stop,
       facts: {} as never, ...(setting.didPass !== undefined && { didPass: setting.didPass }),

@@ -48,7 +48,7 @@ function runRepeats(
   const note = (text: string): void => void seen.lines.push(`${clock.nowMs()} ${clock.wallMs()} ${text}`);
   const next = (repeat: number): void => {
     if (repeat > repeats) return void (isOver = true);
-    driver.open({ repeat, configuration: '', keep: NOBODY, injections: [] }, (error, target) => {
+    driver.open({ repeat, number: repeat, configuration: '', keep: NOBODY, injections: [] }, (error, target) => {
       seen.error = error;
       if (target === undefined) return void (isOver = true);
       follow(target, (event) => {
@@ -114,7 +114,7 @@ suite('driver of simulated experiments', (test) => {
       let isOver = false;
       const next = ([repeat, ...more]: readonly number[]): void => {
         if (repeat === undefined) return void (isOver = true);
-        driver.open({ repeat, configuration: '', keep: NOBODY, injections: [] }, (_error, target) =>
+        driver.open({ repeat, number: repeat, configuration: '', keep: NOBODY, injections: [] }, (_error, target) =>
           follow(target as OpenedTarget, () => undefined, () => next(more)));
       };
       next(repeats);

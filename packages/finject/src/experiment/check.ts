@@ -10,6 +10,7 @@ import { ShapeChecks } from './check-shape.js';
 import { timeProblems } from './check-times.js';
 import type { Experiment, ExperimentFile, FaultEntry, PlannedInjection, Problem, TargetShape } from './contracts.js';
 import { victimKey } from './candidates.js';
+import { repeatName } from './names.js';
 import { planAll, shapeOf, type Planned } from './plan.js';
 import { leavesOf } from './timing.js';
 import { dependencies } from './victims.js';
@@ -70,7 +71,7 @@ function planProblems(
   const told = new Set<string>();
   const counts = new Map<string, number>();
   for (const { fault } of shortages) counts.set(fault, (counts.get(fault) ?? 0) + 1);
-  for (const { fault, number, repeat, text } of shortages) {
+  for (const { fault, number, plan, text } of shortages) {
     // Of a fault whose victims depend on one that has a problem itself nothing is said.
     const entry = entries.get(fault);
     const isClear = entry !== undefined && dependencies(entry).every((one) => entries.has(one));
@@ -78,10 +79,11 @@ function planProblems(
     told.add(fault);
     const others = (counts.get(fault) ?? 1) - 1;
     const more = others === 0 ? '' : `, and ${others} more`;
-    tell(pathTo(fault, 'who'), `Injection ${number} of ${fault} in repeat ${repeat}${more}: ${text}. Choose fewer, or `
-      + 'widen who.');
+    tell(pathTo(fault, 'who'), `Injection ${number} of ${fault} in ${repeatName(plan)}${more}: ${text}. Choose `
+      + 'fewer, or widen who.');
   }
-  for (const { repeat, injections } of plans) {
+  for (const plan of plans) {
+    const { injections } = plan;
     for (const injection of injections) {
       const problem = told.has(injection.fault) ? undefined : problemOfKind(injection, kinds);
       if (problem === undefined) continue;
@@ -91,7 +93,7 @@ function planProblems(
     const victims = new Set(injections.flatMap((injection) => injection.victims.map(victimKey)));
     if (victims.size > experiment.victimsMax && !told.has('')) {
       told.add('');
-      tell(['victims-max'], `Repeat ${repeat} has ${victims.size} victims, but victims-max is `
+      tell(['victims-max'], `There are ${victims.size} victims in ${repeatName(plan)}, but victims-max is `
         + `${experiment.victimsMax}. Raise it, or choose fewer.`);
     }
   }

@@ -230,8 +230,10 @@ export interface PlannedInjection {
 }
 
 export interface RepeatPlan {
-  /** From 1; through all configurations. */
+  /** From 1; through all configurations: names it in the record. */
   readonly repeat: number;
+  /** From 1; within its configuration: names it for people. */
+  readonly number: number;
   /** Its name; empty: there is one only. */
   readonly configuration: string;
   /** What no fault may harm, by number in this configuration: for the terms of the session. */

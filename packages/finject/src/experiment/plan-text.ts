@@ -1,8 +1,9 @@
 /** A schedule as people read it: a table for each repeat. */
 
-import { alignColumns, foldHostlist, formatDuration } from '@stci/core';
+import { alignColumns, counted, foldHostlist, formatDuration } from '@stci/core';
 import type { FaultVictim, Position } from '@stci/interface';
 import type { Experiment, PlannedInjection, RepeatPlan, TargetShape, Trigger } from './contracts.js';
+import { repeatName, withoutRepeat } from './names.js';
 import { shapeOf } from './plan.js';
 import { isStart } from './timing.js';
 
@@ -11,15 +12,15 @@ const HEADINGS = ['when', 'injection', 'kind', 'victims', 'for'];
 
 /** Lines, each with its end. */
 export function planText(experiment: Experiment, shape: TargetShape, plans: readonly RepeatPlan[]): string {
-  const { name, seed, repeats, faults } = experiment;
-  const head = `${name}: seed ${seed}, ${repeats} ${repeats === 1 ? 'repeat' : 'repeats'}`;
+  const { name, seed, repeats, faults, configurations } = experiment;
+  const each = configurations.length > 1 ? ' of each configuration' : '';
+  const head = `${name}: seed ${seed}, ${counted(repeats, 'repeat')}${each}`;
   if (faults.length === 0) return `${head}, no faults\n`;
   const tables = plans.flatMap((plan) => {
     const target = shapeOf(shape, plan.configuration);
-    const title = `repeat ${plan.repeat}${plan.configuration === '' ? '' : `, ${plan.configuration}`}`;
     const injections = [...plan.injections].sort((a, b) => (a.atMs ?? Infinity) - (b.atMs ?? Infinity));
     const rows = injections.map((injection) => row(injection, target, experiment));
-    return ['', title, ...alignColumns([HEADINGS, ...rows], COLUMN_MAX).map((line) => `  ${line}`)];
+    return ['', repeatName(plan), ...alignColumns([HEADINGS, ...rows], COLUMN_MAX).map((line) => `  ${line}`)];
   });
   return [head, ...tables].map((line) => `${line}\n`).join('');
 }
@@ -40,10 +41,6 @@ function moment({ follows, trigger, delayMs, atMs }: PlannedInjection, experimen
   }
   const base = follows === undefined ? triggerText(trigger) : `${withoutRepeat(follows.id)} is over`;
   return `${seconds(delayMs)} after ${base}`;
-}
-
-function withoutRepeat(id: string): string {
-  return id.slice(id.indexOf('.') + 1);
 }
 
 function seconds(ms: number): string {

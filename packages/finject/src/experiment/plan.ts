@@ -10,8 +10,7 @@ import { drawVictims, type Shortage } from './victims.js';
 
 /** A repeat whose plan has injections for which there are too few victims. */
 export interface RepeatShortage extends Shortage {
-  readonly repeat: number;
-  readonly configuration: string;
+  readonly plan: RepeatPlan;
 }
 
 export interface Planned {
@@ -38,43 +37,37 @@ export function planAll(experiment: Experiment, shape: TargetShape): Planned {
     const own = shapeOf(shape, configuration);
     return { configuration, shape: own, keep: keepSet(experiment, own) };
   });
-  for (let repeat = 1; repeat <= experiment.repeats; repeat++) {
+  for (let number = 1; number <= experiment.repeats; number++) {
     for (const target of targets) {
-      const number = plans.length + 1;
-      const planned = planRepeat(experiment, { ...target, repeat, number });
-      plans.push(planned.plan);
-      shortages.push(...planned.shortages.map((one) =>
-        ({ ...one, repeat: number, configuration: target.configuration })));
+      const { plan, ...planned } = planRepeat(experiment, { ...target, number, repeat: plans.length + 1 });
+      plans.push(plan);
+      shortages.push(...planned.shortages.map((one) => ({ ...one, plan })));
     }
   }
   return { plans, shortages };
 }
 
-interface RepeatInit {
-  readonly configuration: string;
+interface RepeatInit extends Pick<RepeatPlan, 'repeat' | 'number' | 'configuration'> {
   readonly shape: TargetShape;
   readonly keep: KeepSet;
-  /** Within the configuration. */
-  readonly repeat: number;
-  /** Through all configurations. */
-  readonly number: number;
 }
 
 function planRepeat(experiment: Experiment, init: RepeatInit): { plan: RepeatPlan; shortages: readonly Shortage[] } {
   const { seed, keepAlive } = experiment;
   const { configuration, shape, keep, repeat, number } = init;
   const faults = experiment.faults.filter((fault) => fault.configurations?.includes(configuration) ?? true);
-  const timing = new Timing({ seed, repeat, repeatName: number });
+  const timing = new Timing({ seed, number, repeat });
   let timed: ReadonlyMap<string, readonly Timed[]> = new Map();
   for (const fault of faults) timed = timing.expand(fault);
   const leaves = leavesOf(faults);
   const counts = new Map([...timed].map(([name, list]) => [name, list.length]));
-  const { victims, shortages } = drawVictims(leaves, { seed, repeat, shape, keep, counts });
+  const { victims, shortages } = drawVictims(leaves, { seed, repeat: number, shape, keep, counts });
   const injectionsOf = ({ name }: FaultEntry): PlannedInjection[] =>
     (timed.get(name) ?? []).map(({ startMs: _start, endMs: _end, ...injection }, index) =>
       ({ ...injection, victims: victims.get(name)?.[index] ?? [] }));
   const plan: RepeatPlan = {
-    repeat: number,
+    repeat,
+    number,
     configuration,
     keep: { ranks: keepAlive.ranks, hosts: hostNumbers(keepAlive.hosts, shape) },
     injections: leaves.flatMap(injectionsOf),

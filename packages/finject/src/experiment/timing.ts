@@ -39,9 +39,9 @@ interface Moment {
 export interface TimingInit {
   readonly seed: number;
   /** Within its configuration, so that all configurations have the same times. */
+  readonly number: number;
+  /** Through all configurations: of the injections' names. */
   readonly repeat: number;
-  /** Of the injections' names. */
-  readonly repeatName: number;
 }
 
 export class Timing {
@@ -103,7 +103,7 @@ export class Timing {
     this.#made.set(entry.name, made);
     const isCertain = follows === undefined && isStart(trigger);
     const timed: Timed = {
-      id: `${this.#init.repeatName}.${entry.name}.${made.length + 1}`,
+      id: `${this.#init.repeat}.${entry.name}.${made.length + 1}`,
       fault: entry.name, kind: entry.kind, args: entry.args, follows, trigger,
       delayMs: microseconds(delayMs), atMs: isCertain ? microseconds(delayMs) : undefined,
       durationMs: entry.durationMs, coolDownMs: entry.coolDownMs, timeoutMs: entry.timeoutMs,
@@ -121,8 +121,8 @@ export class Timing {
 
   #sample(name: string, purpose: 'delay' | 'every', distribution: When['every']): number {
     const key = `${purpose} ${name}`;
-    const { seed, repeat } = this.#init;
-    const draws = this.#draws.get(key) ?? new Draws([seed, repeat, name, purpose]);
+    const { seed, number } = this.#init;
+    const draws = this.#draws.get(key) ?? new Draws([seed, number, name, purpose]);
     this.#draws.set(key, draws);
     return distribution.type === 'trace' ? 0 : sampleMs(distribution, draws);
   }

@@ -29,7 +29,8 @@ const FIELDS: Readonly<Record<HistoryRecord['type'], Readonly<Record<string, Che
   repeat: {
     plan: (value) => {
       const plan = object(value) ? value as Readonly<Record<string, unknown>> : {};
-      return list(plan['injections']) && number(plan['repeat']) && text(plan['configuration']);
+      return list(plan['injections']) && number(plan['repeat']) && number(plan['number'])
+        && text(plan['configuration']);
     },
   },
   target: { repeat: number, session: text, job: number, hosts: list },

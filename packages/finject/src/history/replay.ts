@@ -155,7 +155,7 @@ const INJECTION = object({
   atMs: maybe(time), follows: maybe(object({ id: text, state: oneOf('injected', 'over') })), impact: any,
 });
 const PLAN = object({
-  repeat: u32, configuration: text, keep: object({ ranks: list(u32), hosts: list(u32) }),
+  repeat: u32, number: u32, configuration: text, keep: object({ ranks: list(u32), hosts: list(u32) }),
   injections: list(INJECTION, INJECTIONS_MAX),
 });
 const RUN = object({ experiment: EXPERIMENT, shape: SHAPE });

@@ -146,8 +146,8 @@ function detected({ withinMs }: CheckOf<'detected'>, view: RepeatView, measures:
   const late = wanted.filter(({ detectionMs, errorMs }) =>
     detectionMs === undefined || detectionMs - errorMs > withinMs);
   if (late.length > 0) {
-    const list = late.slice(0, 3).map(({ id, victimName, detectionMs }) =>
-      `${id} (${victimName}): ${detectionMs === undefined ? 'never' : `${detectionMs.toFixed(1)} ms`}`);
+    const list = late.slice(0, 3).map(({ name, victimName, detectionMs }) =>
+      `${name} (${victimName}): ${detectionMs === undefined ? 'never' : `${detectionMs.toFixed(1)} ms`}`);
     return failed(`${late.length} of ${wanted.length} later than ${withinMs} ms: ${list.join('; ')}`);
   }
   return passed(`${wanted.length} of ${wanted.length} within ${withinMs} ms`);

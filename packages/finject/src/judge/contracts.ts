@@ -1,6 +1,7 @@
 /** What a history says: the measures of each injection, the class of each repeat, figures over all. Pure. */
 
 import type { FaultVictim } from '@stci/interface';
+import type { RepeatPlan } from '../experiment/contracts.js';
 
 /**
  * `masked`: nothing failed that the job noticed; `recovered`: detected, and the job went on to its end; `aborted`:
@@ -16,6 +17,8 @@ export type Outcome = (typeof OUTCOMES)[number];
 /** Times of one victim of an injection, on finject's clock, corrected by its host's offset; ms. */
 export interface InjectionMeasures {
   readonly id: string;
+  /** As people read it: see `injectionName`. */
+  readonly name: string;
   readonly fault: string;
   readonly kind: string;
   readonly victim: FaultVictim;
@@ -46,9 +49,7 @@ export interface CheckResult {
   readonly text: string;
 }
 
-export interface RepeatSummary {
-  readonly repeat: number;
-  readonly configuration: string;
+export interface RepeatSummary extends Pick<RepeatPlan, 'repeat' | 'number' | 'configuration'> {
   readonly outcome: Outcome;
   readonly isPassed: boolean;
   readonly checks: readonly CheckResult[];

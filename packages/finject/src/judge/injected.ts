@@ -35,9 +35,9 @@ export function carriedOut(view: RepeatView, { injections }: RepeatMeasures): Ca
   return { hit, planned: injections.length, gone, lacking };
 }
 
-function reasonOf({ id, victimName }: InjectionMeasures, last: RecordOf<'injection'> | undefined): string {
+function reasonOf({ name, victimName }: InjectionMeasures, last: RecordOf<'injection'> | undefined): string {
   const said = last === undefined ? 'the record ends before it' : [last.state, last.text].filter(Boolean).join(': ');
-  return `${id} (${victimName}): ${said}`;
+  return `${name} (${victimName}): ${said}`;
 }
 
 /** A fault before it has ended its victim, or what that needs. */

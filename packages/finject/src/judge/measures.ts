@@ -10,6 +10,7 @@
 
 import type { FaultVictim } from '@stci/interface';
 import type { PlannedInjection } from '../experiment/contracts.js';
+import { injectionName } from '../experiment/names.js';
 import { errorBetween, sourceOf, type Moment } from './clocks.js';
 import type { InjectionMeasures } from './contracts.js';
 import type { RecordOf, RepeatView } from './repeat-view.js';
@@ -62,7 +63,7 @@ export function measure(view: RepeatView): RepeatMeasures {
   }
   const recoveries = assignRecoveries(sightings.recoveries, pending, view);
   return {
-    injections: pending.map((one) => measuresOf(one, recoveries.get(one) ?? [])),
+    injections: pending.map((one) => measuresOf(one, recoveries.get(one) ?? [], view)),
     falseDetections,
     ownFailures,
     sightings,
@@ -190,7 +191,7 @@ function assignSuspicion(
   return explaining.length > 0;
 }
 
-function measuresOf(one: Pending, recoveries: readonly Recovery[]): InjectionMeasures {
+function measuresOf(one: Pending, recoveries: readonly Recovery[], { plan }: RepeatView): InjectionMeasures {
   const { planned, victim, injected, undone } = one;
   const first = earliest(one.direct.map((failure) => ({ failure, ...failure.detected })))?.failure;
   const suspected = earliest([
@@ -201,7 +202,8 @@ function measuresOf(one: Pending, recoveries: readonly Recovery[]): InjectionMea
   const after = (moment: Moment | undefined): number | undefined =>
     injected === undefined || moment === undefined ? undefined : moment.ms - injected.ms;
   return {
-    id: planned.id, fault: planned.fault, kind: planned.kind, victim, victimName: victimName(victim),
+    id: planned.id, name: injectionName(planned.id, plan),
+    fault: planned.fault, kind: planned.kind, victim, victimName: victimName(victim),
     injectedMs: injected?.ms, undoneMs: undone?.ms,
     subjects: one.failures.map(({ key }) => key),
     detector: first?.detector ?? (first === undefined ? one.suspicions[0]?.detector : undefined),

@@ -68,7 +68,7 @@ export function repeatView(
   for (const record of of('clock')) clocks.add(record.clocks, record.wallMs);
   const firstMs = records[0]?.wallMs ?? 0;
   const plan = of('repeat')[0]?.plan ??
-    { repeat, configuration: '', keep: { ranks: [], hosts: [] }, injections: [] };
+    { repeat, number: repeat, configuration: '', keep: { ranks: [], hosts: [] }, injections: [] };
   const injections = of('injection');
   return {
     plan,

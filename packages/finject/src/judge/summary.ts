@@ -56,9 +56,9 @@ export function judgeSafely(view: RepeatView, checks: readonly Check[], within?:
   try {
     return judgeRepeat(view, checks, within);
   } catch (thrown) {
-    const { plan: { repeat, configuration }, startMs, endMs } = view;
+    const { plan: { repeat, number, configuration }, startMs, endMs } = view;
     return {
-      repeat, configuration, outcome: 'cut-off', isPassed: false, checks: [], injections: [], startMs, endMs,
+      repeat, number, configuration, outcome: 'cut-off', isPassed: false, checks: [], injections: [], startMs, endMs,
       exitCode: undefined, falseDetections: [], problems: [`its record is damaged: ${String(thrown)}`],
     };
   }
@@ -75,6 +75,7 @@ export function judgeRepeat(view: RepeatView, checks: readonly Check[], within?:
   const results = withInjected(checks, view).map((check) => judgeCheck(check, view, measures, within));
   return {
     repeat: view.plan.repeat,
+    number: view.plan.number,
     configuration: view.plan.configuration,
     outcome,
     isPassed: !UNSOUND.has(outcome) && results.every(({ isPassed }) => isPassed),

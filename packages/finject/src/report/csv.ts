@@ -11,7 +11,7 @@ export function injectionsCsv({ repeats }: RunSummary): string {
     'suspected_wall_ms', 'detected_wall_ms', 'notified_wall_ms', 'recovered_wall_ms', 'detection_ms', 'notification_ms',
     'recovery_ms', 'error_ms', 'notification_error_ms', 'detector', 'subjects',
   ], repeats.flatMap((repeat) => repeat.injections.map((one) => [
-    repeat.repeat, repeat.configuration, repeat.outcome, one.id, one.fault, one.kind, one.victimName, one.injectedMs,
+    repeat.number, repeat.configuration, repeat.outcome, one.id, one.fault, one.kind, one.victimName, one.injectedMs,
     one.undoneMs, one.suspectedMs, one.detectedMs, one.notifiedMs, one.recoveredMs, one.detectionMs, one.notificationMs,
     one.recoveryMs, one.errorMs, one.notificationErrorMs, one.detector, one.subjects.join('; '),
   ])));
@@ -22,7 +22,7 @@ export function repeatsCsv({ repeats }: RunSummary): string {
     'repeat', 'configuration', 'outcome', 'passed', 'start_wall_ms', 'end_wall_ms', 'duration_ms', 'exit_code',
     'injected', 'detected', 'false_detections', 'failed_checks', 'problems',
   ], repeats.map((one) => [
-    one.repeat, one.configuration, one.outcome, one.isPassed, one.startMs, one.endMs, one.endMs - one.startMs,
+    one.number, one.configuration, one.outcome, one.isPassed, one.startMs, one.endMs, one.endMs - one.startMs,
       one.exitCode,
     one.injections.filter(({ injectedMs }) => injectedMs !== undefined).length,
     one.injections.filter(({ detectedMs }) => detectedMs !== undefined).length,

@@ -3,6 +3,7 @@
  * sheet and no more, so that nothing which a target wrote can be run or fetched.
  */
 
+import { repeatName } from '../experiment/names.js';
 import type { RepeatSummary } from '../judge/contracts.js';
 import { linesOf, repeatsOf, runOf, type RepeatView } from '../judge/repeat-view.js';
 import { MEASURES } from '../judge/summary.js';
@@ -161,8 +162,8 @@ function timelines(repeats: readonly RepeatSummary[], views: readonly RepeatView
   const items = shown.map((repeat, index) => {
     const view = views.find(({ plan }) => plan.repeat === repeat.repeat);
     if (view === undefined) return undefined;
-    return html`<details${index < OPEN_MAX ? html` open` : undefined}><summary>Repeat ${repeat.repeat}${
-      repeat.configuration === '' ? '' : `, ${repeat.configuration}`}: <svg class="key" viewBox="0 0 10 10"
+    return html`<details${index < OPEN_MAX ? html` open` : undefined}><summary>${
+      repeatName(repeat).replace('r', 'R')}: <svg class="key" viewBox="0 0 10 10"
         aria-hidden="true"><rect class="${
       repeat.outcome}" width="10" height="10" rx="2"/></svg><b>${outcomeName(repeat.outcome)}</b>${repeat.isPassed ? ''
       : html` <b class="bad">(not passed)</b>`}<span class="note">${duration(repeat.endMs - repeat.startMs)}${

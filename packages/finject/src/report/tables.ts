@@ -1,5 +1,6 @@
 /** The tables of a report: outcomes, figures, coverage, injections, failed checks, parameters. */
 
+import { repeatName } from '../experiment/names.js';
 import type { RecordOf } from '../judge/repeat-view.js';
 import type { Coverage, Figures, Proportion, RepeatSummary, RunSummary } from '../judge/contracts.js';
 import { MEASURES } from '../judge/summary.js';
@@ -87,13 +88,13 @@ function names(list: readonly string[]): string {
 export function injectionTable({ repeats }: RunSummary): Markup {
   const all = repeats.flatMap((repeat) => repeat.injections.map((one) => ({ repeat, one })));
   const rows = all.slice(0, ROWS_MAX).map(({ repeat, one }) =>
-    html`<tr><td>${one.id}</td><td>${repeat.configuration}</td>
+    html`<tr><td class="num">${repeat.number}</td><td>${repeat.configuration}</td><td>${one.name}</td>
     <td>${one.kind}</td><td>${cut(one.victimName, 60)}</td><td class="num">${since(one.injectedMs, repeat.startMs)}</td>
     <td>${one.detector ?? '–'}</td><td class="num">${duration(one.detectionMs)}</td>
     <td class="num">${one.detectionMs === undefined ? '' : `± ${duration(one.errorMs)}`}</td>
     <td class="num">${duration(one.notificationMs)}</td><td class="num">${duration(one.recoveryMs)}</td></tr>`);
-  return html`<div class="scroll"><table class="injections"><thead><tr><th>injection</th>
-    <th>configuration</th><th>kind</th>
+  return html`<div class="scroll"><table class="injections"><thead><tr><th class="num">repeat</th>
+    <th>configuration</th><th>injection</th><th>kind</th>
     <th>victim</th><th class="num">at</th><th>detector</th><th class="num">detection</th><th class="num">error</th>
     <th class="num">notification</th><th class="num">recovery</th></tr></thead><tbody>${rows}</tbody></table></div>${
     all.length > ROWS_MAX ? html`<p class="note">The first ${ROWS_MAX} of ${all.length}; injections.csv has all.</p>`
@@ -106,13 +107,16 @@ function since(ms: number | undefined, startMs: number): string {
 
 /** What did not pass, and what is doubtful; undefined: nothing. */
 export function problemList({ repeats }: RunSummary): Markup | undefined {
-  const items = repeats.flatMap(({ repeat, outcome, checks, falseDetections, problems }) => [
-    ...(['cut-off', 'hung', 'failed'].includes(outcome) ? [['bad', `repeat ${repeat}`, outcomeName(outcome)]] : []),
-    ...checks.filter(({ isPassed }) => !isPassed).map(({ name, text }) => ['bad', `repeat ${repeat}, check ${name}`,
-      text]),
-    ...falseDetections.map((text) => ['bad', `repeat ${repeat}, false detection`, text]),
-    ...problems.map((text) => ['doubt', `repeat ${repeat}`, text]),
-  ]);
+  const items = repeats.flatMap((one) => {
+    const { outcome, checks, falseDetections, problems } = one;
+    const where = repeatName(one);
+    return [
+      ...(['cut-off', 'hung', 'failed'].includes(outcome) ? [['bad', where, outcomeName(outcome)]] : []),
+      ...checks.filter(({ isPassed }) => !isPassed).map(({ name, text }) => ['bad', `${where}: check ${name}`, text]),
+      ...falseDetections.map((text) => ['bad', `${where}: false detection`, text]),
+      ...problems.map((text) => ['doubt', where, text]),
+    ];
+  });
   if (items.length === 0) return undefined;
   return html`<ul class="problems">${items.slice(0, PROBLEMS_MAX).map(([level = '', where = '', text = '']) =>
     html`<li><b class="${level}">${where}:</b> ${cut(text, 400)}</li>`)}</ul>${items.length > PROBLEMS_MAX

@@ -1,5 +1,6 @@
 /** One repeat on its time axis: the job, and a lane for each victim, from the fault to its detection and recovery. */
 
+import { repeatName } from '../experiment/names.js';
 import type { InjectionMeasures, RepeatSummary } from '../judge/contracts.js';
 import type { RepeatView } from '../judge/repeat-view.js';
 import { axisOf, counted, duration, px, type Axis } from './format.js';
@@ -25,7 +26,7 @@ export function timeline(view: RepeatView, summary: RepeatSummary): Markup {
   const height = TOP + (lanes.length + 1) * LANE + 24;
   const left = made.length - lanes.length;
   return html`<figure class="timeline"><svg viewBox="0 0 ${WIDTH} ${height}" role="img"
-    aria-label="Timeline of repeat ${summary.repeat}">${gridOf(axis, TOP, height - 24)}${
+    aria-label="Timeline of ${repeatName(summary)}">${gridOf(axis, TOP, height - 24)}${
       jobLane(view, summary, axis)}${lanes.map((one, index) =>
       lane(one, axis, zeroMs, summary.endMs, TOP + (index + 1) * LANE))}</svg>${left === 0 ? undefined
       : html`<figcaption>${counted(left, 'more victim')}: see injections.csv.</figcaption>`}</figure>`;
@@ -101,7 +102,7 @@ function caption(
 
 function titleOf(one: InjectionMeasures): string {
   const said = [
-    `${one.id}: ${one.kind}, ${one.victimName}`,
+    `${one.name}: ${one.kind}, ${one.victimName}`,
     one.detector === undefined ? undefined : `detector ${one.detector}`,
     `detection ${duration(one.detectionMs)} ± ${duration(one.errorMs)}`,
     `notification ${duration(one.notificationMs)}`, `recovery ${duration(one.recoveryMs)}`,

@@ -63,7 +63,7 @@ checks: [{ failed-ranks: [1, 2] }]
       + 'controller } }]', /: controller\./],
     ['what is to be kept', 'keep-alive: { ranks: 8, hosts: h4 }', /no rank 8.*\n.*no host h4/],
     ['more victims than the limit', 'victims-max: 2\nfaults: [{ kind: noop, who: { ranks: random 3 } }]',
-      /3:14: Repeat 1 has 3 victims, but victims-max is 2/],
+      /3:14: There are 3 victims in repeat 1, but victims-max is 2/],
     ['a rank of a check', 'checks: [{ failed-ranks: [8] }, { output: a, rank: 9 }]', /no rank 8.*\n.*no rank 9/],
     ['a rank of a trigger', 'faults: [{ kind: noop, who: { ranks: 0 }, when: { after: { mark: a, rank: 8 } } }]',
       /no rank 8/],

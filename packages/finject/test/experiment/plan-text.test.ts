@@ -23,9 +23,9 @@ faults:
     assert.equal(problems, []);
     const shape = makeShape(4, 8);
     const text = planText(experiment!, shape, planRepeats(experiment!, shape));
-    const first = text.slice(0, text.indexOf('\nrepeat 2, two'));
+    const first = text.slice(0, text.indexOf('\nrepeat 1, two'));
     assert.equal(first.split('\n').map((line) => line.replace(/ {2,}/g, ' | ').trim()), [
-      'test: seed 1, 1 repeat',
+      'test: seed 1, 1 repeat of each configuration',
       '',
       'repeat 1, one',
       '| when | injection | kind | victims | for',

@@ -53,8 +53,8 @@ suite('plan: the draws', (test) => {
   test('are the same in each configuration; repeats take turns', () => {
     const configurations = [{ name: 'ring', options: [] }, { name: 'swim', options: [] }];
     const plans = planRepeats(makeExperiment([storm], { repeats: 2, configurations }), SHAPE);
-    assert.equal(plans.map(({ repeat, configuration }) => [repeat, configuration]),
-      [[1, 'ring'], [2, 'swim'], [3, 'ring'], [4, 'swim']]);
+    assert.equal(plans.map(({ repeat, number, configuration }) => [repeat, number, configuration]),
+      [[1, 1, 'ring'], [2, 1, 'swim'], [3, 2, 'ring'], [4, 2, 'swim']]);
     const without = (index: number): unknown => plans[index]?.injections.map(({ id: _, ...rest }) => rest);
     assert.equal(without(0), without(1));
     assert.equal(plans[1]?.injections[2]?.id, '2.storm.3');

@@ -48,6 +48,7 @@ export const hostVictim = (host: number): FaultVictim => ({ kind: 'host', host }
 
 /** One rank on each host. */
 export class HistoryMaker {
+  readonly #numbers = new Map<string, number>();
   readonly records: HistoryRecord[] = [];
   readonly shape: TargetShape;
   readonly experiment: Experiment;
@@ -81,7 +82,10 @@ export class HistoryMaker {
   repeat(
     repeat: number, injections: readonly PlannedInjection[], configuration = '', fromMs = repeat * 100_000,
   ): RepeatMaker {
-    this.add(fromMs, { type: 'repeat', plan: { repeat, configuration, keep: { ranks: [], hosts: [] }, injections } });
+    const number = (this.#numbers.get(configuration) ?? 0) + 1;
+    this.#numbers.set(configuration, number);
+    const keep = { ranks: [], hosts: [] };
+    this.add(fromMs, { type: 'repeat', plan: { repeat, number, configuration, keep, injections } });
     this.add(fromMs, { type: 'target', repeat, session: 's', job: 1, hosts: this.shape.hosts });
     this.add(fromMs, { type: 'start', repeat });
     return new RepeatMaker(this, repeat, fromMs);
