@@ -50,10 +50,13 @@ export class Job {
 export class LoginSide {
   readonly #hosts: Hosts;
   readonly #env: Readonly<Record<string, string>>;
+  /** The directory of its sessions. */
+  readonly sessions: string;
 
   constructor(hosts: Hosts) {
     this.#hosts = hosts;
-    this.#env = { STCI_MCA_session_directory: join(hosts.loginHome, 'sessions') };
+    this.sessions = join(hosts.loginHome, 'sessions');
+    this.#env = { STCI_MCA_session_directory: this.sessions };
   }
 
   stcirun(...args: readonly string[]): Promise<RunResult> {

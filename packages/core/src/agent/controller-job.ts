@@ -40,7 +40,7 @@ export class ControllerJob {
   readonly #node: AgentNode;
   readonly #spec: JobSpec;
   readonly #params: Params;
-  readonly #recovery: JobRecovery;
+  readonly recovery: JobRecovery;
   readonly #planned: Pick<ControllerJobInit, 'hosts' | 'leftOut'>;
   #ledger: Ledger;
   #programs: JobPrograms | undefined;
@@ -75,7 +75,7 @@ export class ControllerJob {
     });
     const isComplete = (): boolean => this.#ledger.complete;
     this.#end = new JobEnd({ node: this.#node, job, graceMs, isComplete, onOverdue: () => this.#giveUp() });
-    this.#recovery = new JobRecovery({
+    this.recovery = new JobRecovery({
       errorManager: session.scope.errorManager(this.#params), session, job, graceMs, params: this.#params,
       ledger: () => this.#ledger,
       phase: () => this.#phase,
@@ -106,7 +106,7 @@ export class ControllerJob {
   close(): void {
     this.#phase = 'over';
     this.#hosts.clear();
-    this.#recovery.close();
+    this.recovery.close();
     this.#deadlines.cancel();
     this.#end.cancel();
     this.#programs?.close();
@@ -157,11 +157,6 @@ export class ControllerJob {
     return jobLaunch(this.#session, ledger, this.#params, { leftOut: this.#leftOut, owner: this.owner });
   }
 
-  /** Hosts came, or are not awaited any more. */
-  onHostsChanged(): void {
-    this.#recovery.place();
-  }
-
   /** Programs that use the client library; made for the first. Throws STCI_MESSAGE_INVALID where the job has none. */
   get programs(): JobPrograms {
     return (this.#programs ??= openPrograms(this.#params, this.#node, this.job, this.#ledger, (one) => this.emit(one)));
@@ -172,7 +167,7 @@ export class ControllerJob {
     if (this.#phase === 'over' || this.#launch === undefined) return;
     // A lost host may take part again, with other agents, which have none of the job's ranks.
     const isOurs = (host: HostIndex): boolean => hosts.has(host) && !this.#hosts.isLost(host);
-    for (const launch of this.#recovery.launches(this.#launch, isOurs)) this.#session.passLaunch(launch, this.job);
+    for (const launch of this.recovery.launches(this.#launch, isOurs)) this.#session.passLaunch(launch, this.job);
   }
 
   /** The session's launch was aborted. */
@@ -209,7 +204,7 @@ export class ControllerJob {
   /** The session agent starts them again. */
   onRestarting({ host, ranks }: MessageBody<'job.restarting'>): void {
     if (this.#checked(host, ranks.map(({ rank }) => rank)) === undefined) return;
-    this.#recovery.onRestarting(host, ranks as readonly RestartingEnd[]);
+    this.recovery.onRestarting(host, ranks as readonly RestartingEnd[]);
     if (this.#hosts.isLost(host)) return;
     this.#node.messages.send(sessionAddress(host), 'job.restarting.noted', {}, this.job);
   }
@@ -225,7 +220,7 @@ export class ControllerJob {
 
   onDrained({ host, swept, survivors, restarts }: MessageBody<'job.drained'>): void {
     if (this.#phase === 'over') return;
-    if (this.#recovery.hasAll(host, restarts)) this.#hosts.onDrained(host);
+    if (this.recovery.hasAll(host, restarts)) this.#hosts.onDrained(host);
     this.#ledger.drained(host, swept);
     const found = survivorsFailure(this.#ledger.spec.hosts, host, survivors, this.#now());
     if (found !== undefined && this.#ledger.failed(found)) this.#onFailure(found);
@@ -239,7 +234,7 @@ export class ControllerJob {
     // All losses are reported before the first decision, because a decision may end the job.
     const isRecorded = this.#session.failures.tellsHosts && losses.every(({ kind }) => kind === 'agent-lost');
     for (const { error } of found) this.emit({ type: 'failure', error, ...(isRecorded && { isRecorded }) });
-    for (const one of found) this.#recovery.apply(one);
+    for (const one of found) this.recovery.apply(one);
     this.#checkRunning();
     this.checkOver();
   }
@@ -290,19 +285,19 @@ export class ControllerJob {
     const { host, error, kind, session } = loss;
     if (host >= this.#ledger.spec.hosts.length) return [];
     // It waited for ranks: nothing is lost with it.
-    if (session?.launch === 0) this.#recovery.onIdleLost(loss);
-    if (this.#hosts.isLost(host) || (session?.launch ?? Infinity) < this.#recovery.launchOf(host)) return [];
+    if (session?.launch === 0) this.recovery.onIdleLost(loss);
+    if (this.#hosts.isLost(host) || (session?.launch ?? Infinity) < this.recovery.launchOf(host)) return [];
     const isOthers = this.#session.stays && this.ranksOn(host) === 0;
     this.#hosts.onLost(host);
     this.#programs?.onHostLost(host);
     if (isOthers) return [];
     if (kind === 'session-lost') this.#hosts.countLoss(host);
-    const ranks = this.#recovery.ranksAt(host);
+    const ranks = this.recovery.ranksAt(host);
     this.#session.failures.onRanksLost(this.job, loss, ranks, this.#hosts.losses(host));
     const found = { ...this.#ledger.lossOf(host, error, this.#now()), kind };
-    if (session?.isReplaced === true) this.#recovery.onReplaced(found);
-    const isRestarted = this.#recovery.restart(found);
-    const isMoved = !isRestarted && this.#recovery.startElsewhere(found);
+    if (session?.isReplaced === true) this.recovery.onReplaced(found);
+    const isRestarted = this.recovery.restart(found);
+    const isMoved = !isRestarted && this.recovery.startElsewhere(found);
     this.front.send('job.host.lost', { host, moving: isMoved ? rankRanges(ranks) : [] });
     if (isRestarted || isMoved) return [];
     const entry = this.#ledger.agentLost(host, error, this.#now(), ranks);
@@ -321,7 +316,7 @@ export class ControllerJob {
 
   #onFailure(found: Failure): void {
     this.emit({ type: 'failure', error: found.error });
-    this.#recovery.apply(found);
+    this.recovery.apply(found);
   }
 
   #record(found: Failure): void {
@@ -354,7 +349,7 @@ export class ControllerJob {
     const first = this.#phase !== 'ending';
     this.#phase = 'ending';
     this.#deadlines.onLaunched();
-    this.#recovery.giveUp();
+    this.recovery.giveUp();
     if (first) this.emit({ type: 'ending', reason });
     if (this.#launch !== undefined) this.#end.send(kill, reason);
     else {

@@ -53,7 +53,8 @@ export class Controller implements JobSession {
   /** Why the launch of the session's agents was aborted. */
   #aborted: readonly BootstrapFailure[] | undefined;
   readonly #jobs = new Map<JobId, ControllerJob>();
-  readonly #admission = new JobAdmission(() => this.#bootstrap as Bootstrap, () => this.#mender !== undefined);
+  readonly #admission = new JobAdmission(
+    () => this.#bootstrap as Bootstrap, () => this.#mender !== undefined, () => this.awaitsSlots());
   #lastJob = 0;
   /** Told of root agents that are gone for good, by host; and of session agents: of a job, or one of them. */
   onGone: (gone: { readonly host?: HostIndex; readonly job?: JobId }) => void = () => undefined;
@@ -206,7 +207,12 @@ export class Controller implements JobSession {
     const others = [...this.#jobs.values()].filter((other) => other.job !== job);
     const hosts = this.#bootstrap?.hosts ?? [];
     if (others.length === 0) return [];
-    return hosts.map((_, host) => others.reduce((sum, other) => sum + other.ranksOn(host), 0));
+    return hosts.map((_, host) => others.reduce((sum, other) => sum + other.recovery.slotsOn(host), 0));
+  }
+
+  awaitsSlots(job?: JobId): boolean {
+    return [...this.#jobs.values()].some((other) =>
+      other.job !== job && !other.recovery.lacksRoom && !this.#admission.isWaiting(other));
   }
 
   get members(): JobSession['members'] {
@@ -224,7 +230,7 @@ export class Controller implements JobSession {
     this.node.messages.closeJob(job);
     if (launched) this.#bootstrap?.below.passClose(job);
     this.#changes?.onJobOver();
-    if (this.#admission.hasWaiting) this.#placeSoon();
+    if (this.#jobs.size > 0) this.#placeSoon();
   }
 
   #listen(): void {
@@ -385,7 +391,7 @@ export class Controller implements JobSession {
   /** Ranks, or whole jobs, may wait for hosts of which more is known now, or for room. */
   #placeSoon(): void {
     this.node.platform.clock.soon(() => {
-      for (const job of this.#jobs.values()) job.onHostsChanged();
+      for (const job of this.#jobs.values()) job.recovery.place();
       this.#admission.onHostsChanged();
     });
   }

@@ -27,13 +27,15 @@ export interface Admitted {
 export class JobAdmission {
   readonly #bootstrap: () => Bootstrap;
   readonly #isOpen: () => boolean;
+  readonly #awaitsSlots: () => boolean;
   /** In the order of their submission. */
   readonly #waiting = new Set<ControllerJob>();
 
-  /** `isOpen`: all wanted hosts are up or left out. */
-  constructor(bootstrap: () => Bootstrap, isOpen: () => boolean) {
+  /** `isOpen`: all wanted hosts are up or left out. `awaitsSlots`: jobs may end that do not wait themselves. */
+  constructor(bootstrap: () => Bootstrap, isOpen: () => boolean, awaitsSlots: () => boolean) {
     this.#bootstrap = bootstrap;
     this.#isOpen = isOpen;
+    this.#awaitsSlots = awaitsSlots;
   }
 
   get places(): Places {
@@ -58,25 +60,26 @@ export class JobAdmission {
     const ready = (one: ControllerJob, without: ReadonlySet<HostIndex>): Admitted =>
       ({ job: one, begin: () => one.onReady(hosts, without) });
     if (doubted.every((host) => job.ranksOn(host) === 0)) return ready(job, leftOut);
-    if (!hasRoom(job, places)) return { job, begin: () => void this.#waiting.add(job) };
+    if (roomFor(job, places) !== 'now') return { job, begin: () => void this.#waiting.add(job) };
     const without = beyondDoubt(places);
     return ready(new ControllerJob({ ...init, hosts, leftOut: without }), without);
   }
 
-  /** Launches those that wait no longer. */
+  /** Launches those that wait no longer: for hosts, and after them for slots that other jobs have. */
   onHostsChanged(): void {
     for (const job of this.#waiting) {
       const { places } = this;
-      const isAwaiting = places.doubted.length > 0 || this.#restarting(places.leftOut).length > 0;
-      if (isAwaiting && !hasRoom(job, places)) continue;
+      const awaitsHosts = places.doubted.length > 0 || this.#restarting(places.leftOut).length > 0;
+      const room = roomFor(job, places);
+      if (room !== 'now' && (awaitsHosts || (room === 'later' && this.#awaitsSlots()))) continue;
       this.#waiting.delete(job);
       // Where nothing is awaited, it runs on what there is with fewer ranks, or not at all.
       job.onReady(places.hosts, beyondDoubt(places));
     }
   }
 
-  get hasWaiting(): boolean {
-    return this.#waiting.size > 0;
+  isWaiting(job: ControllerJob): boolean {
+    return this.#waiting.has(job);
   }
 
   /** It is over. */
@@ -110,14 +113,17 @@ function beyondDoubt({ leftOut, doubted }: Places): ReadonlySet<HostIndex> {
   return new Set([...leftOut, ...doubted]);
 }
 
-/** Whether as many ranks as on all usable hosts find room on those that are known to live. */
-function hasRoom(job: ControllerJob, places: Places): boolean {
+/**
+ * Whether as many ranks as on all usable hosts find room on those that are known to live. `later`: when other jobs have
+ * ended.
+ */
+function roomFor(job: ControllerJob, places: Places): 'now' | 'later' | 'never' {
   try {
     const [all, some] = [places.leftOut, beyondDoubt(places)]
       .map((without) => job.mapOn(places.hosts, without).map.size);
-    return all === some;
+    return all === some ? 'now' : 'never';
   } catch (fault) {
-    if (fault instanceof StciError) return false;
-    throw fault;
+    if (!(fault instanceof StciError)) throw fault;
+    return fault.data['busy'] === true ? 'later' : 'never';
   }
 }

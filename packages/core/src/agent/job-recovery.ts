@@ -196,7 +196,18 @@ export class JobRecovery {
     return this.#moves?.launchOf(host) ?? 1;
   }
 
-  /** Hosts came, or are not awaited any more. */
+  /** Slots there that the job has: of ranks without an outcome, and kept ones. */
+  slotsOn(host: HostIndex): number {
+    if (host >= this.#init.ledger().map.hosts.length) return 0;
+    return this.ranksAt(host).length + (this.#moves?.keptOn(host) ?? 0);
+  }
+
+  /** A rank waits for a slot. */
+  get lacksRoom(): boolean {
+    return this.#moves?.lacksRoom === true;
+  }
+
+  /** Hosts or slots came, or are not awaited any more. */
   place(): void {
     this.#moves?.place();
   }

@@ -3,8 +3,9 @@
  * those that leave a host on which they fail soon after each start. Those prefer others, while these have free slots.
  * Of lost agents:
  * after their pause each goes back to its own host if that runs, or to the spare in its place, else to the host with
- * the most free slots that its program may use. Where no host has room, those that are being started, and those of
- * which it is not known whether they live, are waited for.
+ * the most free slots that its program may use; a slot there is kept for it from the loss on, as other jobs come
+ * meanwhile. Where no host has room, those that are being started, those of which it is not known whether they live,
+ * and other jobs that have the slots are waited for.
  *
  * A host whose session agent runs gets the ranks in a message; on another a session agent is started by a launch that
  * names them, as the start of the next number: a root agent takes a launch only if its number is higher.
@@ -44,6 +45,8 @@ interface Waiting {
   readonly timer: Timer;
   /** It has left this host. */
   readonly left: HostIndex | undefined;
+  /** Not its own: where a slot is kept for it. */
+  kept: HostIndex | undefined;
   isDue: boolean;
 }
 
@@ -82,24 +85,29 @@ export class RankMoves {
       this.place();
     });
     const added = ranks.map((rank) => {
-      const one: Waiting = { failure, timer, left, isDue: false };
+      const one: Waiting = { failure, timer, left, kept: undefined, isDue: false };
       this.#waiting.set(rank, one);
       return one;
     });
+    this.#keepSlots();
   }
 
   /** Starts what is due, as far as there is room. */
   place(): void {
-    if (this.#waiting.size > 0) this.#adoptSpares();
+    if (this.#waiting.size === 0) return;
+    this.#adoptSpares();
+    this.#keepSlots();
     const byHost = new Map<HostIndex, Rank[]>();
     const noRoom = new Map<Rank, Failure>();
-    const { members } = this.#init.session;
-    const awaitsHosts = members.hosts.some((_, host) => members.isRestarting(host) || members.table.isDoubted(host));
+    const { session, job } = this.#init;
+    const { members } = session;
+    const awaitsRoom = session.awaitsSlots(job)
+      || members.hosts.some((_, host) => members.isRestarting(host) || members.table.isDoubted(host));
     for (const [rank, { isDue, failure, left }] of this.#waiting) {
       if (!isDue) continue;
       const host = this.#hostFor(rank, byHost, left);
       if (host !== undefined) append(byHost, host, rank);
-      else if (!awaitsHosts) noRoom.set(rank, failure);
+      else if (!awaitsRoom) noRoom.set(rank, failure);
     }
     for (const [host, ranks] of byHost) this.#start(host, ranks);
     for (const rank of noRoom.keys()) this.#waiting.delete(rank);
@@ -111,14 +119,38 @@ export class RankMoves {
     return this.#waiting.has(rank);
   }
 
-  /** Whether each of them could be started now. */
+  /** Slots that are kept there. */
+  keptOn(host: HostIndex): number {
+    return [...this.#waiting.values()].filter(({ kept }) => kept === host).length;
+  }
+
+  /** A rank waits that no host has a slot for. */
+  get lacksRoom(): boolean {
+    return [...this.#waiting].some(([rank, { left }]) => this.#hostFor(rank, new Map(), left) === undefined);
+  }
+
+  /** Whether each of them could be started now, or when other jobs have ended. */
   hasRoom(ranks: readonly Rank[]): boolean {
+    const { session, job } = this.#init;
+    return this.#fits(ranks, session.slotsTaken(job)) || (session.awaitsSlots(job) && this.#fits(ranks, []));
+  }
+
+  #fits(ranks: readonly Rank[], taken: readonly number[]): boolean {
     const byHost = new Map<HostIndex, Rank[]>();
     return ranks.every((rank) => {
-      const host = this.#hostFor(rank, byHost);
+      const host = this.#hostFor(rank, byHost, undefined, taken);
       if (host !== undefined) append(byHost, host, rank);
       return host !== undefined;
     });
+  }
+
+  /** One that goes back to its own host has its slot there; one that leaves it may come back. */
+  #keepSlots(): void {
+    for (const [rank, one] of this.#waiting) {
+      if (one.left !== undefined || one.kept !== undefined) continue;
+      const host = this.#hostFor(rank, new Map());
+      if (host !== this.#init.ledger.placements.host(rank)) one.kept = host;
+    }
   }
 
   /** The job ends: nothing is started again. Returns the ranks that wait, with the failures that they wait for. */
@@ -161,22 +193,26 @@ export class RankMoves {
 
   #hostFor(
     rank: Rank, placed: ReadonlyMap<HostIndex, readonly Rank[]>, left?: HostIndex,
+    taken = this.#init.session.slotsTaken(this.#init.job),
   ): HostIndex | undefined {
-    const { session, ledger, job } = this.#init;
+    const { session, ledger } = this.#init;
     const { spec, placements } = ledger;
     const { host: own, app } = placements.placement(rank);
     const { table, hosts } = session.members;
     const isUsable = (host: HostIndex): boolean =>
       table.isUsable(host) && !table.isDoubted(host) && hosts[host]?.name === spec.hosts[host]?.name;
-    const taken = session.slotsTaken(job);
+    const hasSlot = (each: Rank, host: HostIndex): boolean =>
+      placements.host(each) === host || this.#waiting.get(each)?.kept === host;
     const free = (host: HostIndex): number =>
-      (spec.hosts[host]?.slots ?? 0) - (taken[host] ?? 0) - ledger.openRanks(host).length
-      - (placed.get(host) ?? []).filter((each) => placements.host(each) !== host).length;
+      (spec.hosts[host]?.slots ?? 0) - (taken[host] ?? 0) - ledger.openRanks(host).length - this.keptOn(host)
+      - (placed.get(host) ?? []).filter((each) => !hasSlot(each, host)).length;
     // Its own has room for it, and so has a spare in its place that has as many slots.
     const hasRoom = isUsable(own) && (!this.#spares.has(own) || free(own) >= 0);
     const isAside = (host: HostIndex): boolean =>
       host === left || (this.#left.get(host)?.size ?? 0) >= this.#init.ranksMax;
     if (hasRoom && !isAside(own)) return own;
+    const kept = this.#waiting.get(rank)?.kept;
+    if (kept !== undefined && isUsable(kept)) return kept;
     const usable = [...(spec.apps[app]?.hosts ?? spec.hosts.keys())].filter(isUsable).sort((a, b) => free(b) - free(a));
     const first = usable.find((host) => !isAside(host) && free(host) > 0);
     if (first !== undefined) return first;

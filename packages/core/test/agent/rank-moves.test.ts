@@ -30,6 +30,8 @@ function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0
   const agentLost = new Set<HostIndex>();
   const restarting = new Set<HostIndex>();
   const slotsTaken: number[] = [];
+  /** Other jobs that may end. */
+  const others = new Set<number>();
   const session = {
     node: {
       platform: place.platform,
@@ -44,6 +46,7 @@ function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0
       isRestarting: (host: HostIndex) => restarting.has(host),
     },
     slotsTaken: () => slotsTaken,
+    awaitsSlots: () => others.size > 0,
     passLaunch: (launch: Launch, of: number) => {
       launches.push(launch);
       const [[host]] = launch.hosts as unknown as [[HostIndex]];
@@ -65,7 +68,9 @@ function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0
   const run = (ms: number): string[] => (place.run(ms), told());
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   const spare = (host: HostIndex, spec1: HostSpec): void => void (members[host] = spec1);
-  return { moves, ledger, lost, doubted, agentLost, restarting, slotsTaken, launches, told, run, isQuiet, spare };
+  return {
+    moves, ledger, lost, doubted, agentLost, restarting, slotsTaken, others, launches, told, run, isQuiet, spare,
+  };
 }
 
 suite('moves of ranks', (test) => {
@@ -132,6 +137,69 @@ suite('moves of ranks', (test) => {
     taken.moves.add([1], FOUND, 0);
     assert.equal(taken.run(1), ['mapped', 'starting 2', 'job.restart to 2 of job 7: [[1,0,1]]']);
     assert.is(slotsTaken.length, 0);
+  });
+
+  test('a slot is kept for a rank of a lost host from the loss on, whatever others take', () => {
+    const { moves, run, lost, slotsTaken, told } = play({ on: 'a:2 b:2 c:2' });
+    const kept = (): readonly number[] => [0, 1, 2].map((host) => moves.keptOn(host));
+    moves.add([1], FOUND, 900);
+    assert.equal(kept(), [0, 0, 0], 'its own host runs, and has its slot');
+    lost.add(0);
+    assert.is(moves.hasRoom([0]), true);
+    moves.add([0], FOUND, 500);
+    assert.equal(kept(), [0, 1, 0]);
+    slotsTaken[2] = 1;
+    assert.is(moves.hasRoom([0]), true, 'for itself it is free');
+    assert.equal(run(500), ['mapped', 'starting 1', 'job.restart to 1 of job 7: [[0,0,1]]']);
+    assert.equal(kept(), [0, 0, 0]);
+    lost.add(2);
+    assert.is(moves.hasRoom([2]), false);
+    moves.giveUp();
+    assert.equal(told(), []);
+  });
+
+  test('where the host with the kept slot is lost, too, another one takes the rank', () => {
+    const { moves, run, lost } = play({ on: 'a:2 b:3 c:2' });
+    lost.add(0);
+    moves.add([0], FOUND, 500);
+    assert.equal([moves.keptOn(1), moves.keptOn(2)], [1, 0]);
+    lost.add(1);
+    assert.equal(run(500), ['mapped', 'starting 2', 'job.restart to 2 of job 7: [[0,0,1]]']);
+  });
+
+  test('where other jobs have the slots, it waits for them, as long as one of them may end', () => {
+    const { moves, run, lost, slotsTaken, others, told } = play({ on: 'a:2 b:2 c:2' });
+    slotsTaken.push(0, 1, 1);
+    lost.add(0);
+    assert.is(moves.hasRoom([0]), false);
+    others.add(8);
+    assert.is(moves.hasRoom([0]), true);
+    moves.add([0], FOUND, 500);
+    assert.equal([moves.lacksRoom, run(500)], [true, []]);
+    slotsTaken[2] = 0;
+    moves.place();
+    assert.equal(told(), ['mapped', 'starting 2', 'job.restart to 2 of job 7: [[0,0,1]]']);
+    assert.is(moves.lacksRoom, false);
+    slotsTaken[2] = 1;
+    lost.add(1);
+    moves.add([1], FOUND, 500);
+    run(500);
+    others.clear();
+    moves.place();
+    assert.equal(told(), ['no room for 1']);
+  });
+
+  test('a slot that comes free before its pause is over is kept for it', () => {
+    const { moves, run, lost, slotsTaken, others } = play({ on: 'a:2 b:2 c:2' });
+    slotsTaken.push(0, 1, 1);
+    others.add(8);
+    lost.add(0);
+    moves.add([0], FOUND, 500);
+    assert.is(moves.keptOn(1), 0);
+    slotsTaken[1] = 0;
+    moves.place();
+    assert.equal([moves.keptOn(1), run(0)], [1, []]);
+    assert.equal(run(500), ['mapped', 'starting 1', 'job.restart to 1 of job 7: [[0,0,1]]']);
   });
 
   test('a host in doubt gets none; where no other has room, it is waited for', () => {
