@@ -10,7 +10,7 @@ import { print, printMachine } from './lib/print.mjs';
 
 const NAMES = ['start', 'memory', 'run', 'output', 'forward', 'simulate', 'plugin'];
 /** They take minutes and root, or write files: only run by name. */
-const NAMED = ['client', 'launch', 'session', 'slurm', 'failure', 'costs', 'scaling'];
+const NAMED = ['client', 'launch', 'each', 'session', 'slurm', 'failure', 'costs', 'scaling'];
 
 const ALL = [...NAMES, ...NAMED];
 

@@ -48,7 +48,8 @@ Examples:
     const root = dirname(dirname(this.config.root));
     const { compliance, fix } = flags;
     const report = await checkPlugin({ path, registry: frontEndRegistry(), compliance, fix, root });
-    printOut(flags.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportText(report, compliance));
+    const shown = { ...report, path: args.path };
+    printOut(flags.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportText(shown, compliance));
     const isWrong = report.findings.some(({ level }) => level === 'error');
     return isWrong ? ERROR_KINDS.STCI_PLUGIN_INVALID.exitCode : 0;
   }
