@@ -190,6 +190,27 @@ function inputTests(test: TestApi, withSetup: WithSetup): void {
     tool.process.closeStdin();
     await until(() => tool.done, 'the end');
     assert.equal([tool.bytes, tool.ends], [written + 1, [{ status: 0 }]]);
+    assert.ok(tool.process.hasReadInput());
+  }));
+
+  test('a tool that has read nothing is told from one that has', withSetup(async (setup, start) => {
+    for (const isClosed of [true, false]) {
+      const tool = start('waits', { stdin: 'pipe' });
+      tool.process.readable(true);
+      await setup.until(() => tool.text.stdout === 'ready', 'its output');
+      tool.process.writeStdin(Uint8Array.of(1, 2));
+      if (isClosed) tool.process.closeStdin();
+      tool.process.signal('SIGKILL', 'group');
+      await setup.until(() => tool.done, 'the end');
+      assert.not(tool.process.hasReadInput());
+    }
+    const reader = start('copies', { stdin: 'pipe' });
+    reader.process.readable(true);
+    reader.process.writeStdin(Uint8Array.of(97));
+    await setup.until(() => reader.text.stdout === 'a', 'its copy');
+    reader.process.signal('SIGKILL', 'group');
+    await setup.until(() => reader.done, 'the end');
+    assert.ok(reader.process.hasReadInput());
   }));
 
   test('a tool that closes its input is reported once', withSetup(async ({ until }, start) => {

@@ -133,6 +133,8 @@ export interface RankReport {
   readonly endWallMs?: number;
   /** Processes that it left behind in its group; the runtime ends them if it can (else: STCI_TOOL_SURVIVED). */
   readonly leftovers: number;
+  /** It, or a process of its own, read of its standard input; absent: not, or it was given none. */
+  readonly readInput?: boolean;
   /** How its earlier attempts ended, in order, where the error manager started it again. */
   readonly earlier?: readonly RankAttempt[];
 }

@@ -194,6 +194,8 @@ export interface Process {
   /** Returns false when the pipe is full: wait for `onStdinDrain`. */
   writeStdin(chunk: Uint8Array): boolean;
   closeStdin(): void;
+  /** Once it has ended: something was read of its standard input; true also where that is not known. */
+  hasReadInput(): boolean;
   /** Resumes or pauses reading stdout and stderr. */
   readable(on: boolean): void;
   /** Stops reading for good; `onOutputEnd` follows for each stream that is still open. */

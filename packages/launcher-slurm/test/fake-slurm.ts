@@ -27,7 +27,7 @@ export class Played {
     return {
       pid: 7, signal: (name) => this.signals.push(name) > 0, groupSize: () => 1, groupMembers: () => [7],
       writeStdin: (chunk) => ((this.stdin += Buffer.from(chunk).toString('latin1')), true),
-      closeStdin: () => undefined, readable: () => undefined, closeOutput: () => undefined,
+      closeStdin: () => undefined, hasReadInput: () => false, readable: () => undefined, closeOutput: () => undefined,
     };
   }
 

@@ -55,6 +55,7 @@ const NO_PROCESS: Process = {
   groupMembers: () => [],
   writeStdin: () => true,
   closeStdin: () => {},
+  hasReadInput: () => false,
   readable: () => {},
   closeOutput: () => {},
 };
@@ -67,6 +68,7 @@ class ToolProcess implements Process {
   #exited = false;
   #groupGone = false;
   #stdinClosed = false;
+  #hasReadInput = false;
 
   constructor({ child, pid, streams }: Started, keeper: GroupKeeper | undefined, events: ProcessEvents) {
     this.pid = pid;
@@ -78,6 +80,7 @@ class ToolProcess implements Process {
     (child.stdio as unknown[]).fill(null);
     child.on('exit', (status, signal) => {
       this.#exited = true;
+      this.#hasReadInput = streams.input?.wasRead() ?? streams.stdin !== undefined;
       streams.stdin?.destroy();
       this.#watchGroup();
       events.onExit(signal !== null ? { signal } : { status: status ?? 0 });
@@ -134,14 +137,20 @@ class ToolProcess implements Process {
   writeStdin(chunk: Uint8Array): boolean {
     const { stdin } = this.#streams;
     if (stdin === undefined || this.#stdinClosed || stdin.writableEnded) return true;
+    this.#streams.input?.onWrite(chunk);
     return stdin.write(chunk);
   }
 
   closeStdin(): void {
     if (this.#stdinClosed) return;
+    this.#streams.input?.hold();
     this.#streams.stdin?.end(() => {
       this.#stdinClosed = true;
     });
+  }
+
+  hasReadInput(): boolean {
+    return this.#hasReadInput;
   }
 
   readable(on: boolean): void {

@@ -16,6 +16,8 @@ const NODE_STDIO = { pipe: 'pipe', null: 'ignore', inherit: 'inherit' } as const
 /** Our ends, once the tool runs. */
 export interface ToolStreams {
   readonly stdin: Writable | undefined;
+  /** The same, where it is a pipe. */
+  readonly input: InputPipe | undefined;
   readonly outputs: readonly OutputPipe[];
 }
 
@@ -51,8 +53,67 @@ export class ToolStdio {
       return source ? [openOutput(source, name, events)] : [];
     });
     const [input] = this.#ours;
-    return { stdin: (input === undefined ? child.stdin : openWriter(input)) ?? undefined, outputs };
+    if (input === undefined) return { stdin: child.stdin ?? undefined, input, outputs };
+    const stdin = openWriter(input);
+    return { stdin, input: new InputPipe(stdin, input), outputs };
   }
+}
+
+/** What a pipe takes while nobody reads. */
+const PIPE_BYTES = 65_536;
+
+/** A tool's input as our end knows it: how much was written, and at its end whether somebody has read of that. */
+export class InputPipe {
+  readonly #stdin: Writable;
+  readonly #writeFd: number;
+  #readFd: number | undefined;
+  #writtenBytes = 0;
+
+  constructor(stdin: Writable, writeFd: number) {
+    this.#stdin = stdin;
+    this.#writeFd = writeFd;
+  }
+
+  onWrite(chunk: Uint8Array): void {
+    this.#writtenBytes += chunk.length;
+  }
+
+  /**
+   * To be called before our end is closed: what is in the pipe then stays there. While it is open there is no reader of
+   * ours, as writes to a tool that does not read any longer have to fail.
+   */
+  hold(): void {
+    // Of more than the pipe takes, somebody has read; an end that was closed has given its number away.
+    if (this.#readFd !== undefined || this.#writtenBytes > PIPE_BYTES || this.#stdin.destroyed) return;
+    const { openSync, constants: { O_RDONLY, O_NONBLOCK } } = builtin('node:fs');
+    try {
+      this.#readFd = openSync(`/proc/self/fd/${this.#writeFd}`, O_RDONLY | O_NONBLOCK);
+    } catch {
+      // It is not known then.
+    }
+  }
+
+  /** At the tool's end, once; what it has left behind gets no input any longer. True also where it is not known. */
+  wasRead(): boolean {
+    this.hold();
+    const fd = this.#readFd;
+    if (fd === undefined) return this.#writtenBytes > 0;
+    const left = bytesIn(fd);
+    closeAll([fd]);
+    return left !== this.#writtenBytes;
+  }
+}
+
+function bytesIn(fd: number): number {
+  const { readSync } = builtin('node:fs');
+  const room = new Uint8Array(PIPE_BYTES);
+  let bytes = 0;
+  try {
+    for (let count = -1; count !== 0; bytes += count) count = readSync(fd, room);
+  } catch {
+    // EAGAIN: our writing end is open, and there is no more.
+  }
+  return bytes;
 }
 
 function closeAll(fds: readonly (number | undefined)[]): void {

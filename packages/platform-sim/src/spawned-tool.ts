@@ -15,6 +15,7 @@ export const NO_PROCESS: Process = {
   groupMembers: () => [],
   writeStdin: () => true,
   closeStdin: () => undefined,
+  hasReadInput: () => false,
   readable: () => undefined,
   closeOutput: () => undefined,
 };
@@ -96,6 +97,10 @@ export class SpawnedTool implements Process {
     if (this.#isStdinClosed) return;
     this.#isStdinClosed = true;
     this.#stdin?.end();
+  }
+
+  hasReadInput(): boolean {
+    return (this.#init.streams.stdin?.deliveredBytes ?? 0) > 0;
   }
 
   readable(on: boolean): void {

@@ -159,6 +159,25 @@ suite('stcirun, input', (test) => {
     assert.is((await run(['--stdin', 'none', 'cat'], { input: 'x\n' })).out, '');
   });
 
+  test('that no rank reads is told: the lines of a shell\'s loop', async () => {
+    const hint = / rank 0 read nothing of the standard input that was read for it; .* with --stdin none\n$/u;
+    // It has input, and does not read it.
+    const idle = ['bash', '-c', 'until read -t 0; do sleep 0.05; done'];
+    assert.match((await run(idle, { input: 'a\nb\n' })).err, hint);
+    const all = await run(['-n', '2', '--stdin', 'all', ...idle], { input: 'a\n' });
+    assert.match(all.err, / the ranks read nothing of/u);
+    const quiet: [readonly string[], string][] = [
+      [sh('read x'), 'a\nb\n'], [sh('(read x; echo $x)'), 'a\n'], [['true'], ''],
+      [['--stdin', 'none', 'true'], 'a\n'], [['--quiet', ...idle], 'a\n'],
+      [['-n', '2', '--stdin', 'all', ...sh('test $STCI_RANK = 0 || read x')], 'a\n'],
+    ];
+    for (const [args, input] of quiet) assert.is((await run(args, { input })).err, '', args.join(' '));
+    const failed = await run(sh('exit 3'), { input: 'a\n' });
+    assert.is(failed.exitCode, 3);
+    const report = await run(['--exit-report=json', 'cat'], { input: 'a\n' });
+    assert.match(report.err, '"readInput": true');
+  });
+
   test('much input comes whole', async () => {
     const input = 'a line of some length\n'.repeat(200_000);
     const result = await run(['-n', '2', 'wc', '-c'], { input });

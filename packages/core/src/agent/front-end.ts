@@ -27,12 +27,12 @@ import {
   type Rank,
   type RankRange,
   type RankReport,
-  type StdinTo,
 } from '@stci/interface';
 import type { StreamEndpoint } from '../am/stream-endpoint.js';
 import { Link } from '../bootcom/link.js';
 import { memoryChannel } from '../bootcom/memory-channel.js';
 import { hostOf, type PlacementLookup } from '../job/placement.js';
+import { takesStdin } from '../job/stdin.js';
 import { isOnHost } from './agents-of-host.js';
 import { creditBytes } from './job-launch.js';
 import type { AgentNode } from './node.js';
@@ -250,7 +250,7 @@ export class FrontEndAgent implements JobFrontEnd {
   #addReaders(): void {
     const { stdin } = this.#spec as JobSpec;
     for (const rank of this.#returning) {
-      if (reads(stdin, rank)) this.#readers.add((this.#places as { lookup: PlacementLookup }).lookup.host(rank));
+      if (takesStdin(stdin, rank)) this.#readers.add((this.#places as { lookup: PlacementLookup }).lookup.host(rank));
     }
   }
 
@@ -323,7 +323,7 @@ export class FrontEndAgent implements JobFrontEnd {
     const { lookup } = this.#places as { lookup: PlacementLookup };
     this.#output.lost((rank) => lookup.host(rank) === host, (rank) => this.#returning.has(rank));
     const { stdin } = this.#spec as JobSpec;
-    const returns = [...this.#returning].some((rank) => lookup.host(rank) === host && reads(stdin, rank));
+    const returns = [...this.#returning].some((rank) => lookup.host(rank) === host && takesStdin(stdin, rank));
     if (!returns) return this.#onUnread(host);
     // The next attempt gets what has not been sent; until it runs, that waits.
     this.#readers.delete(host);
@@ -350,8 +350,4 @@ export class FrontEndAgent implements JobFrontEnd {
     const [rank, stream, wallMs, chunk] = data as [number, number, number, Uint8Array];
     this.#output.output(rank, stream === 1 ? 'stdout' : 'stderr', chunk, wallMs, release);
   }
-}
-
-function reads(stdin: StdinTo, rank: Rank): boolean {
-  return stdin.to === 'all' || (stdin.to === 'rank' && stdin.rank === rank);
 }

@@ -14,9 +14,9 @@ import { mapJob } from '../job/map.js';
 import { environmentOfJob } from '../job/slurm-variables.js';
 import { counted } from '../job/text.js';
 import { validateJob } from '../job/validate.js';
+import { takesStdin } from '../job/stdin.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { AgentNode } from './node.js';
-import { takesStdin } from './stdin-feed.js';
 
 export type Launch = MessageBody<'job.launch'>;
 

@@ -13,6 +13,7 @@ import { MARK_VARIABLE, rankEnvironment, type HostContext } from '../job/environ
 import { checkLaunch } from '../job/launch-check.js';
 import { placementsOf } from '../job/placement.js';
 import { variablesOfHost } from '../job/slurm-variables.js';
+import { takesStdin } from '../job/stdin.js';
 import type { MetricStore } from '../metrics/store.js';
 import { toolSpawn, type Launch } from './job-launch.js';
 import type { AgentScope } from './composition.js';
@@ -24,7 +25,7 @@ import { AttemptOutput } from './attempt-output.js';
 import { OutputQueue } from './output-queue.js';
 import { OutputPump } from './output-pump.js';
 import { ProgramPort } from './program-port.js';
-import { StdinFeed, takesStdin } from './stdin-feed.js';
+import { StdinFeed } from './stdin-feed.js';
 import { Tool, type ToolEnd } from './tool.js';
 import { ToolReports } from './tool-reports.js';
 import { ToolRestarts } from './tool-restarts.js';

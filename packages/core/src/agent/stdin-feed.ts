@@ -6,7 +6,7 @@
  * input.
  */
 
-import { joinBytes, type Rank, type StdinTo } from '@stci/interface';
+import { joinBytes } from '@stci/interface';
 import type { Tool } from './tool.js';
 
 /** Chunks are joined up to this, which is more than a pipe takes at once. */
@@ -122,8 +122,4 @@ export class StdinFeed {
     this.#first = done;
     for (const { release } of released) release();
   }
-}
-
-export function takesStdin(stdin: StdinTo, rank: Rank): boolean {
-  return stdin.to === 'all' || (stdin.to === 'rank' && stdin.rank === rank);
 }

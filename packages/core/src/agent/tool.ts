@@ -37,6 +37,7 @@ export interface ToolEnd {
   readonly startWallMs?: number;
   readonly endWallMs: number;
   readonly leftovers: number;
+  readonly readInput?: boolean;
   readonly attempt: number;
 }
 
@@ -45,6 +46,7 @@ interface HowEnded {
   readonly end?: ProcessEnd;
   readonly error?: ErrorRecord | undefined;
   readonly leftovers?: number;
+  readonly readInput?: boolean;
 }
 
 export interface ToolEvents {
@@ -203,7 +205,7 @@ export class Tool {
     const isHung = outcome === 'signalled' && end.signal === 'SIGKILL' && this.#reason !== undefined;
     const error = isHung ? { code: 'STCI_TOOL_SIGNAL', message: this.#reason as string, rank: this.rank } as const
       : undefined;
-    this.#finish({ outcome, end, error, leftovers });
+    this.#finish({ outcome, end, error, leftovers, readInput: process.hasReadInput() });
     if (leftovers > 0) this.#endGroup(false);
     this.#checkGone();
   }
@@ -221,6 +223,7 @@ export class Tool {
       attempt: this.attempt,
       ...(how.end !== undefined && { end: how.end }),
       ...(how.error !== undefined && { error: how.error }),
+      ...(how.readInput === true && { readInput: true }),
       ...(startWallMs !== undefined && { startWallMs }),
     });
   }

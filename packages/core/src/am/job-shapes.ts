@@ -132,6 +132,7 @@ const attempt = {
   startWallMs: optional(wallTime),
   endWallMs: optional(wallTime),
   leftovers: u32,
+  readInput: optional(bool),
 } as const;
 
 const rankReport = object<RankReport>({

@@ -40,6 +40,7 @@ const rankEnd = {
   startWallMs: optional(wallTime),
   endWallMs: wallTime,
   leftovers: u32,
+  readInput: optional(bool),
   attempt: optional(u32),
 };
 

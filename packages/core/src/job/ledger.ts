@@ -35,6 +35,7 @@ export interface RankEnd {
   readonly startWallMs?: number;
   readonly endWallMs?: number;
   readonly leftovers: number;
+  readonly readInput?: boolean;
   /** Its number, from 1; absent: that of the last start. */
   readonly attempt?: number;
 }
@@ -339,13 +340,14 @@ class JobLedger implements Ledger {
   #reportOf(end: RankEnd): RankReport {
     const { host, app } = this.placements.placement(end.rank);
     const { earlier = [], host: own } = this.#row(end.rank);
-    const { rank, pid, outcome, leftovers, error, startWallMs, endWallMs } = end;
+    const { rank, pid, outcome, leftovers, error, startWallMs, endWallMs, readInput } = end;
     return {
       rank, host: own ?? this.#hostName(host), app, pid, outcome, leftovers,
       ...(end.end !== undefined && { end: end.end }),
       ...(error !== undefined && { error }),
       ...(startWallMs !== undefined && { startWallMs }),
       ...(endWallMs !== undefined && { endWallMs }),
+      ...(readInput && { readInput }),
       ...(earlier.length > 0 && { earlier: [...earlier] }),
     };
   }

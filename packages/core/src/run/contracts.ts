@@ -84,6 +84,8 @@ export interface SignalActions {
 
 /** The caller's standard input on its way to the ranks. */
 export interface StdinSource {
+  /** Read from it, so that who reads it next does not get them; absent: it is nobody else's. */
+  readonly takenBytes?: number;
   start(): void;
   /** The ranks take more. */
   drain(): void;

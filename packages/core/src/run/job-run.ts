@@ -21,7 +21,7 @@ import {
 } from './outcome.js';
 import { FailureNews } from './failure-news.js';
 import { restartText } from './recovery-text.js';
-import { endText, exitReport, finalLines } from './report.js';
+import { endText, exitReport, finalLines, unreadText } from './report.js';
 
 /** After so long a job that is ending, or whose output is not yet written, does not keep its failure to itself. */
 const STALL_MS = 1000;
@@ -321,6 +321,8 @@ export class JobRun implements FrontEndEvents {
     this.#isSummarized = true;
     const elsewhere = causeElsewhere(report, this.#causes);
     if (elsewhere !== undefined && !this.#news.reported.has(elsewhere)) this.#say(elsewhere);
+    const unread = (this.#stdin?.takenBytes ?? 0) > 0 ? unreadText(report, this.#init.spec.stdin) : undefined;
+    if (unread !== undefined) this.#remark(unread);
     for (const line of finalLines(report, this.#news, this.#init.isHere)) this.#say(line.text, line.isRemark);
   }
 

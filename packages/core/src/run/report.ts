@@ -1,9 +1,10 @@
 /** Messages at the end of a job: why it failed, and the exit report with a row for each rank. */
 
-import type { ErrorRecord, FailureRecord, JobReport, RankReport } from '@stci/interface';
+import type { ErrorRecord, FailureRecord, JobReport, RankReport, StdinTo } from '@stci/interface';
 import { foldRanks } from '../iof/fold.js';
 import { isoTime } from '../iof/label.js';
 import { foldSorted } from '../job/hostset.js';
+import { takesStdin } from '../job/stdin.js';
 import { alignColumns } from '../job/text.js';
 import { reportJson } from './event-json.js';
 import { foldFailures } from './fold-failures.js';
@@ -90,6 +91,15 @@ function leftoverText(report: JobReport): readonly string[] {
   if (left === 0) return [];
   const hosts = foldSorted(new Set(places.map(([host]) => host)));
   return [`ended ${left} ${left === 1 ? 'process' : 'processes'} that ranks had left behind on ${hosts}`];
+}
+
+/** Where input was taken from the caller and no rank has read of it: the lines of a shell's loop are gone. */
+export function unreadText({ ranks }: JobReport, stdin: StdinTo): string | undefined {
+  const readers = ranks.filter(({ rank }) => takesStdin(stdin, rank));
+  const hasRead = (rank: RankReport): boolean => [rank, ...(rank.earlier ?? [])].some(({ readInput }) => readInput);
+  if (!readers.every((rank) => rank.outcome === 'exited' && !hasRead(rank))) return undefined;
+  return `${stdin.to === 'rank' ? `rank ${stdin.rank}` : 'the ranks'} read nothing of the standard input that was read `
+    + 'for it; a loop of the shell keeps its own with --stdin none';
 }
 
 /** By host: processes of ranks' groups, but not ranks themselves, that could not be ended. */

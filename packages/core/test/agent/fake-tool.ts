@@ -31,6 +31,7 @@ export function fakeProcess(pid: number, events: ProcessEvents): FakeProcess {
     groupMembers: () => [7, 8].slice(0, fake.group),
     writeStdin: (chunk) => (log.push(`write ${String.fromCharCode(...chunk)}`), fake.room),
     closeStdin: () => void log.push('close stdin'),
+    hasReadInput: () => false,
     readable: (on) => void log.push(on ? 'read' : 'pause'),
     closeOutput: () => void log.push('close output'),
   };

@@ -19,6 +19,7 @@ export class StdinPump implements StdinSource {
   #stream: NodeJS.ReadStream | Socket | undefined;
   #timer: NodeJS.Timeout | undefined;
   #over = false;
+  takenBytes = 0;
   readonly #onContinue = (): void => this.#check();
 
   constructor(frontEnd: Pick<FrontEnd, 'writeStdin' | 'closeStdin'>) {
@@ -67,6 +68,7 @@ export class StdinPump implements StdinSource {
     const stream = openStdin();
     this.#stream = stream;
     stream.on('data', (chunk: Uint8Array) => {
+      this.takenBytes += chunk.length;
       if (this.#over) return;
       if (!this.#frontEnd.writeStdin(chunk)) stream.pause();
     });
