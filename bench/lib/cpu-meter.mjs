@@ -30,7 +30,8 @@ export function createCpuMeter(hosts, daemons = []) {
   const groupOf = (side) => join(at, `stci-bench-${process.pid}-${side}`);
   const groups = { front: groupOf('front'), hosts: groupOf('hosts'), daemons: groupOf('daemons') };
   for (const path of Object.values(groups)) mkdirSync(path);
-  const onHosts = hosts.names.flatMap((host) => hosts.processes(host)).map(({ pid }) => pid);
+  const made = hosts.names.filter((host) => !hosts.isAbsent(host));
+  const onHosts = made.flatMap((host) => hosts.processes(host)).map(({ pid }) => pid);
   for (const [group, pids] of [[groups.hosts, onHosts], [groups.daemons, daemons]]) {
     for (const pid of pids) writeFileSync(join(group, 'cgroup.procs'), String(pid));
   }
