@@ -60,7 +60,8 @@ function mapWithin(spec: AllocatedJob, params: Params, taken: readonly number[] 
     if (!isShort) throw fault;
     const { size } = mapJob(spec, limits);
     const used = taken.reduce((sum, count) => sum + count, 0);
-    const text = `The job's ${counted(size, 'rank')} do not fit now: running jobs have ${counted(used, 'rank')} on the `
+    const what = `The job's ${counted(size, 'rank')} ${size === 1 ? 'does' : 'do'} not fit now`;
+    const text = `${what}: running jobs have ${counted(used, 'rank')} on the `
       + "session's hosts. Wait for them (--wait), or ask for fewer ranks (-n). 'stci ps' shows them.";
     throw new StciError('STCI_SLOTS_EXCEEDED', text, { data: { busy: true } });
   }

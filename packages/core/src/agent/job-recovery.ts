@@ -199,7 +199,9 @@ export class JobRecovery {
   /** Slots there that the job has: of ranks without an outcome, and kept ones. */
   slotsOn(host: HostIndex): number {
     if (host >= this.#init.ledger().map.hosts.length) return 0;
-    return this.ranksAt(host).length + (this.#moves?.keptOn(host) ?? 0);
+    const open = this.#init.ledger().openRanks(host);
+    if (this.#moves === undefined) return open.length;
+    return open.filter((rank) => this.#moves?.isKept(rank) === false).length + this.#moves.keptOn(host);
   }
 
   /** A rank waits for a slot. */
@@ -272,6 +274,7 @@ export class JobRecovery {
       ranksMax: this.#init.params.int('errmgr.aside'),
       onSetAside: (host, ranks) => this.#init.emit({ type: 'warning', text: asideText(ledger, host, ranks) }),
       onMapped: (map) => this.#init.emit({ type: 'mapped', map }),
+      onAwaitingSlots: (ranks) => this.#init.emit({ type: 'warning', text: awaitingText(ranks) }),
       onNoRoom: (ranks) => {
         this.#giveUpRanks(ranks);
         for (const found of new Set(ranks.values())) this.apply(found, Number.MAX_SAFE_INTEGER);
@@ -289,6 +292,11 @@ export class JobRecovery {
       record(found);
     }
   }
+}
+
+function awaitingText(ranks: readonly Rank[]): string {
+  const [who, verb] = ranks.length === 1 ? ['rank', 'waits'] : ['ranks', 'wait'];
+  return `${who} ${foldRanks([...ranks])} ${verb} for slots that other jobs of the session have`;
 }
 
 function asideText({ spec }: Ledger, host: HostIndex, ranks: Iterable<Rank>): string {

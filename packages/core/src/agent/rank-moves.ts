@@ -36,6 +36,8 @@ export interface RankMovesInit {
   onSetAside(host: HostIndex, ranks: ReadonlySet<Rank>): void;
   /** Its session agent cannot be told the ranks that are to be started there. */
   onUnsent(error: StciError | undefined): void;
+  /** These wait for slots that other jobs have. */
+  onAwaitingSlots(ranks: readonly Rank[]): void;
   /** No host has room for these, which failures ended, nor is one awaited. */
   onNoRoom(ranks: ReadonlyMap<Rank, Failure>): void;
 }
@@ -48,6 +50,8 @@ interface Waiting {
   /** Not its own: where a slot is kept for it. */
   kept: HostIndex | undefined;
   isDue: boolean;
+  /** It was told that it waits for other jobs. */
+  isTold: boolean;
 }
 
 export class RankMoves {
@@ -85,7 +89,7 @@ export class RankMoves {
       this.place();
     });
     const added = ranks.map((rank) => {
-      const one: Waiting = { failure, timer, left, kept: undefined, isDue: false };
+      const one: Waiting = { failure, timer, left, kept: undefined, isDue: false, isTold: false };
       this.#waiting.set(rank, one);
       return one;
     });
@@ -101,14 +105,18 @@ export class RankMoves {
     const noRoom = new Map<Rank, Failure>();
     const { session, job } = this.#init;
     const { members } = session;
-    const awaitsRoom = session.awaitsSlots(job)
-      || members.hosts.some((_, host) => members.isRestarting(host) || members.table.isDoubted(host));
-    for (const [rank, { isDue, failure, left }] of this.#waiting) {
-      if (!isDue) continue;
-      const host = this.#hostFor(rank, byHost, left);
+    const awaitsSlots = session.awaitsSlots(job);
+    const awaitsHosts = members.hosts.some((_, host) => members.isRestarting(host) || members.table.isDoubted(host));
+    const untold: Rank[] = [];
+    for (const [rank, one] of this.#waiting) {
+      if (!one.isDue) continue;
+      const host = this.#hostFor(rank, byHost, one.left);
       if (host !== undefined) append(byHost, host, rank);
-      else if (!awaitsRoom) noRoom.set(rank, failure);
+      else if (!awaitsHosts && !awaitsSlots) noRoom.set(rank, one.failure);
+      else if (!awaitsHosts && !one.isTold) untold.push(rank);
     }
+    for (const rank of untold) (this.#waiting.get(rank) as Waiting).isTold = true;
+    if (untold.length > 0) this.#init.onAwaitingSlots(untold);
     for (const [host, ranks] of byHost) this.#start(host, ranks);
     for (const rank of noRoom.keys()) this.#waiting.delete(rank);
     if (noRoom.size > 0) this.#init.onNoRoom(noRoom);
@@ -119,9 +127,22 @@ export class RankMoves {
     return this.#waiting.has(rank);
   }
 
-  /** Slots that are kept there. */
+  /** Slots that are kept there for ranks which have their place elsewhere. */
   keptOn(host: HostIndex): number {
-    return [...this.#waiting.values()].filter(({ kept }) => kept === host).length;
+    return this.#kept().get(host) ?? 0;
+  }
+
+  /** It has a slot elsewhere. */
+  isKept(rank: Rank): boolean {
+    return this.#waiting.get(rank)?.kept !== undefined;
+  }
+
+  #kept(): ReadonlyMap<HostIndex, number> {
+    const counts = new Map<HostIndex, number>();
+    for (const { kept } of this.#waiting.values()) {
+      if (kept !== undefined) counts.set(kept, 1 + (counts.get(kept) ?? 0));
+    }
+    return counts;
   }
 
   /** A rank waits that no host has a slot for. */
@@ -147,7 +168,8 @@ export class RankMoves {
   /** One that goes back to its own host has its slot there; one that leaves it may come back. */
   #keepSlots(): void {
     for (const [rank, one] of this.#waiting) {
-      if (one.left !== undefined || one.kept !== undefined) continue;
+      if (one.left !== undefined || (one.kept !== undefined && this.#isUsable(one.kept))) continue;
+      one.kept = undefined;
       const host = this.#hostFor(rank, new Map());
       if (host !== this.#init.ledger.placements.host(rank)) one.kept = host;
     }
@@ -195,30 +217,39 @@ export class RankMoves {
     rank: Rank, placed: ReadonlyMap<HostIndex, readonly Rank[]>, left?: HostIndex,
     taken = this.#init.session.slotsTaken(this.#init.job),
   ): HostIndex | undefined {
-    const { session, ledger } = this.#init;
+    const { ledger } = this.#init;
     const { spec, placements } = ledger;
     const { host: own, app } = placements.placement(rank);
-    const { table, hosts } = session.members;
-    const isUsable = (host: HostIndex): boolean =>
-      table.isUsable(host) && !table.isDoubted(host) && hosts[host]?.name === spec.hosts[host]?.name;
+    const isUsable = (host: HostIndex): boolean => this.#isUsable(host);
     const hasSlot = (each: Rank, host: HostIndex): boolean =>
       placements.host(each) === host || this.#waiting.get(each)?.kept === host;
-    const free = (host: HostIndex): number =>
-      (spec.hosts[host]?.slots ?? 0) - (taken[host] ?? 0) - ledger.openRanks(host).length - this.keptOn(host)
-      - (placed.get(host) ?? []).filter((each) => !hasSlot(each, host)).length;
+    const kept = this.#kept();
+    const counted = new Map<HostIndex, number>();
+    const free = (host: HostIndex): number => {
+      const slots = counted.get(host) ?? (spec.hosts[host]?.slots ?? 0) - (taken[host] ?? 0)
+        - ledger.openRanks(host).length - (kept.get(host) ?? 0)
+        - (placed.get(host) ?? []).filter((each) => !hasSlot(each, host)).length;
+      counted.set(host, slots);
+      return slots;
+    };
     // Its own has room for it, and so has a spare in its place that has as many slots.
     const hasRoom = isUsable(own) && (!this.#spares.has(own) || free(own) >= 0);
     const isAside = (host: HostIndex): boolean =>
       host === left || (this.#left.get(host)?.size ?? 0) >= this.#init.ranksMax;
     if (hasRoom && !isAside(own)) return own;
-    const kept = this.#waiting.get(rank)?.kept;
-    if (kept !== undefined && isUsable(kept)) return kept;
+    const reserved = this.#waiting.get(rank)?.kept;
+    if (reserved !== undefined && isUsable(reserved)) return reserved;
     const usable = [...(spec.apps[app]?.hosts ?? spec.hosts.keys())].filter(isUsable).sort((a, b) => free(b) - free(a));
     const first = usable.find((host) => !isAside(host) && free(host) > 0);
     if (first !== undefined) return first;
     if (hasRoom) return own;
     return usable.find((host) => free(host) > 0)
       ?? usable.find((host) => spec.oversubscribe || spec.hosts[host]?.slotsBound === false);
+  }
+
+  #isUsable(host: HostIndex): boolean {
+    const { session: { members: { table, hosts } }, ledger: { spec } } = this.#init;
+    return table.isUsable(host) && !table.isDoubted(host) && hosts[host]?.name === spec.hosts[host]?.name;
   }
 
   #start(host: HostIndex, ranks: readonly Rank[]): void {

@@ -65,6 +65,16 @@ suite('hosts of which it is not known whether they live', (test) => {
     end();
   });
 
+  test('... or, once the host is lost, on slots that others leave after that', () => {
+    const { begin, until, stateOf, end } = openDoubted(true);
+    const first = begin(2 * SLOTS, ['sleep', '8']);
+    const second = begin(2 * SLOTS, ['true']);
+    until(() => stateOf(1) === 'fenced', 'the loss', 6000);
+    until(() => second.report !== undefined, 'its end', 10_000);
+    assert.equal([first.report?.exitCode, second.report?.exitCode, hostsOf(second)], [0, 0, [0, 2, 3]]);
+    end();
+  });
+
   test('a job that waits can be ended', () => {
     const { begin, until, stateOf, resume, end } = openDoubted(true);
     const job = begin(ALL, ['true']);
@@ -86,6 +96,45 @@ suite('ranks that have not started when their host is lost', (test) => {
     const warnings = job.events.flatMap((event) => (event.type === 'warning' ? [event.text] : []));
     assert.match(warnings.join(), 'its ranks had not started, and are started on other hosts: 1');
     assert.is(job.report?.ranks[1]?.earlier, undefined, 'its first attempt');
+    end();
+  });
+
+  /** A job of three ranks, of which that on h1 does not start; of `others` ranks fill other hosts for 8 s. */
+  function openMoving(others: number) {
+    const session = open(LEASE, undefined, { slotsBound: true });
+    session.pause('root:1');
+    const job = session.begin(3, ['sleep', '20']);
+    session.until(() => session.stateOf(1) === 'suspect', 'h1 is in doubt');
+    const other = session.begin(others, ['sleep', '8']);
+    session.until(() => session.stateOf(1) === 'fenced', 'the loss', 6000);
+    return { ...session, job, other };
+  }
+
+  test('wait for slots that other jobs have', () => {
+    const { job, other, until, end } = openMoving(3 * SLOTS - 2);
+    until(() => job.report !== undefined, 'its end', 40_000);
+    assert.equal([other.report?.exitCode, job.report?.exitCode], [0, 0]);
+    assert.ok(job.report!.ranks[1]!.startWallMs! >= other.report!.endWallMs - 1000, 'after the other job');
+    const warnings = job.events.flatMap((event) => (event.type === 'warning' ? [event.text] : []));
+    assert.match(warnings.join('\n'), /\nrank 1 waits for slots that other jobs of the session have$/u);
+    end();
+  });
+
+  test('have a slot kept from the loss on', () => {
+    const { job, begin, until, end } = openMoving(3 * SLOTS - 3);
+    const late = begin(1, ['true']);
+    until(() => job.report !== undefined, 'its end', 40_000);
+    assert.equal([job.report?.exitCode, late.report?.exitCode], [0, 195]);
+    assert.match(late.report?.cause?.message ?? '', 'does not fit now: running jobs have 12 ranks');
+    end();
+  });
+
+  test('of two jobs that wait for each other, one is lost, and the other goes on', () => {
+    const { pause, begin, until, end } = open(LEASE, undefined, { slotsBound: true });
+    pause('root:1');
+    const jobs = [2 * SLOTS, 2 * SLOTS].map((count) => begin(count, ['sleep', '20']));
+    until(() => jobs.every(({ report }) => report !== undefined), 'their ends', 60_000);
+    assert.equal(jobs.map(({ report }) => report?.exitCode).sort(), [0, 200]);
     end();
   });
 

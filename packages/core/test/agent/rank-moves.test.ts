@@ -62,6 +62,7 @@ function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0
     ranksMax: 2,
     onSetAside: (host: HostIndex, those: ReadonlySet<Rank>) => log.push(`aside ${host}: ${[...those].join()}`),
     onMapped: () => log.push('mapped'), onUnsent: (error: unknown) => assert.is(error, undefined),
+    onAwaitingSlots: (those: readonly Rank[]) => log.push(`awaits slots: ${those.join()}`),
     onNoRoom: (those: ReadonlyMap<Rank, Failure>) => log.push(`no room for ${[...those.keys()].join()}`),
   } as unknown as RankMovesInit);
   const told = (): string[] => log.splice(0);
@@ -164,6 +165,8 @@ suite('moves of ranks', (test) => {
     moves.add([0], FOUND, 500);
     assert.equal([moves.keptOn(1), moves.keptOn(2)], [1, 0]);
     lost.add(1);
+    moves.place();
+    assert.equal([moves.keptOn(1), moves.keptOn(2)], [0, 1]);
     assert.equal(run(500), ['mapped', 'starting 2', 'job.restart to 2 of job 7: [[0,0,1]]']);
   });
 
@@ -175,7 +178,9 @@ suite('moves of ranks', (test) => {
     others.add(8);
     assert.is(moves.hasRoom([0]), true);
     moves.add([0], FOUND, 500);
-    assert.equal([moves.lacksRoom, run(500)], [true, []]);
+    assert.equal([moves.lacksRoom, run(500)], [true, ['awaits slots: 0']]);
+    moves.place();
+    assert.equal(told(), [], 'it is told once');
     slotsTaken[2] = 0;
     moves.place();
     assert.equal(told(), ['mapped', 'starting 2', 'job.restart to 2 of job 7: [[0,0,1]]']);
@@ -183,7 +188,7 @@ suite('moves of ranks', (test) => {
     slotsTaken[2] = 1;
     lost.add(1);
     moves.add([1], FOUND, 500);
-    run(500);
+    assert.equal(run(500), ['awaits slots: 1']);
     others.clear();
     moves.place();
     assert.equal(told(), ['no room for 1']);
