@@ -54,7 +54,7 @@ export class Controller implements JobSession {
   #aborted: readonly BootstrapFailure[] | undefined;
   readonly #jobs = new Map<JobId, ControllerJob>();
   readonly #admission = new JobAdmission(
-    () => this.#bootstrap as Bootstrap, () => this.#mender !== undefined, () => this.awaitsSlots());
+    () => this.#bootstrap as Bootstrap, () => this.#mender !== undefined, () => this.#jobs.values());
   #lastJob = 0;
   /** Told of root agents that are gone for good, by host; and of session agents: of a job, or one of them. */
   onGone: (gone: { readonly host?: HostIndex; readonly job?: JobId }) => void = () => undefined;
@@ -204,15 +204,14 @@ export class Controller implements JobSession {
   }
 
   slotsTaken(job?: JobId): readonly number[] {
-    const others = [...this.#jobs.values()].filter((other) => other.job !== job);
+    const others = [...this.#jobs.values()].filter((other) => other.job !== job && !this.#admission.isWaiting(other));
     const hosts = this.#bootstrap?.hosts ?? [];
     if (others.length === 0) return [];
     return hosts.map((_, host) => others.reduce((sum, other) => sum + other.recovery.slotsOn(host), 0));
   }
 
-  awaitsSlots(job?: JobId): boolean {
-    return [...this.#jobs.values()].some((other) =>
-      other.job !== job && !other.recovery.lacksRoom && !this.#admission.isWaiting(other));
+  awaitsSlots(job: JobId): boolean {
+    return this.#admission.awaitsSlots(job);
   }
 
   get members(): JobSession['members'] {

@@ -3,10 +3,10 @@
  * gets no ranks while others have room for them; where none has, the job waits until it is known.
  */
 
-import { StciError, type HostIndex, type HostSpec } from '@stci/interface';
+import { StciError, type HostIndex, type HostSpec, type JobId } from '@stci/interface';
 import type { Bootstrap } from './bootstrap.js';
 import { ControllerJob } from './controller-job.js';
-import { restartingError } from './job-failures.js';
+import { behindError, restartingError } from './job-failures.js';
 import type { ControllerJobInit } from './job-session.js';
 
 /** The hosts of a session, as a job sees them. */
@@ -27,15 +27,17 @@ export interface Admitted {
 export class JobAdmission {
   readonly #bootstrap: () => Bootstrap;
   readonly #isOpen: () => boolean;
-  readonly #awaitsSlots: () => boolean;
+  readonly #jobs: () => Iterable<ControllerJob>;
   /** In the order of their submission. */
   readonly #waiting = new Set<ControllerJob>();
+  /** Those of them that wait for slots, and for no host. */
+  readonly #lacking = new Set<ControllerJob>();
 
-  /** `isOpen`: all wanted hosts are up or left out. `awaitsSlots`: jobs may end that do not wait themselves. */
-  constructor(bootstrap: () => Bootstrap, isOpen: () => boolean, awaitsSlots: () => boolean) {
+  /** `isOpen`: all wanted hosts are up or left out. `jobs`: all that are not over. */
+  constructor(bootstrap: () => Bootstrap, isOpen: () => boolean, jobs: () => Iterable<ControllerJob>) {
     this.#bootstrap = bootstrap;
     this.#isOpen = isOpen;
-    this.#awaitsSlots = awaitsSlots;
+    this.#jobs = jobs;
   }
 
   get places(): Places {
@@ -54,6 +56,7 @@ export class JobAdmission {
    * being started again, `data.busy` of the error says so.
    */
   admit(init: Omit<ControllerJobInit, 'hosts' | 'leftOut'>): Admitted {
+    if (!init.spec.oversubscribe && this.#lacksSlots) throw behindError();
     const { places } = this;
     const { hosts, leftOut, doubted } = places;
     const job = this.#create({ ...init, hosts, leftOut });
@@ -71,11 +74,25 @@ export class JobAdmission {
       const { places } = this;
       const awaitsHosts = places.doubted.length > 0 || this.#restarting(places.leftOut).length > 0;
       const room = roomFor(job, places);
-      if (room !== 'now' && (awaitsHosts || (room === 'later' && this.#awaitsSlots()))) continue;
+      const awaitsSlots = room === 'later' && !awaitsHosts && this.awaitsSlots(job.job);
+      this.#lacking.delete(job);
+      if (awaitsSlots) this.#lacking.add(job);
+      if (room !== 'now' && (awaitsHosts || awaitsSlots)) continue;
       this.#waiting.delete(job);
       // Where nothing is awaited, it runs on what there is with fewer ranks, or not at all.
       job.onReady(places.hosts, beyondDoubt(places));
     }
+  }
+
+  /** Others may end, and their slots be free: not all of them wait for slots themselves. */
+  awaitsSlots(job: JobId): boolean {
+    return [...this.#jobs()].some((other) =>
+      other.job !== job && !other.recovery.lacksRoom && !this.#waiting.has(other));
+  }
+
+  /** A job waits for slots: those that come later do not overtake it. */
+  get #lacksSlots(): boolean {
+    return this.#lacking.size > 0 || [...this.#jobs()].some(({ recovery }) => recovery.lacksRoom);
   }
 
   isWaiting(job: ControllerJob): boolean {
@@ -85,10 +102,12 @@ export class JobAdmission {
   /** It is over. */
   drop(job: ControllerJob): void {
     this.#waiting.delete(job);
+    this.#lacking.delete(job);
   }
 
   close(): void {
     this.#waiting.clear();
+    this.#lacking.clear();
   }
 
   #create(init: ControllerJobInit): ControllerJob {

@@ -107,3 +107,9 @@ export function lossOf(host: HostIndex, error: StciError): HostLoss {
   const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
   return { host, kind, error: toErrorRecord(error) };
 }
+
+export function behindError(): StciError {
+  const text = 'Other jobs wait for slots before it. Wait behind them (--wait), or use no slots (--oversubscribe). '
+    + "'stci ps' shows them.";
+  return new StciError('STCI_SLOTS_EXCEEDED', text, { data: { busy: true } });
+}

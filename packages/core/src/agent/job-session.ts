@@ -53,7 +53,7 @@ export interface JobSession {
   /** By host, slots that other jobs have. */
   slotsTaken(job: JobId): readonly number[];
   /** Other jobs may end, and their slots be free: not all of them wait for slots themselves. */
-  awaitsSlots(job?: JobId): boolean;
+  awaitsSlots(job: JobId): boolean;
   /** Sends a launch down the boot tree. */
   passLaunch(launch: Launch, job: JobId): void;
   /** Records of its failures. */

@@ -42,6 +42,13 @@ export interface RankMovesInit {
   onNoRoom(ranks: ReadonlyMap<Rank, Failure>): void;
 }
 
+/** Free slots, as one turn gives them away. */
+interface Room {
+  free(host: HostIndex): number;
+  /** The rank gets one there, if it has none. */
+  take(rank: Rank, host: HostIndex): void;
+}
+
 interface Waiting {
   readonly failure: Failure;
   readonly timer: Timer;
@@ -102,18 +109,26 @@ export class RankMoves {
     this.#adoptSpares();
     this.#keepSlots();
     const byHost = new Map<HostIndex, Rank[]>();
+    const room = this.#room();
     const noRoom = new Map<Rank, Failure>();
     const { session, job } = this.#init;
     const { members } = session;
-    const awaitsSlots = session.awaitsSlots(job);
+    // When other jobs have ended, if some may.
+    const later = session.awaitsSlots(job) ? this.#room([]) : undefined;
     const awaitsHosts = members.hosts.some((_, host) => members.isRestarting(host) || members.table.isDoubted(host));
     const untold: Rank[] = [];
     for (const [rank, one] of this.#waiting) {
       if (!one.isDue) continue;
-      const host = this.#hostFor(rank, byHost, one.left);
-      if (host !== undefined) append(byHost, host, rank);
-      else if (!awaitsHosts && !awaitsSlots) noRoom.set(rank, one.failure);
-      else if (!awaitsHosts && !one.isTold) untold.push(rank);
+      const host = this.#hostFor(rank, room, one.left);
+      if (host !== undefined) {
+        room.take(rank, host);
+        append(byHost, host, rank);
+      }
+      const place = later && this.#hostFor(rank, later, one.left);
+      if (place !== undefined) later?.take(rank, place);
+      if (host !== undefined || awaitsHosts) continue;
+      if (place === undefined) noRoom.set(rank, one.failure);
+      else if (!one.isTold) untold.push(rank);
     }
     for (const rank of untold) (this.#waiting.get(rank) as Waiting).isTold = true;
     if (untold.length > 0) this.#init.onAwaitingSlots(untold);
@@ -147,32 +162,55 @@ export class RankMoves {
 
   /** A rank waits that no host has a slot for. */
   get lacksRoom(): boolean {
-    return [...this.#waiting].some(([rank, { left }]) => this.#hostFor(rank, new Map(), left) === undefined);
+    const room = this.#room();
+    return [...this.#waiting].some(([rank, { left }]) => this.#hostFor(rank, room, left) === undefined);
   }
 
   /** Whether each of them could be started now, or when other jobs have ended. */
   hasRoom(ranks: readonly Rank[]): boolean {
     const { session, job } = this.#init;
-    return this.#fits(ranks, session.slotsTaken(job)) || (session.awaitsSlots(job) && this.#fits(ranks, []));
+    return this.#fits(ranks, this.#room()) || (session.awaitsSlots(job) && this.#fits(ranks, this.#room([])));
   }
 
-  #fits(ranks: readonly Rank[], taken: readonly number[]): boolean {
-    const byHost = new Map<HostIndex, Rank[]>();
+  #fits(ranks: readonly Rank[], room: Room): boolean {
     return ranks.every((rank) => {
-      const host = this.#hostFor(rank, byHost, undefined, taken);
-      if (host !== undefined) append(byHost, host, rank);
+      const host = this.#hostFor(rank, room);
+      if (host !== undefined) room.take(rank, host);
       return host !== undefined;
     });
   }
 
   /** One that goes back to its own host has its slot there; one that leaves it may come back. */
   #keepSlots(): void {
-    for (const [rank, one] of this.#waiting) {
-      if (one.left !== undefined || (one.kept !== undefined && this.#isUsable(one.kept))) continue;
-      one.kept = undefined;
-      const host = this.#hostFor(rank, new Map());
-      if (host !== this.#init.ledger.placements.host(rank)) one.kept = host;
+    const lacking = [...this.#waiting].filter(([, { left, kept }]) =>
+      left === undefined && (kept === undefined || !this.#isUsable(kept)));
+    for (const [, one] of lacking) one.kept = undefined;
+    const room = this.#room();
+    for (const [rank, one] of lacking) {
+      const host = this.#hostFor(rank, room);
+      if (host === undefined || host === this.#init.ledger.placements.host(rank)) continue;
+      room.take(rank, host);
+      one.kept = host;
     }
+  }
+
+  /** `taken`: by other jobs. Each host is counted once. */
+  #room(taken = this.#init.session.slotsTaken(this.#init.job)): Room {
+    const { spec, placements } = this.#init.ledger;
+    const kept = this.#kept();
+    const counted = new Map<HostIndex, number>();
+    const free = (host: HostIndex): number => {
+      const slots = counted.get(host) ?? (spec.hosts[host]?.slots ?? 0) - (taken[host] ?? 0)
+        - this.#init.ledger.openRanks(host).length - (kept.get(host) ?? 0);
+      counted.set(host, slots);
+      return slots;
+    };
+    return {
+      free,
+      take: (rank, host) => {
+        if (placements.host(rank) !== host && this.#waiting.get(rank)?.kept !== host) counted.set(host, free(host) - 1);
+      },
+    };
   }
 
   /** The job ends: nothing is started again. Returns the ranks that wait, with the failures that they wait for. */
@@ -213,37 +251,23 @@ export class RankMoves {
     }
   }
 
-  #hostFor(
-    rank: Rank, placed: ReadonlyMap<HostIndex, readonly Rank[]>, left?: HostIndex,
-    taken = this.#init.session.slotsTaken(this.#init.job),
-  ): HostIndex | undefined {
-    const { ledger } = this.#init;
-    const { spec, placements } = ledger;
+  #hostFor(rank: Rank, room: Room, left?: HostIndex): HostIndex | undefined {
+    const { spec, placements } = this.#init.ledger;
     const { host: own, app } = placements.placement(rank);
-    const isUsable = (host: HostIndex): boolean => this.#isUsable(host);
-    const hasSlot = (each: Rank, host: HostIndex): boolean =>
-      placements.host(each) === host || this.#waiting.get(each)?.kept === host;
-    const kept = this.#kept();
-    const counted = new Map<HostIndex, number>();
-    const free = (host: HostIndex): number => {
-      const slots = counted.get(host) ?? (spec.hosts[host]?.slots ?? 0) - (taken[host] ?? 0)
-        - ledger.openRanks(host).length - (kept.get(host) ?? 0)
-        - (placed.get(host) ?? []).filter((each) => !hasSlot(each, host)).length;
-      counted.set(host, slots);
-      return slots;
-    };
     // Its own has room for it, and so has a spare in its place that has as many slots.
-    const hasRoom = isUsable(own) && (!this.#spares.has(own) || free(own) >= 0);
+    const hasRoom = this.#isUsable(own) && (!this.#spares.has(own) || room.free(own) >= 0);
     const isAside = (host: HostIndex): boolean =>
       host === left || (this.#left.get(host)?.size ?? 0) >= this.#init.ranksMax;
     if (hasRoom && !isAside(own)) return own;
-    const reserved = this.#waiting.get(rank)?.kept;
-    if (reserved !== undefined && isUsable(reserved)) return reserved;
-    const usable = [...(spec.apps[app]?.hosts ?? spec.hosts.keys())].filter(isUsable).sort((a, b) => free(b) - free(a));
-    const first = usable.find((host) => !isAside(host) && free(host) > 0);
+    const kept = this.#waiting.get(rank)?.kept;
+    if (kept !== undefined && this.#isUsable(kept)) return kept;
+    const usable = [...(spec.apps[app]?.hosts ?? spec.hosts.keys())].filter((host) => this.#isUsable(host));
+    const freest = (hosts: readonly HostIndex[]): HostIndex | undefined => hosts.reduce<HostIndex | undefined>(
+      (best, host) => (room.free(host) > (best === undefined ? 0 : room.free(best)) ? host : best), undefined);
+    const first = freest(usable.filter((host) => !isAside(host)));
     if (first !== undefined) return first;
     if (hasRoom) return own;
-    return usable.find((host) => free(host) > 0)
+    return freest(usable)
       ?? usable.find((host) => spec.oversubscribe || spec.hosts[host]?.slotsBound === false);
   }
 

@@ -7,6 +7,7 @@ import {
 import type { JobFrontEnd } from '../agent/front-end.js';
 import type { GatheredMetrics } from '../agent/gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from '../agent/host-changes.js';
+import { behindError } from '../agent/job-failures.js';
 import type {
   HostStatus, JobStatus, RankPage, SessionFaults, SessionJob, SessionService, SessionStatus, SubmitEvents,
   SubmitOptions,
@@ -319,10 +320,4 @@ export class SessionJobs implements SessionService {
   #stoppingError(): StciError {
     return new StciError('STCI_SESSION_REFUSED', `Session ${this.#init.name} is stopping.`);
   }
-}
-
-function behindError(): StciError {
-  const text = 'Other jobs wait for slots before it. Wait behind them (--wait), or use no slots (--oversubscribe). '
-    + "'stci ps' shows them.";
-  return new StciError('STCI_SLOTS_EXCEEDED', text, { data: { busy: true } });
 }

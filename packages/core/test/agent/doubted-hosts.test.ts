@@ -129,6 +129,26 @@ suite('ranks that have not started when their host is lost', (test) => {
     end();
   });
 
+  test('are lost at once where they would not fit without the other jobs either', () => {
+    const { begin, pause, until, end } = open(LEASE, undefined, { slotsBound: true });
+    pause('root:1');
+    const job = begin(3 * SLOTS + 1, ['sleep', '20']);
+    const other = begin(1, ['sleep', '100']);
+    until(() => job.report !== undefined, 'its end', 10_000);
+    assert.equal([job.report?.exitCode, other.report], [200, undefined]);
+    end();
+  });
+
+  test('are not overtaken by jobs that come later, unless these need no slots', () => {
+    const { begin, until, job, end } = openMoving(3 * SLOTS - 2);
+    const late = begin(1, ['true']);
+    const free = begin(1, ['true'], { oversubscribe: true });
+    until(() => job.report !== undefined, 'its end', 40_000);
+    assert.equal([late.report?.exitCode, free.report?.exitCode], [195, 0]);
+    assert.match(late.report?.cause?.message ?? '', 'Other jobs wait for slots before it');
+    end();
+  });
+
   test('of two jobs that wait for each other, one is lost, and the other goes on', () => {
     const { pause, begin, until, end } = open(LEASE, undefined, { slotsBound: true });
     pause('root:1');

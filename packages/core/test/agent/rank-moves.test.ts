@@ -171,8 +171,8 @@ suite('moves of ranks', (test) => {
   });
 
   test('where other jobs have the slots, it waits for them, as long as one of them may end', () => {
-    const { moves, run, lost, slotsTaken, others, told } = play({ on: 'a:2 b:2 c:2' });
-    slotsTaken.push(0, 1, 1);
+    const { moves, run, lost, slotsTaken, others, told } = play({ on: 'a:2 b:2 c:3' });
+    slotsTaken.push(0, 1, 2);
     lost.add(0);
     assert.is(moves.hasRoom([0]), false);
     others.add(8);
@@ -192,6 +192,19 @@ suite('moves of ranks', (test) => {
     others.clear();
     moves.place();
     assert.equal(told(), ['no room for 1']);
+  });
+
+  test('many ranks of a host among many are placed in one turn, each host counted once', () => {
+    const names = Array.from({ length: 1000 }, (_, host) => `h${host}:130`).join(' ');
+    const { moves, lost, ledger } = play({ on: names, ranks: 20_000 });
+    lost.add(1);
+    let counted = 0;
+    const { openRanks } = ledger;
+    Object.assign(ledger, { openRanks: (host: HostIndex) => (counted++, openRanks.call(ledger, host)) });
+    moves.add(openRanks.call(ledger, 1), FOUND, 500);
+    assert.is(moves.hasRoom([0]), true);
+    assert.ok(counted <= 3 * 1000, `${counted} times`);
+    assert.is(ledger.openRanks(1).length, 20);
   });
 
   test('a slot that comes free before its pause is over is kept for it', () => {
