@@ -30,7 +30,9 @@ export function simulated(experiment: Experiment): Experiment {
   }
   const isNamed = target.options.some((word) => /(?:^|=)allocation(?:=|$)/u.test(word));
   const options = [...(isNamed ? [] : NOT_OF_BATCH_JOB), ...target.options];
-  const configurations = experiment.configurations.map(({ program: _real, ...configuration }) => configuration);
+  // What stands for the target's program stands for those of configurations.
+  const configurations = experiment.configurations.map(({ program, ...configuration }) =>
+    ({ ...configuration, ...(program !== undefined && target.simulated === undefined && { program }) }));
   const program = target.simulated ?? target.program;
   return { ...experiment, configurations, target: { ...target, options, program } };
 }

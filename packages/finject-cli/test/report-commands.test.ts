@@ -21,7 +21,7 @@ function records(name: string, latencyMs: number): readonly HistoryRecord[] {
   };
   const shape = { hosts: ['a'], hostOfRank: [0], arity: 2 };
   const list: object[] = [{
-    type: 'run', format: 1, experiment, file: 'e.yaml', text: 'name: e\n', shape, isSimulated: false, isGolden: false,
+    type: 'run', format: 2, experiment, file: 'e.yaml', text: 'name: e\n', shape, isSimulated: false, isGolden: false,
     versions: {}, parameters: [], ms: 0,
   }];
   for (let repeat = 1; repeat <= 10; repeat++) {

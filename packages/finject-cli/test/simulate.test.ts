@@ -60,6 +60,8 @@ suite('finject run --simulate', (test) => {
     assert.equal(rows.map((row) => row.split(',').slice(0, 2).join(', ')), names);
     const report = readFileSync(lab.path('run', 'report.html'), 'utf8');
     assert.equal([...report.matchAll(/<summary>Repeat ([^:]*):/gu)].map(([, name]) => name), names);
+    const cells = [...report.matchAll(/<tr><td class="num">(\d)<\/td><td>(ring|swim)<\/td><td>(pkill\.\d)</gu)];
+    assert.equal([...new Set(cells.map(([, number, name]) => `${number}, ${name}`))], names);
     const plan = await lab.run('finject', 'plan', 'two.yaml', '--repeat', '2');
     assert.equal(plan.out.match(/^repeat .*$/gmu), ['repeat 2, ring', 'repeat 2, swim']);
     assert.match(plan.out, /^storm: seed \d+, 2 repeats of each configuration\n/u);

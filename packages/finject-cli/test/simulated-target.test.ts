@@ -55,6 +55,17 @@ suite('simulated target', (test) => {
     assert.equal(targets.get('ring')?.hosts.map(({ name }) => name), ['x', 'y']);
     assert.equal(targets.get('ring')?.settings, { detector: 'ring' });
     assert.equal(targets.get('plain')?.spec.apps[0]?.program, 'lines');
+    const own = [{ name: 'long', options: [], program: ['sleep', '5'] }, { name: 'plain', options: [] }];
+    const programsOf = async (target: Partial<Target>): Promise<unknown> =>
+      [...await simulatedTargets(simulated(experimentOf(target, { configurations: own })), PROGRAMS)]
+        .map(([name, { spec }]) => [name, spec.apps[0]?.program, spec.apps[0]?.args]);
+    assert.equal(await programsOf({ program: ['sleep', '1'] }), [['long', 'sleep', ['5']], ['plain', 'sleep', ['1']]]);
+    assert.equal(await programsOf({ program: ['./solver'], simulated: ['lines', '9'] }),
+      [['long', 'lines', ['9']], ['plain', 'lines', ['9']]]);
+    const none = [{ name: 'bad', options: [], program: ['./nope'] }];
+    const said = await simulatedTargets(simulated(experimentOf({ program: ['sleep', '1'] }, { configurations: none })),
+      PROGRAMS).catch((thrown: Error) => thrown.message);
+    assert.match(String(said), /no program \.\/nope/u);
   });
 
   test('what cannot be simulated is refused by name', async () => {

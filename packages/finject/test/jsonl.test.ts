@@ -5,7 +5,7 @@ import { assert, suite } from '@stci/testkit';
 
 const at = { wallMs: 1, monotonicMs: 2 };
 const RECORDS = [
-  { ...at, type: 'run', format: 1, experiment: {}, shape: {}, file: 'a.yaml', text: '', isSimulated: false,
+  { ...at, type: 'run', format: 2, experiment: {}, shape: {}, file: 'a.yaml', text: '', isSimulated: false,
     isGolden: false, versions: {}, parameters: [] },
   { ...at, type: 'repeat', plan: { repeat: 1, number: 1, configuration: '', injections: [] } },
   { ...at, type: 'output', repeat: 1, rank: 0, stream: 'stdout', text: 'ä\n\u2028"', sourceWallMs: 3 },
@@ -95,7 +95,7 @@ suite('history', (test) => {
     }
     const noParameters = readHistory('d', TEXT.replace('"parameters":[]', '"parameters":[{"name":{}}]'));
     assert.match(noParameters.problems.join(), /:1: the record of type run has no proper 'parameters'/u);
-    const { problems } = readHistory('d', TEXT.replace('"format":1', '"format":9'));
+    const { problems } = readHistory('d', TEXT.replace('"format":2', '"format":9'));
     assert.match(problems.join(), 'it has format 9');
   });
 });

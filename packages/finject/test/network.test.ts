@@ -44,7 +44,11 @@ suite('fault network: orders', (test) => {
     assert.match(problem({ mode: 'delay' }), /delay is refused: .*netem.*no end of its own.*kind link delays/u);
     assert.match(problem({ loss: 5 }), 'argument loss is of mode loss, and the mode is part: add mode loss');
     assert.match(problem({ mode: 'loss', direction: 'in' }), 'argument direction is of mode part');
-    for (const peer of ['h1', '10.0.0.7; flush ruleset', '10.0.0', '', '0x7f000001', '}', ':x', 'fd00::/8 }']) {
+    const wrong = [
+      'h1', '10.0.0.7; flush ruleset', '10.0.0', '', '0x7f000001', '}', ':x', 'fd00::/8 }', '999.1.1.1', ':::',
+      '1.2.3.4/99', '1::2::3', 'fd00::/129', '1:2:3',
+    ];
+    for (const peer of wrong) {
       assert.match(problem({ peers: [peer] }), `argument peers: '${peer}' is not an address or network`);
     }
     for (const port of ['0', '65536', '9-8', 'ssh', '22 }', '-']) {

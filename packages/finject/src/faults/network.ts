@@ -45,8 +45,22 @@ const ARGS: ParamSpecs = {
 /** Arguments that mean nothing in other modes. */
 const MODE_OF = { direction: 'part', loss: 'loss', rate: 'rate' } as const;
 
-const ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}(?:\/\d{1,2})?|[\da-f:]*:[\da-f:.]*(?:\/\d{1,3})?)$/iu;
+const ADDRESS = /^([\d.]+|[\da-f:.]*:[\da-f:.]*)(?:\/(\d{1,3}))?$/iu;
 const PORTS = /^(\d{1,5})(?:-(\d{1,5}))?$/u;
+
+/** nft would look a name up that is no address. */
+function isAddress(text: string): boolean {
+  const [, address = '', bits = '0'] = ADDRESS.exec(text) ?? [];
+  if (!address.includes(':')) {
+    const parts = address.split('.');
+    const isWhole = parts.length === 4 && parts.every((part) => /^\d{1,3}$/u.test(part) && Number(part) < 256);
+    return isWhole && Number(bits) <= 32;
+  }
+  const sides = address.split('::').map((side) => (side === '' ? [] : side.split(':')));
+  const groups = sides.flat();
+  const isWhole = sides.length === 1 ? groups.length === 8 : sides.length === 2 && groups.length < 8;
+  return isWhole && groups.every((group) => /^[\da-f]{1,4}$/iu.test(group)) && Number(bits) <= 128;
+}
 
 function isPorts(text: string): boolean {
   const [, first, last = first] = PORTS.exec(text) ?? [];
@@ -64,7 +78,7 @@ function problemOf({ args, durationMs }: Pick<FaultOrder, 'args' | 'durationMs'>
     if (mode === of || args[name] === ARGS[name]?.default) continue;
     return `argument ${name} is of mode ${of}, and the mode is ${mode}: add mode ${of}, or leave it out`;
   }
-  return listProblem('peers', args, (text) => ADDRESS.test(text), 'an address or network, as 10.0.0.7 or fd00::/8')
+  return listProblem('peers', args, isAddress, 'an address or network, as 10.0.0.7 or fd00::/8')
     ?? listProblem('spare', args, isPorts, 'a port or a range of ports, as 22 or 40000-40100');
 }
 

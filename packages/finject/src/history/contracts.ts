@@ -7,7 +7,7 @@
 import type { ClockOffset, FaultReport, HostIndex, JobEvent, JobReport, Rank } from '@stci/interface';
 import type { Experiment, PlannedInjection, RepeatPlan, TargetShape } from '../experiment/contracts.js';
 
-export const HISTORY_FORMAT = 1;
+export const HISTORY_FORMAT = 2;
 
 export interface Stamp {
   readonly wallMs: number;

@@ -64,7 +64,7 @@ export class HistoryMaker {
       keepAlive: { ranks: [], hosts: [] }, allow: [], victimsMax: 100, configurations: [],
     };
     this.add(0, {
-      type: 'run', format: 1, experiment: this.experiment, file: 'test.yaml', text: 'name: test\n', shape: this.shape,
+      type: 'run', format: 2, experiment: this.experiment, file: 'test.yaml', text: 'name: test\n', shape: this.shape,
       isSimulated: init.isSimulated ?? false, isGolden: init.isGolden ?? false,
       versions: { stci: '0.1.0', node: 'v20.20.2', os: 'Linux 6.1' },
       parameters: [
