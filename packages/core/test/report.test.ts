@@ -4,6 +4,7 @@ import type { ErrorRecord, JobReport, RankReport } from '@stci/interface';
 import { finalLines, type ShownFailures } from '@stci/core/run';
 import { assert, suite } from '@stci/testkit';
 import { leftOutCause } from '../dist/run/outcome.js';
+import { unreadText } from '../dist/run/report.js';
 
 const rank = (index: number, host: string, more: Partial<RankReport> = {}): RankReport =>
   ({ rank: index, host, app: 0, pid: 100 + index, outcome: 'exited', leftovers: 0, ...more });
@@ -19,6 +20,27 @@ function words(
 
 const survived = (host: string, pids: string): ErrorRecord =>
   ({ code: 'STCI_TOOL_SURVIVED', message: 'survived', host, data: { pids } });
+
+suite('input that no rank has read', (test) => {
+  const of = (...ranks: RankReport[]): JobReport =>
+    ({ job: 1, exitCode: 0, failures: [], ranks, daemons: [], submitWallMs: 0, endWallMs: 1 });
+  const first = { to: 'rank', rank: 0 } as const;
+  const ended = rank(0, 'a', { outcome: 'exited' });
+  const attempt = { host: 'a', pid: 1, outcome: 'signalled', leftovers: 0 } as const;
+
+  test('is told of those who should have, all of whom have ended by themselves', () => {
+    const other = rank(1, 'a', { outcome: 'exited', readInput: true });
+    assert.match(unreadText(of(ended, other), first) ?? '', /^rank 0 read nothing .* read for it; .* --stdin none$/u);
+    assert.match(unreadText(of(ended), { to: 'all' }) ?? '', /^the ranks read nothing .* read for them;/u);
+    for (const known of [
+      { ...ended, readInput: true }, { ...ended, outcome: 'signalled' }, { ...ended, outcome: 'lost' },
+      { ...ended, earlier: [{ ...attempt, readInput: true }] },
+      { ...ended, earlier: [{ ...attempt, outcome: 'lost' }] },
+    ] as RankReport[]) assert.is(unreadText(of(known), first), undefined);
+    assert.is(unreadText(of(ended, other), { to: 'all' }), undefined);
+    assert.not.equal(unreadText(of({ ...ended, earlier: [attempt] }), first), undefined);
+  });
+});
 
 suite('final words', (test) => {
   test('what could not be ended is not told as ended', () => {

@@ -98,18 +98,19 @@ export class InputPipe {
     this.hold();
     const fd = this.#readFd;
     if (fd === undefined) return this.#writtenBytes > 0;
-    const left = bytesIn(fd);
+    const left = bytesIn(fd, this.#writtenBytes);
     closeAll([fd]);
     return left !== this.#writtenBytes;
   }
 }
 
-function bytesIn(fd: number): number {
+/** At most those that were written, and one: others may write into the pipe, and go on. */
+function bytesIn(fd: number, writtenBytes: number): number {
   const { readSync } = builtin('node:fs');
   const room = new Uint8Array(PIPE_BYTES);
   let bytes = 0;
   try {
-    for (let count = -1; count !== 0; bytes += count) count = readSync(fd, room);
+    for (let count = -1; count !== 0 && bytes <= writtenBytes; bytes += count) count = readSync(fd, room);
   } catch {
     // EAGAIN: our writing end is open, and there is no more.
   }

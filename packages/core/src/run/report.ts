@@ -96,10 +96,13 @@ function leftoverText(report: JobReport): readonly string[] {
 /** Where input was taken from the caller and no rank has read of it: the lines of a shell's loop are gone. */
 export function unreadText({ ranks }: JobReport, stdin: StdinTo): string | undefined {
   const readers = ranks.filter(({ rank }) => takesStdin(stdin, rank));
-  const hasRead = (rank: RankReport): boolean => [rank, ...(rank.earlier ?? [])].some(({ readInput }) => readInput);
+  const hasRead = (rank: RankReport): boolean =>
+    // Of a lost attempt it is not known.
+    [rank, ...(rank.earlier ?? [])].some(({ readInput, outcome }) => readInput === true || outcome === 'lost');
   if (!readers.every((rank) => rank.outcome === 'exited' && !hasRead(rank))) return undefined;
-  return `${stdin.to === 'rank' ? `rank ${stdin.rank}` : 'the ranks'} read nothing of the standard input that was read `
-    + 'for it; a loop of the shell keeps its own with --stdin none';
+  const [who, whom] = stdin.to === 'rank' ? [`rank ${stdin.rank}`, 'it'] : ['the ranks', 'them'];
+  return `${who} read nothing of the standard input that was read for ${whom}; `
+    + 'a loop of the shell keeps its own with --stdin none';
 }
 
 /** By host: processes of ranks' groups, but not ranks themselves, that could not be ended. */

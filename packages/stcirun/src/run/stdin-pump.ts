@@ -68,7 +68,8 @@ export class StdinPump implements StdinSource {
     const stream = openStdin();
     this.#stream = stream;
     stream.on('data', (chunk: Uint8Array) => {
-      this.takenBytes += chunk.length;
+      // What is typed at a terminal is for whoever reads it next.
+      if (!isTerminal(0)) this.takenBytes += chunk.length;
       if (this.#over) return;
       if (!this.#frontEnd.writeStdin(chunk)) stream.pause();
     });
