@@ -33,6 +33,9 @@ suite('--each', (test) => {
     assert.equal(sorted(out), ['a', 'b', 'c', 'd', 'e'].map((host) => `[${host}] out of ${host}`));
     assert.match(err, /^stcirun: b: exit code 3$/mu);
     assert.match(err, /^stcirun: c: exit code 137$/mu);
+    const missing = await each('--host a,b', './nope');
+    assert.is(missing.exitCode, 196);
+    assert.match(missing.err, /^stcirun: a: exit code 196: Program '\.\/nope' not found/mu);
     assert.match(err, /^stcirun: dead1: not reached: [^]*Connection refused/mu);
     const summary = err.slice(err.indexOf('stcirun: 3 of 7 hosts ok\n')).split('\n').slice(0, -1).sort();
     assert.equal(summary, ['stcirun: 3 of 7 hosts ok', 'stcirun: exit code 137: c (1)', 'stcirun: exit code 3: b (1)',

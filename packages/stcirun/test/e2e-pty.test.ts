@@ -43,7 +43,10 @@ suite('--pty', (test) => {
     await screen.shows('30 100\r\n1001\r\n');
     screen.type(CTRL_C);
     await screen.shows('^C');
-    screen.type("sh -c 'trap \"echo \\$((3000+1))\" CONT; echo $((2000+1)); while :; do sleep 0.1; done'\r");
+    // No shell: a child that is stopped before its exec would hold it (vfork), and nobody would be told.
+    screen.type('python3 -c "import signal as s; s.signal(2, s.SIG_DFL); '
+      + 's.signal(s.SIGCONT, lambda *_: print(3000+1, flush=True)); print(2000+1, flush=True); '
+      + '[s.pause() for _ in iter(int, 1)]"\r');
     await screen.shows('2001\r\n');
     screen.type(CTRL_Z);
     await screen.shows('Stopped');
@@ -54,6 +57,12 @@ suite('--pty', (test) => {
     screen.type('exit 3\r');
     assert.is(await screen.exitCode, 0, screen.text());
     assert.is(restored(screen), '3', screen.text());
+  });
+
+  check('ends with its program, whatever that has left at the terminal', async () => {
+    const screen = atTerminal(`stcirun --pty sh -c 'trap "" HUP; sleep 1000 & echo up; exit 4'; ${AND_MODES}`, SIZE);
+    assert.is(await screen.exitCode, 0, screen.text());
+    assert.is(restored(screen), '4', screen.text());
   });
 
   check('the size of the window, and its changes; every byte', async () => {

@@ -148,6 +148,7 @@ suite('sessions', (test) => {
     assert.is((await place.run('night', ['-n', '1', ...sh('echo $STCI_HOST')]).result).out, 'b\n');
     const waiting = place.run('night', ['--wait', '-n', '4', ...sh('echo ran')]);
     await soon(() => waiting.err().includes('stcirun: waiting: '), 'a job that waits');
+    assert.not.match(waiting.err(), '--wait');
     assert.match(place.states(), 'night.0 waiting');
     writeFileSync(file, '');
     assert.is((await holder.result).exitCode, 0);
@@ -197,7 +198,7 @@ suite('sessions', (test) => {
     for (const dry of [[], ['--dry-run']]) {
       const lacking = await place.run('night', [...dry, '--host', 'a', '--', 'true']).result;
       assert.equal([lacking.exitCode, lacking.out], [195, '']);
-      assert.match(lacking.err, "No host for true is up: a (failed). 'stci ps' says why; 'stci add-hosts' starts");
+      assert.match(lacking.err, "No host for program 'true' is up: a (failed). 'stci ps' says why; 'stci add-hosts'");
     }
     assert.is(place.stci('add-hosts', 'a:1').exitCode, 0);
     assert.is(hosts(), 'a up 2,b up 1,c up 1,d up 1');

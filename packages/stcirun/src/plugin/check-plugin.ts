@@ -3,7 +3,7 @@
  * ends its process, is a finding and nothing else.
  */
 
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -11,6 +11,7 @@ import type { Registry } from '@stci/core';
 import { PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX, StciError } from '@stci/interface';
 import { pluginFrameworks } from '../assembly.js';
 import { checkImports } from './check-imports.js';
+import { endGroup } from './child-group.js';
 import { collectFiles } from './collect.js';
 import { CALL_SPEAKER, CHECK_FD, type CheckMessage, type Finding } from './findings.js';
 import { MANIFEST_FILE, findPlugin } from './find.js';
@@ -51,7 +52,9 @@ const MUCH = 0.8;
 export async function checkPlugin(init: CheckInit): Promise<CheckReport> {
   const { path, compliance } = init;
   const findings: Finding[] = [];
-  const { declared }: Partial<Ran> = init.fix ? await runCode(init, 'declare') : {};
+  const { declared, findings: kept = [] }: Partial<Ran> = init.fix ? await runCode(init, 'declare') : {};
+  // Code that declares nothing has said why.
+  if (declared === undefined) findings.push(...kept);
   const fixed = declared && attempt(findings, 'manifest', path, () => fixManifest(path, declared)) || [];
   const blank = { path, components: [], passed: 0, findings, ...(init.fix && { fixed }) };
   const plugin = attempt(findings, 'manifest', path, () => {
@@ -185,33 +188,4 @@ function messageIn(line: string): CheckMessage | undefined {
   } catch {
     return undefined;
   }
-}
-
-const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** After its end, for those that have left its group and hold its pipes. */
-const HELD_MS = 1000;
-
-/** Ends the child's group with this process. The returned function ends it now: the child has ended. */
-function endGroup(child: ChildProcess): () => void {
-  const kill = (): void => {
-    try {
-      process.kill(-(child.pid ?? Number.NaN), 'SIGKILL');
-    } catch {
-      // There is none.
-    }
-  };
-  const onSignal = (signal: NodeJS.Signals): void => {
-    kill();
-    for (const each of ENDING) process.off(each, onSignal);
-    process.kill(process.pid, signal);
-  };
-  for (const signal of ENDING) process.on(signal, onSignal);
-  let isReleased = false;
-  return () => {
-    if (isReleased) return;
-    isReleased = true;
-    kill();
-    for (const signal of ENDING) process.off(signal, onSignal);
-    setTimeout(() => child.stdio.forEach((stream) => stream?.destroy()), HELD_MS).unref();
-  };
 }

@@ -42,7 +42,10 @@ export function eachOutcome(host: string, exitCode: number, report: JobReport | 
   const cause = report?.cause;
   if (exitCode === 0) return { host, what: 'ok', exitCode, text: '' };
   const what = OUTCOMES[cause?.code ?? ''] ?? 'failed';
-  return { host, what, exitCode, text: what === 'failed' && cause?.rank !== undefined ? '' : cause?.message ?? '' };
+  // Of a program that ran, the code says all.
+  const hasRun = cause?.code === 'STCI_TOOL_STATUS' || cause?.code === 'STCI_TOOL_SIGNAL';
+  const text = hasRun ? '' : cause?.message.replace('(--timeout)', '(--hosttimeout)') ?? '';
+  return { host, what, exitCode, text };
 }
 
 /** The lines at the end: how many are well, and of the others what became of which. */

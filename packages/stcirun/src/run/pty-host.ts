@@ -25,7 +25,7 @@ const FRAME = 0xff;
  * does, which interactive shells mind and TERM they do not. Python ignores SIGPIPE; the program must not.
  */
 const PYTHON = `
-import fcntl, os, pty, select, signal, struct, sys, termios
+import fcntl, os, pty, select, signal, struct, sys, termios, time
 
 def resize(fd, rows, columns):
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
@@ -49,21 +49,38 @@ if pid == 0:
 
 def on_signal(number, _frame):
     ends = number in (signal.SIGTERM, signal.SIGHUP)
-    os.kill(pid, signal.SIGHUP if ends else number)
+    try:
+        os.kill(pid, signal.SIGHUP if ends else number)
+    except ProcessLookupError:
+        pass
 
+woken, waker = os.pipe()
+for end in (woken, waker, screen):
+    os.set_blocking(end, False)
+signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2):
     signal.signal(number, on_signal)
-os.set_blocking(screen, False)
+signal.signal(signal.SIGCHLD, lambda *_: None)
 received, typed, is_open = b'', b'', True
-while True:
-    sources = [screen, 0] if is_open and not typed else [screen]
-    readable, writable, _ = select.select(sources, [screen] if typed else [], [])
+# The program's end, not that of all who have the terminal: what it has left behind may ignore its hangup.
+status, until = None, None
+while until is None or time.monotonic() < until:
+    if status is None:
+        ended, found = os.waitpid(pid, os.WNOHANG)
+        if ended == pid:
+            status, until = found, time.monotonic() + 1
+    sources = [screen, woken] + ([0] if is_open and not typed else [])
+    readable, writable, _ = select.select(sources, [screen] if typed else [], [], None if status is None else 0.1)
+    if status is not None and screen not in readable:
+        break
+    if woken in readable:
+        os.read(woken, 4096)
     if writable:
         typed = typed[os.write(screen, typed):]
     if screen in readable:
         try:
             data = os.read(screen, 65536)
-        except OSError:  # EIO: the last process of the terminal has gone
+        except OSError:  # EIO: nobody has the terminal any more
             break
         write(1, data)
     if 0 in readable:
@@ -81,7 +98,8 @@ while True:
                 typed += mark
             else:
                 resize(screen, *struct.unpack('>HH', rest[:4]))
-status = os.waitpid(pid, 0)[1]
+if status is None:
+    status = os.waitpid(pid, 0)[1]
 sys.exit(128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
 `;
 

@@ -1,7 +1,8 @@
 /**
- * The user's side of `--pty`: his terminal is raw while the rank runs, so that every key is a byte for the program,
- * and is put back whatever ends the run. What is typed waits until the rank's terminal is there. Modes are set by stty:
- * those of Node's `setRawMode` translate line ends of the output, which programs that draw do themselves.
+ * The user's side of `--pty`: his terminal is raw once the rank has its own, so that every key is a byte for the
+ * program, and is put back whatever ends the run. What is typed before waits for that, but Ctrl-C is for stcirun. Modes
+ * are set by stty: those of Node's `setRawMode` translate line ends of the output, which programs that draw do
+ * themselves.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -73,7 +74,6 @@ export class Pty {
         this.#isRunning = true;
         process.on('exit', this.#onExit);
         process.on('SIGWINCH', this.#onResized);
-        this.#makeRaw();
       },
       drain: () => this.#pump?.drain(),
       stop: () => {
@@ -92,7 +92,7 @@ export class Pty {
       ...actions,
       pause: (on) => {
         if (on) this.#restore();
-        else if (this.#isRunning) this.#makeRaw();
+        else if (this.#isRunning && this.#kind !== undefined) this.#makeRaw();
         actions.pause(on);
       },
     };
@@ -102,7 +102,9 @@ export class Pty {
     const isFirst = this.#kind === undefined;
     this.#kind = kind;
     this.#onResized();
-    if (isFirst) this.#pump?.start();
+    if (!isFirst) return;
+    this.#makeRaw();
+    this.#pump?.start();
   }
 
   /** Not from the background, which would stop stty. */

@@ -117,7 +117,8 @@ export function submitTo(
   const { wait, detach, quiet } = request;
   return new Promise((resolve, reject) => {
     const onWaiting = (reason: string): void => {
-      if (!quiet) say(`waiting: ${reason}`);
+      // It does what the reason advises.
+      if (!quiet) say(`waiting: ${reason.replace(/ Wait \w+ them \(--wait\), or .*?\. /u, ' ')}`);
     };
     session.client.submit(job, { wait, detach, label }, onWaiting, (error, accepted) => {
       if (accepted === undefined) reject(error);

@@ -112,7 +112,7 @@ export function onHostsNow(spec: AllocatedJob, status: readonly HostStatus[]): A
   const wanted = (lacking.hosts ?? all).map((host) => status[host] as HostStatus);
   const hosts = wanted.slice(0, HOSTS_TOLD).map((host) => `${host.spec.name} (${hostState(host)})`).join(', ');
   const more = wanted.length > HOSTS_TOLD ? ` and ${wanted.length - HOSTS_TOLD} more` : '';
-  const text = `No host for ${lacking.program} is up: ${hosts}${more}. `
+  const text = `No host for program '${lacking.program}' is up: ${hosts}${more}. `
     + "'stci ps' says why; 'stci add-hosts' starts lost ones again.";
   throw new StciError('STCI_HOST_UNKNOWN', text);
 }
