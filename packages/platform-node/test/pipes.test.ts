@@ -193,6 +193,7 @@ suite('tools without pipes', (test) => {
 const script = (text: string): TestProgram => ({ program: 'sh', args: ['-c', text] });
 
 processesCompliance('platform-node without pipes', () => ({
+  tellsReading: false,
   processes: make(poor),
   until: async (condition, what) => void (await eventually(condition, { what })),
   env,
