@@ -82,7 +82,7 @@ suite('environment of a rank', (test) => {
   });
 
   test('tells where the others are', () => {
-    const names = (host: number): string => ['m', 'm', 'n'][host] ?? '';
+    const names = (host: number): string => ['k net:[1]', 'k net:[1]', 'k net:[2]'][host] ?? '';
     assert.equal(jobVariables(map.hosts, names), { STCI_HOSTS: 'a,b', STCI_MASTER: 'localhost' });
     assert.equal(jobVariables(map.hosts, (host) => `m${host}`), { STCI_HOSTS: 'a,b', STCI_MASTER: 'a' });
     assert.equal(jobVariables(map.hosts, (host) => (host === 0 ? 'm' : undefined)).STCI_MASTER, 'a');

@@ -155,6 +155,21 @@ suite('sessions', (test) => {
     assert.is((await waiting.result).out, 'ran\n'.repeat(4));
   }), LONG);
 
+  test('a slot is free once its rank has ended, also for a job that waits', withPlace(async (place) => {
+    place.start('night');
+    const [some, all] = [join(place.directory, 'some'), join(place.directory, 'all')];
+    const until = (file: string): string => `until [ -e ${file} ]; do sleep 0.05; done`;
+    const holder = place.run('night', ['-n', '4', ...sh(`${until(some)}; [ $STCI_RANK -lt 2 ] || ${until(all)}`)]);
+    await soon(() => place.states().includes('night.1 running'), 'the first job');
+    const waiting = place.run('night', ['--wait', '-n', '2', ...sh('echo ran')]);
+    await soon(() => waiting.err().includes('stcirun: waiting: '), 'a job that waits');
+    writeFileSync(some, '');
+    assert.is((await waiting.result).out, 'ran\n'.repeat(2));
+    assert.match(place.states(), 'night.1 running');
+    writeFileSync(all, '');
+    assert.is((await holder.result).exitCode, 0);
+  }), LONG);
+
   test('--detach without a session makes one that ends when its output was seen', withPlace(async (place) => {
     const made = await run(['--detach', '--on-failure', 'continue', '--launcher', 'local', '--host', 'a,b',
       ...sh('echo $STCI_HOST; exit 4')],

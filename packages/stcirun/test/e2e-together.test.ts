@@ -44,7 +44,7 @@ function open(hosts: number, settings: Readonly<Record<string, string>>): Place 
   const session = new ResidentSession(init, {
     onEvent: (event) => void events.push(event),
     onReady: () => undefined,
-    onAborted: () => undefined,
+    onAborted: () => undefined, onRoom: () => undefined,
     onEnding: () => undefined,
   });
   const run = (script: string): { report?: JobReport; out: string } => {

@@ -90,7 +90,8 @@ export function runHosts(options: HostsOptions, script: (session: HostsSession) 
     });
     const init = { platform, composition, params, snapshot, allocation };
     const onEvent = (event: JobEvent): unknown => events.push(event);
-    const session = new ResidentSession(init, { onEvent, onReady, onAborted: stop, onEnding: stop });
+    const onRoom = (): void => undefined;
+    const session = new ResidentSession(init, { onEvent, onReady, onAborted: stop, onRoom, onEnding: stop });
   }, { PATH: '/bin' });
   const outcome = world.run({ until: () => !frontEnd.isAlive, untilMs: UNTIL_MS, maxEvents: EVENTS_MAX });
   world.run({ untilMs: world.nowMs + REST_MS, maxEvents: EVENTS_MAX });

@@ -49,7 +49,7 @@ export function sessionMain(session: SessionProcess, onNode: Composition['onNode
       },
       onStep: nothing,
       onReady: () => (session.isReady = true),
-      onHostsChanged: () => session.jobs?.onHostsChanged(),
+      onRoom: () => session.jobs?.onRoom(),
       onAborted: (error) => {
         session.failure = error;
         session.jobs?.stop();

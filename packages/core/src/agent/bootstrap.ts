@@ -44,7 +44,7 @@ export class Bootstrap {
   readonly lateStarts: HostStarts;
   /** Where the agents wait that lost their parent. */
   readonly #sockets: (string | undefined)[] = [];
-  readonly #machines: (string | undefined)[] = [];
+  readonly #networks: (string | undefined)[] = [];
   readonly recovery: HostRecovery;
   readonly together: StartedTogether;
   readonly #failureCounts = new FailureCounts();
@@ -175,13 +175,13 @@ export class Bootstrap {
   }
 
   /** The root agent of `host` runs. */
-  onUp({ host, incarnation, socket, hostname }: MessageBody<'agent.up'>): void {
+  onUp({ host, incarnation, socket, network }: MessageBody<'agent.up'>): void {
     const { state, incarnation: current, parent } = this.table.get(host);
     if (this.#phase === 'over' || incarnation !== current) return;
     if (this.#phase === 'ready' && this.table.isGone(host)) return this.#events.onGivenUp(host, parent);
     if (state !== 'starting') return;
     this.#sockets[host] = socket;
-    this.#machines[host] = hostname;
+    this.#networks[host] = network;
     this.recovery.onUp(host);
     this.together.onUp(host);
     if (this.#phase === 'ready') this.lateStarts.onUp(host);
@@ -193,8 +193,8 @@ export class Bootstrap {
     this.#check();
   }
 
-  machineOf(host: HostIndex): string | undefined {
-    return this.#machines[host];
+  networkOf(host: HostIndex): string | undefined {
+    return this.#networks[host];
   }
 
   socketOf(host: HostIndex): string | undefined {

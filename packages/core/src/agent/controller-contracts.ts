@@ -21,6 +21,8 @@ export interface SessionObserver {
   /** All wanted hosts are up. */
   onReady(): void;
   onAborted(failures: readonly BootstrapFailure[]): void;
+  /** Slots may be free that were not: after those who had waited for them have been given some. */
+  onRoom(): void;
   /** A batch system takes the hosts. */
   onEnding(error: StciError): void;
 }

@@ -197,6 +197,7 @@ export class ControllerJob {
       this.#exited(end.rank, entry.failure);
       if (entry.failure !== undefined) this.#onFailure(entry.failure);
     }
+    if (this.#session.stays) this.#session.placeSoon();
     this.#checkRunning();
     this.checkOver();
   }

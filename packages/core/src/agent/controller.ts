@@ -229,7 +229,7 @@ export class Controller implements JobSession {
     this.node.messages.closeJob(job);
     if (launched) this.#bootstrap?.below.passClose(job);
     this.#changes?.onJobOver();
-    if (this.#jobs.size > 0) this.#placeSoon();
+    if (this.#jobs.size > 0) this.placeSoon();
   }
 
   #listen(): void {
@@ -276,7 +276,7 @@ export class Controller implements JobSession {
         if (isNew) this.failures.onMended(hosts[0] as HostIndex, table.get(hosts[0] as HostIndex).parent);
         this.#onMended(hosts);
       },
-      onKept: () => this.#placeSoon(),
+      onKept: () => this.placeSoon(),
     });
     this.#changes = new HostChanges({
       node: this.node,
@@ -313,7 +313,7 @@ export class Controller implements JobSession {
     for (const job of this.#jobs.values()) job.onMended(mended);
     const jobs = { last: this.#lastJob, running: [...this.#jobs.keys()] };
     this.node.messages.send(rootAddress(hosts[0] as HostIndex), 'session.jobs', jobs);
-    this.#placeSoon();
+    this.placeSoon();
   }
 
   /** A root agent's failure is the bootstrap's, or the tree's; a session agent's is its job's. */
@@ -384,14 +384,14 @@ export class Controller implements JobSession {
     const isLeftOut = event.type === 'recovery' && event.action === 'leave-out';
     const isForAll = this.#mender !== undefined && !isLeftOut;
     for (const job of this.#jobs.values()) if (isForAll || job.isLaunching) job.emit(event);
-    if (event.type === 'host-up' || isLeftOut) this.#placeSoon();
+    if (event.type === 'host-up' || isLeftOut) this.placeSoon();
   }
 
-  /** Ranks, or whole jobs, may wait for hosts of which more is known now, or for room. */
-  #placeSoon(): void {
+  placeSoon(): void {
     this.node.platform.clock.soon(() => {
       for (const job of this.#jobs.values()) job.recovery.place();
       this.#admission.onHostsChanged();
+      this.#deps.observer?.onRoom();
     });
   }
 }

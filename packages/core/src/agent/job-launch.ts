@@ -71,8 +71,8 @@ function mapWithin(spec: AllocatedJob, params: Params, taken: readonly number[] 
 interface LaunchingSession {
   readonly node: Pick<AgentNode, 'sessionName' | 'platform'>;
   readonly stays: boolean;
-  /** What a host calls itself; undefined: it has not come up. */
-  readonly members: { machineOf(host: HostIndex): string | undefined };
+  /** Names a host's network stack; undefined: not known, or it has not come up. */
+  readonly members: { networkOf(host: HostIndex): string | undefined };
 }
 
 /**
@@ -88,7 +88,7 @@ export function jobLaunch(
   const present = map.hosts.filter(({ host }) => !leftOut.has(host));
   const env = {
     ...environmentOfJob(spec.env, stays ? platform.env.variables : undefined),
-    ...jobVariables(present, (host) => members.machineOf(host)),
+    ...jobVariables(present, (host) => members.networkOf(host)),
   };
   const numbers = nodeNumbers(present.map(({ host }) => host));
   const hosts = map.hosts

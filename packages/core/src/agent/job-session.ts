@@ -47,13 +47,15 @@ export interface JobSession {
     readonly table: Pick<MembershipTable, 'isUsable' | 'isDoubted' | 'get' | 'hosts'>;
     readonly hosts: readonly HostSpec[];
     isRestarting(host: HostIndex): boolean;
-    /** What the host calls itself; undefined: it has not come up. */
-    machineOf(host: HostIndex): string | undefined;
+    /** Names its network stack (`Environment.network`); undefined: not known, or it has not come up. */
+    networkOf(host: HostIndex): string | undefined;
   };
   /** By host, slots that other jobs have. */
   slotsTaken(job: JobId): readonly number[];
   /** Other jobs may end, and their slots be free: not all of them wait for slots themselves. */
   awaitsSlots(job: JobId): boolean;
+  /** Ranks, or whole jobs, may wait for hosts of which more is known now, or for slots: they are looked at soon. */
+  placeSoon(): void;
   /** Sends a launch down the boot tree. */
   passLaunch(launch: Launch, job: JobId): void;
   /** Records of its failures. */

@@ -196,8 +196,8 @@ export class RootAgent {
 
   #reportUp(): void {
     const { node, adoption, incarnation } = this.#deps;
-    const { pid, hostname } = node.platform.env;
-    const up = { host: this.#host, pid, hostname, incarnation, socket: adoption?.path };
+    const { pid, network } = node.platform.env;
+    const up = { host: this.#host, pid, network, incarnation, socket: adoption?.path };
     node.messages.send(CONTROLLER, 'agent.up', up);
   }
 

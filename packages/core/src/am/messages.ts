@@ -73,7 +73,7 @@ const MESSAGE_TYPES = {
   /** Root agent → controller: the agent is up. `socket`: where it can be reached if it loses its parent. */
   'agent.up': {
     id: 1, from: ['root'], ofOwnHost: true,
-    body: fields({ host: u32, pid: u32, hostname: name, incarnation: u32, socket: optional(socket) }),
+    body: fields({ host: u32, pid: u32, network: optional(text), incarnation: u32, socket: optional(socket) }),
   },
   /** Root agent → controller: what started it, a batch system, has told it to end, and gives it a time for that. */
   'agent.ending': { id: 131, from: ['root'], ofOwnHost: true, body: fields({ host: u32 }) },

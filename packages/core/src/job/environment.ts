@@ -55,19 +55,19 @@ const HOSTS_CHARS_MAX = 64 * 1024;
 
 /**
  * Of a job on these hosts, in the order of STCI_NODE: their names, as a host list, and that of rank 0's; `localhost`
- * where the agents of all that have ranks are on one machine. `machineOf`: what a host calls itself.
+ * where the agents of all that have ranks share one network stack. `networkOf`: its name.
  */
 export function jobVariables(
-  hosts: readonly HostMap[], machineOf: (host: HostIndex) => string | undefined,
+  hosts: readonly HostMap[], networkOf: (host: HostIndex) => string | undefined,
 ): Partial<Record<(typeof JOB_VARIABLES)[number], string>> {
   const list = foldHostlist(hosts.map(({ name }) => name));
   const used = hosts.filter(({ runs }) => runs.length > 0);
   const master = used.find(({ runs }) => runs.some(({ first }) => first === 0));
-  const machines = new Set(used.map(({ host }) => machineOf(host)));
-  const isOneMachine = machines.size === 1 && !machines.has(undefined);
+  const networks = new Set(used.map(({ host }) => networkOf(host)));
+  const isOneNetwork = networks.size === 1 && !networks.has(undefined);
   return {
     ...(list.length <= HOSTS_CHARS_MAX && { STCI_HOSTS: list }),
-    ...(master !== undefined && { STCI_MASTER: isOneMachine ? 'localhost' : master.name }),
+    ...(master !== undefined && { STCI_MASTER: isOneNetwork ? 'localhost' : master.name }),
   };
 }
 

@@ -12,24 +12,26 @@ export interface BackendParams {
   /** What happens to its hosts, and failures. */
   readonly onEvent?: ((event: JobEvent) => void) | undefined;
   readonly onReady: (up: number) => void;
-  /** A host is up again, or is not awaited any more. */
-  readonly onHostsChanged: () => void;
+  /** A host or slots are there, or not awaited any more. */
+  readonly onRoom: () => void;
   readonly onAborted: (error: StciError) => void;
   /** A batch system takes the hosts. */
   readonly onEnding: (error: StciError) => void;
 }
 
 export function openBackend(params: BackendParams): SessionBackend {
-  const { init, onStep, onEvent, onReady, onHostsChanged, onAborted, onEnding } = params;
+  const { init, onStep, onEvent, onReady, onRoom, onAborted, onEnding } = params;
   let isReady = false;
   const session: ResidentSession = new ResidentSession(init, {
     onEvent: (event) => {
       onEvent?.(event);
       if (event.type === 'recovery') onStep(`${recoveryText(event)}: ${event.error.message}`);
-      else if (event.type === 'warning') return onStep(event.text);
+      else if (event.type === 'warning') onStep(event.text);
       else if (event.type === 'host-up' && isReady) onStep(`host ${event.name} is up`);
-      else return;
-      if (isReady) onHostsChanged();
+      if (isReady && event.type === 'recovery') onRoom();
+    },
+    onRoom: () => {
+      if (isReady) onRoom();
     },
     onReady: () => {
       isReady = true;

@@ -150,8 +150,8 @@ export class SessionJobs implements SessionService {
     });
   }
 
-  /** A host is up, of which those that wait may get slots; or it is not awaited any more, and they may not fit. */
-  onHostsChanged(): void {
+  /** Those that wait may get slots, or a host is not awaited any more, and they may not fit. */
+  onRoom(): void {
     this.#retry();
   }
 

@@ -67,7 +67,7 @@ function play(signals: Signals, command: readonly [string, ...string[]], setting
     const allocation = { hosts: Array.from({ length: HOSTS }, host), spares: [] };
     const nothing = (): void => undefined;
     const onEnding = (error: StciError): void => void endings.push(error);
-    const observer = { onEvent: nothing, onReady: nothing, onAborted: nothing, onEnding };
+    const observer = { onEvent: nothing, onReady: nothing, onAborted: nothing, onRoom: nothing, onEnding };
     const session = new ResidentSession({ platform, composition, params, snapshot, allocation }, observer);
     const submit = (what: readonly [string, ...string[]]): void => {
       const frontEnd: FrontEnd = session.openFrontEnd({

@@ -64,7 +64,9 @@ export function open(settings: Settings = {}, fault?: FaultModule, { slotsBound 
   let given: ResidentSession | undefined;
   const login = world.start('login', ['stci'], ({ platform, exit }) => {
     const onEvent = (event: JobEvent): void => void told.push(event);
-    const observer = { onEvent, onReady: () => (isReady = true), onAborted: nothing, onEnding: nothing };
+    const observer = {
+      onEvent, onReady: () => (isReady = true), onAborted: nothing, onRoom: nothing, onEnding: nothing,
+    };
     given = new ResidentSession({ platform, composition: used, params, snapshot, allocation }, observer);
     stop = () => given?.stop(() => {
       hasStopped = true;

@@ -52,7 +52,7 @@ function play(
     const host = (_: unknown, i: number) => ({ name: `h${i}`, slots: 4, slotsBound: false, origin: 'test' });
     const allocation = { hosts: Array.from({ length: HOSTS }, host), spares: [] };
     const nothing = (): void => undefined;
-    const observer = { onEvent: nothing, onReady: nothing, onAborted: nothing, onEnding: nothing };
+    const observer = { onEvent: nothing, onReady: nothing, onAborted: nothing, onRoom: nothing, onEnding: nothing };
     const session = new ResidentSession({ platform, composition, params, snapshot, allocation }, observer);
     const onEnded = (index: number): void => {
       for (const [i, { after }] of asked.entries()) if (after === index) submit(i);

@@ -74,7 +74,7 @@ const FAULT_REPORT = {
 };
 
 export const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
-  'agent.up': { host: 0, pid: 1, hostname: 'h', incarnation: 1, socket: '/run/user/0/stci/a.sock' },
+  'agent.up': { host: 0, pid: 1, network: 'kernel net:[1]', incarnation: 1, socket: '/run/user/0/stci/a.sock' },
   'agent.stop': { reason: 'r' },
   'agent.ending': { host: 0 },
   'agent.clock': {},

@@ -10,8 +10,8 @@ import { EXAMPLES, RANK_END, REPORT, VARIANTS } from './message-examples.js';
 
 /** Fields that may be absent. */
 const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare',
-  'signal', 'socket', 'parent', 'timeoutMs', 'failedWallMs', 'heardWallMs', 'promised', 'notifiedWallMs', 'achievedMs',
-  'achievedMaxMs', 'notice', 'session',
+  'signal', 'socket', 'network', 'parent', 'timeoutMs', 'failedWallMs', 'heardWallMs', 'promised', 'notifiedWallMs',
+  'achievedMs', 'achievedMaxMs', 'notice', 'session',
   'attempt', 'earlier', 'problem', 'tls', 'start', 'restarts', 'roundTripMs', 'durationMs', 'report', 'partsTo'];
 
 /** Fields of such names that must be there. */

@@ -123,7 +123,7 @@ class SessionProcess {
       onStep: (text) => this.#onStep(text),
       onEvent: (event) => this.#onEvent(event),
       onReady: (up) => report({ type: 'ready', up }),
-      onHostsChanged: () => this.#jobs.onHostsChanged(),
+      onRoom: () => this.#jobs.onRoom(),
       onAborted: (error) => this.#onAborted(error),
       onEnding: (error) => this.#onEnding(error),
     });
