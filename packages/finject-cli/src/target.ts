@@ -33,6 +33,16 @@ export function commandLine({ target, hosts }: Experiment, configuration?: Confi
   ];
 }
 
+/** Throws STCI_USAGE where both the file and the options name hosts: stcirun would take all of them. */
+function checkHosts({ target, hosts }: Experiment, configuration?: Configuration): void {
+  if ((configuration?.hosts ?? hosts).length === 0) return;
+  const given = scan([...target.options, ...(configuration?.options ?? []), '--', 'program']);
+  const option = given.flatMap(({ options }) => options).find((one) => /^--host(?:file)?(?:=|$)/u.test(one));
+  if (option === undefined) return;
+  const name = option.replace(/=.*$/su, '');
+  throw new StciError('STCI_USAGE', `${name}: the file's hosts are given, too. Keep one of them.`);
+}
+
 /** Throws STCI_USAGE for options that are for who shows a job, or that leave it. */
 function checkOptions(words: readonly string[]): void {
   for (const { options } of scan(words)) {
@@ -56,6 +66,7 @@ export async function prepareTarget(
   const words = commandLine(experiment, configuration);
   try {
     if (experiment.target.session === undefined) checkSession(experiment.target.options);
+    checkHosts(experiment, configuration);
     checkOptions(words);
     const line = await parseCommandLine(words);
     if (line.kind !== 'run') throw new StciError('STCI_USAGE', 'no program to run');

@@ -69,18 +69,23 @@ suite('--each', (test) => {
   test('--ppn, --output, --gather, --json and --quiet as for any job', async () => {
     const two = await each('--host a,b --ppn 2 --tag=full --quiet', ...sh('echo $STCI_RANK of $STCI_SIZE'));
     assert.equal([two.exitCode, two.err], [0, '']);
-    assert.equal(sorted(two.out).map((line) => line.replace(/:\d:stdout/u, '')),
-      ['[a] 0 of 2', '[a] 1 of 2', '[b] 0 of 2', '[b] 1 of 2']);
+    assert.equal(sorted(two.out),
+      ['[a:0:stdout] 0 of 2', '[a:1:stdout] 1 of 2', '[b:0:stdout] 0 of 2', '[b:1:stdout] 1 of 2']);
     const files = await each(`--host a,b --quiet --output ${directory}/%h.out`, ...sh('echo in $STCI_HOST'));
     assert.equal([files.exitCode, files.out], [0, '']);
     assert.equal(['a', 'b'].map((host) => readFileSync(join(directory, `${host}.out`), 'utf8')), ['in a\n', 'in b\n']);
     const gathered = await each('--host a,b,c --quiet --gather', 'echo', 'same');
     assert.is(gathered.out.split('\n').filter((line) => line === 'same').length, 1, gathered.out);
+    assert.match(gathered.out, /^rank 0 on a,b,c$/mu);
     const { out } = await each('--host a,dead3 --quiet --json', 'echo', 'x');
     const objects = out.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
     const ends = objects.filter(({ type }) => type === 'host-ended')
       .map(({ host, what, exitCode }) => [host, what, exitCode]);
     assert.equal(ends.sort(), [['a', 'ok', 0], ['dead3', 'unreached', 197]]);
+    const pair = await each('--host a,b --ppn 2 --quiet --json', ...sh('echo $STCI_RANK'));
+    const lines = pair.out.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ type }) => type === 'output').map(({ host, rank, line }) => `${host} ${rank} ${line}`);
+    assert.equal(lines.sort(), ['a 0 0', 'a 1 1', 'b 0 0', 'b 1 1']);
   }, LONG);
 
   test('Ctrl-C ends what runs and begins no more; nothing is left', async () => {

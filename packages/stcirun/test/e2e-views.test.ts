@@ -49,6 +49,18 @@ suite('views at a terminal', (test) => {
     assert.is(await all.exitCode, 0);
   }));
 
+  check('stci top: q ends it; what is typed is not shown', withPlace(async (place) => {
+    place.start('b');
+    const top = at(place, 'stci top; stty -a | grep -Eo -e "-?(icanon|echo|isig)( |$)" | tr -d "\n"; echo over $?',
+      { rows: 10, columns: 60 });
+    await top.sees(([first]) => first === 'b: 2 of 2 hosts up, 0 ranks');
+    top.type('xyq');
+    await top.sees((lines) => lines.some((line) => /over 0$/u.test(line)));
+    assert.is(await top.exitCode, 0);
+    assert.not.match(top.text(), 'xy');
+    assert.match(top.text().replaceAll(' ', ''), 'isigicanonecho');
+  }));
+
   check('stci top: without a session, with one that is not there, at a terminal that cannot draw', async () => {
     const place = new Place();
     for (const [line, code, says] of [

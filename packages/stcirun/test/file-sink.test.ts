@@ -24,7 +24,10 @@ suite('output to files by a template', (test) => {
     const faults: string[] = [];
     const sink = new FileSink({
       template: parseTemplate(join(directory, '%h-%r.%s')), job: 1, prefix: undefined,
-      facts: { hostOf: (rank) => (rank === 0 ? host : 'b'), appOf: () => 0, size: 2, lineBytesMax: 1000 },
+      facts: {
+        hostOf: (rank) => (rank === 0 ? host : 'b'), appOf: () => 0, rankOf: (rank) => rank, size: 2,
+        lineBytesMax: 1000,
+      },
       onFault: ({ message }) => faults.push(message),
     });
     const write = (rank: number, text: string): Promise<void> =>
@@ -56,7 +59,7 @@ suite('output to a named pipe', (test) => {
     const faults: string[] = [];
     const sink = new FileSink({
       template: parseTemplate(pipe), job: 1, prefix: undefined,
-      facts: { hostOf: () => 'a', appOf: () => 0, size: 2, lineBytesMax: 1000 },
+      facts: { hostOf: () => 'a', appOf: () => 0, rankOf: (rank) => rank, size: 2, lineBytesMax: 1000 },
       onFault: ({ message }) => faults.push(message),
     });
     const rank = async (index: number): Promise<void> => {

@@ -16,6 +16,8 @@ export interface LabelParams {
   readonly timestamp: boolean;
   /** Name of the host of a rank. */
   readonly hostOf: (rank: Rank) => string;
+  /** As it is shown; default: as it is. */
+  readonly rankOf?: (rank: Rank) => Rank;
   readonly codec: TextCodec;
   /** The tag with its colour. */
   readonly paint?: (source: SourceId, text: string) => string;
@@ -28,7 +30,7 @@ export function isoTime(wallMs: number): string {
 
 /** The prefix function for a LineMerger; undefined if lines have no prefix. */
 export function makeLabel(params: LabelParams): ((source: SourceId, wallMs: number) => Uint8Array) | undefined {
-  const { tag, timestamp, hostOf, codec, paint = (_source, plain) => plain } = params;
+  const { tag, timestamp, hostOf, rankOf = (rank) => rank, codec, paint = (_source, plain) => plain } = params;
   if (tag === 'none' && !timestamp) return undefined;
   const namesHost = tag === 'host' || tag === 'full';
   const last = new Map<SourceId, { host: string; text: string; wallMs: number; bytes: Uint8Array }>();
@@ -38,15 +40,15 @@ export function makeLabel(params: LabelParams): ((source: SourceId, wallMs: numb
     const known = last.get(source);
     const isSame = known?.host === host;
     if (isSame && known.wallMs === stampMs) return known.bytes;
-    const text = isSame ? known.text : tag === 'none' ? '' : paint(source, tagText(tag, source, host));
+    const tagged = (): string => paint(source, tagText(tag, rankOf(sourceRank(source)), source, host));
+    const text = isSame ? known.text : tag === 'none' ? '' : tagged();
     const bytes = text === '' && !timestamp ? NO_BYTES : codec.encode(timestamp ? `${isoTime(stampMs)} ${text}` : text);
     last.set(source, { host, text, wallMs: stampMs, bytes });
     return bytes;
   };
 }
 
-function tagText(tag: TagMode, source: SourceId, host: string): string {
-  const rank = sourceRank(source);
+function tagText(tag: TagMode, rank: Rank, source: SourceId, host: string): string {
   if (tag === 'rank') return `[${rank}] `;
   return tag === 'host' ? `[${host}] ` : `[${host}:${rank}:${sourceStream(source)}] `;
 }

@@ -26,6 +26,8 @@ export interface OutputLine {
 export interface OutputLinesParams {
   readonly lineBytesMax: number;
   readonly hostOf: (rank: number) => string;
+  /** As it is shown; default: as it is. */
+  readonly rankOf?: (rank: number) => number;
   readonly codec: TextCodec;
 }
 
@@ -72,14 +74,15 @@ export class OutputLines {
     if (held !== undefined) this.#held.delete(source);
     const bytes = held === undefined ? last : joinBytes([...held.pieces, last]);
     const rank = sourceRank(source);
-    const line = this.#params.codec.decode(bytes);
+    const { hostOf, rankOf = (known) => known, codec } = this.#params;
+    const line = codec.decode(bytes);
     return {
       type: 'output',
-      rank,
-      host: this.#params.hostOf(rank),
+      rank: rankOf(rank),
+      host: hostOf(rank),
       stream: sourceStream(source),
       time: isoTime(held?.wallMs ?? wallMs),
-      ...(line === undefined ? { lineBase64: this.#params.codec.base64(bytes) } : { line }),
+      ...(line === undefined ? { lineBase64: codec.base64(bytes) } : { line }),
       ...(partial && { partial }),
     };
   }

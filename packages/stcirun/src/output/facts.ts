@@ -9,13 +9,16 @@ import type { OutputFacts } from './sink.js';
 
 export class JobFacts implements OutputFacts {
   readonly lineBytesMax: number;
+  readonly rankOf: (rank: Rank) => Rank;
   #map: JobMap;
   #lookup: ReturnType<typeof hostOf>;
   /** Handed on without its object. */
   readonly hostOf = (rank: Rank): string => this.#map.hosts[this.#lookup.host(rank)]?.name ?? '?';
   readonly appOf = (rank: Rank): number => this.#lookup.placement(rank).app;
 
-  constructor(map: JobMap, lineBytesMax: number) {
+  /** `ranksEach`: of jobs that have so many ranks each, as with --each. */
+  constructor(map: JobMap, lineBytesMax: number, ranksEach = Infinity) {
+    this.rankOf = (rank) => rank % ranksEach;
     this.lineBytesMax = lineBytesMax;
     this.#map = map;
     this.#lookup = hostOf(map);

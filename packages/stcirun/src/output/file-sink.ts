@@ -129,7 +129,7 @@ export class FileSink implements OutputSink {
     const source = sourceId(rank, stream);
     const { facts, template, job } = this.#params;
     const name = expandTemplate(template, {
-      rank,
+      rank: facts.rankOf(rank),
       host: facts.hostOf(rank),
       stream,
       size: facts.size,

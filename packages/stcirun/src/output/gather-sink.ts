@@ -131,7 +131,8 @@ export class GatherSink implements OutputSink {
     const next = (i: number): void => {
       const group = groups[i];
       if (group === undefined) return done();
-      writer.write(Buffer.from(gatherHeader(group, stream, this.#hostsOf(group.ranks))));
+      const ranks = [...new Set(group.ranks.map(this.#params.facts.rankOf))].sort((a, b) => a - b);
+      writer.write(Buffer.from(gatherHeader({ ...group, ranks }, stream, this.#hostsOf(group.ranks))));
       const own = this.#collected.get(sourceId(group.ranks[0] as number, stream)) as Collected;
       this.#copy(own, writer, 0, () => {
         for (const piece of own.pieces) writer.write(piece);

@@ -6,7 +6,8 @@ import { nodeCodec, type OutputFacts } from './sink.js';
 import type { Terminal } from './terminal.js';
 
 export function createJsonSink(terminal: Terminal, facts: OutputFacts): OutputSink {
-  const lines = new OutputLines({ lineBytesMax: facts.lineBytesMax, hostOf: facts.hostOf, codec: nodeCodec });
+  const { lineBytesMax, hostOf, rankOf } = facts;
+  const lines = new OutputLines({ lineBytesMax, hostOf, rankOf, codec: nodeCodec });
   const write = (done: readonly OutputLine[]): void => {
     if (done.length > 0) terminal.out.write(Buffer.from(done.map((line) => `${JSON.stringify(line)}\n`).join('')));
   };

@@ -26,12 +26,12 @@ export interface OpenSinkParams {
 
 export function openSink({ request, template, terminal, facts, onFault }: OpenSinkParams): OutputSink {
   const { tag, timestamp, gather, json, color, tee } = request;
-  const { hostOf } = facts;
+  const { hostOf, rankOf } = facts;
   const isPainted = { stdout: isColored(color, 1), stderr: isColored(color, 2) };
   const paint = (source: SourceId, text: string): string =>
     isPainted[sourceStream(source)] ? paintTag(source, text, tag, hostOf) : text;
-  const prefix = makeLabel({ tag, timestamp, hostOf, codec: nodeCodec });
-  const shownPrefix = makeLabel({ tag, timestamp, hostOf, codec: nodeCodec, paint });
+  const prefix = makeLabel({ tag, timestamp, hostOf, rankOf, codec: nodeCodec });
+  const shownPrefix = makeLabel({ tag, timestamp, hostOf, rankOf, codec: nodeCodec, paint });
   if (gather) return new GatherSink({ terminal, facts, onFault });
   if (json && template === undefined) return createJsonSink(terminal, facts);
   const files = template === undefined ? undefined : new FileSink({ template, facts, job: JOB, prefix, onFault });

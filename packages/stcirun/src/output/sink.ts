@@ -7,6 +7,8 @@ import type { TextCodec } from '@stci/core/iof';
 export interface OutputFacts {
   readonly hostOf: (rank: Rank) => string;
   readonly appOf: (rank: Rank) => number;
+  /** As its program knows it: with --each from 0 on each host. */
+  readonly rankOf: (rank: Rank) => Rank;
   readonly size: number;
   readonly lineBytesMax: number;
 }

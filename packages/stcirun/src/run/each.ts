@@ -99,7 +99,7 @@ class Each {
     const onFault = (error: StciError): void => this.#onFault(error);
     this.#terminal = openTerminal(onFault, request.color);
     const template = request.output === undefined ? undefined : parseTemplate(request.output);
-    const facts = new JobFacts(map, params.int('iof.line.max'));
+    const facts = new JobFacts(map, params.int('iof.line.max'), this.#perHost);
     this.#sink = openSink({ request, template, terminal: this.#terminal, facts, onFault });
   }
 

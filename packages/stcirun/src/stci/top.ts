@@ -3,6 +3,7 @@
 import { cut } from '@stci/core';
 import { StciError, printable } from '@stci/interface';
 import { printError, printOut } from '../print.js';
+import { inForeground } from '../run/stdin-pump.js';
 import { chosenSession, readSessions, sessionsText, type SessionRow } from './ps.js';
 import { openSessions, sessionFlags, StciCommand } from './session-command.js';
 
@@ -12,9 +13,11 @@ const [ROWS, COLUMNS] = [24, 80];
 const HOME = '\x1b[H';
 const ERASE_LINE = '\x1b[K';
 const ERASE_BELOW = '\x1b[J';
+const CTRL_C = '\x03';
+const CTRL_Z = '\x1a';
 
 export class TopCommand extends StciCommand {
-  static override readonly summary = 'sessions and their jobs, live, until Ctrl-C';
+  static override readonly summary = 'sessions and their jobs, live, until q or Ctrl-C';
   static override readonly synopsis = '[--session NAME]';
   static override readonly page = 'sessions.md';
   static override readonly details = `
@@ -43,13 +46,18 @@ Needs a terminal; 'stci ps' prints once. It ends with the last of the sessions.
     };
     process.once('SIGINT', end).once('SIGTERM', end);
     process.stdout.on('resize', () => wake());
-    while (!isInterrupted && !isOver(rows)) {
-      draw(sessionsText(rows, clock.wallMs()));
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        setTimeout(resolve, PERIOD_MS);
-      });
-      if (!isInterrupted) rows = await read();
+    const unwatch = watchKeys(end);
+    try {
+      while (!isInterrupted && !isOver(rows)) {
+        draw(sessionsText(rows, clock.wallMs()));
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          setTimeout(resolve, PERIOD_MS);
+        });
+        if (!isInterrupted) rows = await read();
+      }
+    } finally {
+      unwatch();
     }
     if (!isInterrupted) {
       printError(only === undefined ? 'stci: no session is left\n' : `stci: session ${only} has ended\n`);
@@ -66,6 +74,28 @@ function checkTerminal(): void {
   if (process.env['TERM'] === 'dumb') {
     throw new StciError('STCI_USAGE', `stci top needs a terminal that can be drawn on, and TERM is dumb. ${once}`);
   }
+}
+
+/** `q` and Ctrl-C end it, and nothing that is typed is shown. Returns what puts the terminal back. */
+function watchKeys(end: () => void): () => void {
+  const { stdin } = process;
+  if (!stdin.isTTY || !inForeground()) return () => undefined;
+  const onKeys = (keys: Buffer): void => {
+    if (keys.includes('q') || keys.includes(CTRL_C)) return end();
+    if (!keys.includes(CTRL_Z)) return;
+    stdin.setRawMode(false);
+    process.kill(process.pid, 'SIGTSTP');
+  };
+  const onContinue = (): void => {
+    if (inForeground()) stdin.setRawMode(true);
+  };
+  stdin.setRawMode(true).on('data', onKeys);
+  process.on('SIGCONT', onContinue);
+  return () => {
+    process.off('SIGCONT', onContinue);
+    stdin.off('data', onKeys).pause();
+    stdin.setRawMode(false);
+  };
 }
 
 function isOver(rows: readonly SessionRow[]): boolean {
