@@ -163,8 +163,14 @@ suite('fault network over ssh', (test) => {
     const durationMs = Math.ceil(patient(8000));
     const done = start('killed',
       `{ name: cut, kind: network, who: { hosts: [h2] }, when: 100ms, duration: ${durationMs}ms }`, ['sleep', '1000']);
-    await eventually(() => states(historyOf('killed')).some((state) => state.endsWith('injected')),
-      { deadlineMs: 30_000, what: 'the fault' });
+    let over: unknown;
+    void done.then((end) => (over = end));
+    const isMade = (): boolean =>
+      states(historyOf('killed')).some((state) => /(?:injected|failed|skipped|never)$/u.test(state));
+    await eventually(() => isMade() || over !== undefined, { deadlineMs: 30_000, what: 'the fault' })
+      .catch((late: unknown) => assert.unreachable(`${String(late)}: ${JSON.stringify(historyOf('killed').records)}`));
+    const made = recordsOf(historyOf('killed'), 'injection').map(({ state, text }) => `${state} ${text}`);
+    assert.match(made.join('; '), /injected/u, String(over));
     await eventually(async () => /ipv4 timeout/u.test(await rules()), { deadlineMs: 5000, what: 'the rules' });
     const left = (): number[] => [...hosts.allLeftovers().values()].flat().map(({ pid }) => pid);
     await eventually(() => {
