@@ -4,7 +4,8 @@
  * socket; each way in which it can fail is told apart. What `startAll` promises is in start-all.ts.
  */
 
-import { Link, encodeBootDetails, encodeBootRecord, encodeParams } from '@stci/core/bootcom';
+import { encodeBootDetails, encodeParams } from '@stci/core';
+import { Link, encodeBootRecord } from '@stci/core/bootcom';
 import {
   CONTROLLER,
   ERROR_KINDS,

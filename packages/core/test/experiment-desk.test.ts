@@ -3,7 +3,8 @@
 import type { ExperimentTerms, FaultOrder } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { AgentNode } from '../dist/agent/node.js';
-import type { ExperimentOwner, SessionService } from '../dist/session/contracts.js';
+import type { ExperimentOwner } from '../dist/agent/fault-contracts.js';
+import type { SessionService } from '../dist/session/contracts.js';
 import { ExperimentDesk } from '../dist/session/experiment-desk.js';
 
 const GONE = 'stop: the front-end of the experiment has gone';

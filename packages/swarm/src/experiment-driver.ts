@@ -15,7 +15,7 @@ import {
 import { resolveSettings } from './assembly.js';
 import { checkSimulated, type SimulatedTarget } from './experiment-target.js';
 import { LOGIN_HOST } from './faults.js';
-import { furnish } from './run-job.js';
+import { furnish } from './make-world.js';
 import { connectTo, noOutput, sessionMain, type SessionProcess } from './session-process.js';
 import { SimulatedDisk } from './spool-files.js';
 import { WorldsClock } from './worlds-clock.js';

@@ -3,7 +3,8 @@
 export { CHECKERS, checkRun, type Checker } from './checkers.js';
 export { addComponents, resolveSettings } from './assembly.js';
 export { MemoryPeaks } from './memory-peaks.js';
-export { runJob, makeWorld, type RunHooks, type RunOutcome } from './run-job.js';
+export { runJob, type RunHooks, type RunOutcome } from './run-job.js';
+export { makeWorld } from './make-world.js';
 export { runHosts, type EndedJob, type HostsOptions, type HostsSession } from './run-hosts.js';
 export { agreementProblems } from './check-agreement.js';
 export { FAILURE_CHECKERS, checkFailures } from './check-failures.js';

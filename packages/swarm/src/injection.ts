@@ -8,7 +8,7 @@ import type { SessionClient } from '@stci/core/session';
 import type { AgentContext, SimProcess, World } from '@stci/platform-sim';
 import { LOGIN_HOST, isAgent, isTool } from './faults.js';
 import { PLAIN } from './plain.js';
-import { makeWorld } from './run-job.js';
+import { makeWorld } from './make-world.js';
 import { connectTo, sessionMain } from './session-process.js';
 import { newSession, stopMain, type SimulatedSession } from './session-processes.js';
 import { bytesText } from './text.js';

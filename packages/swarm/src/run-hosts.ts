@@ -11,7 +11,7 @@ import { LOGIN_HOST } from './faults.js';
 import { hostName } from './job-spec.js';
 import type { BadHost, SwarmOptions } from './options.js';
 import { PLAIN } from './plain.js';
-import { makeWorld } from './run-job.js';
+import { makeWorld } from './make-world.js';
 import { bytesText } from './text.js';
 
 const UNTIL_MS = 3_600_000;

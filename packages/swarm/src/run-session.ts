@@ -12,7 +12,7 @@ import { LOGIN_HOST } from './faults.js';
 import { MemoryPeaks } from './memory-peaks.js';
 import { PLAIN } from './plain.js';
 import { JobRecord } from './record.js';
-import { makeWorld } from './run-job.js';
+import { makeWorld } from './make-world.js';
 import { sessionMain } from './session-process.js';
 import { frontEndMain, newSession, stopMain, type SimulatedSession } from './session-processes.js';
 import type { FrontEndPlan, KillPlan, SessionOptions } from './session-plan.js';

@@ -12,7 +12,7 @@ import { resolveSettings } from '../dist/assembly.js';
 import { joinMain, launcherRemote, loginMain } from '../dist/launcher-remote.js';
 import { launcherTogether } from '../dist/launcher-together.js';
 import { PLAIN } from '../dist/plain.js';
-import { makeWorld as makeJobWorld } from '../dist/run-job.js';
+import { makeWorld as makeJobWorld } from '../dist/make-world.js';
 import { installSsh } from '../dist/ssh.js';
 
 const inline = (): never => assert.unreachable('not inline') as never;

@@ -7,11 +7,11 @@ import { StciError, bootPosition, type ArityPlan, type HostIndex } from '@stci/i
 import { decode, encode } from '../codec/cbor.js';
 import { BODY_BYTES_MAX, MEMBERS_MAX, members } from '../codec/bounds.js';
 import { bool, bytes, fields, integer, list, optional, plain, u32 } from '../codec/shape.js';
+import type { ParamSnapshot } from '../config/params.js';
 import { shortestCycle } from '../launcher/boot-plan.js';
 import { KEY_BYTES, addresses, hostLogin, type HostLogin } from '../launcher/host-login.js';
 import { ParentTree, type BootTreePart, type ParentsPart } from '../launcher/parent-tree.js';
 import { TOPOLOGY_SIZE_MAX } from '../topology/options.js';
-import type { ParamSnapshot } from './composition.js';
 
 export interface BootDetails {
   readonly host: HostIndex;

@@ -28,9 +28,8 @@ import { HOSTS_MAX, encodeBootDetails, type BootDetails } from './boot-details.j
 import { childError, newChild, type ChildSpec } from './child.js';
 import type { ChildSupervisor, SupervisorEvents } from './child-supervisor.js';
 import { afterRunning } from '../event/running-timer.js';
-import type { MessageBody } from '../am/messages.js';
+import type { Launch, MessageBody } from '../am/messages.js';
 import type { AdoptionAnswer } from '../membership/mender.js';
-import type { Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import type { AgentLauncher } from './agent-launcher.js';
 

@@ -1,10 +1,10 @@
 /** What the bootstrap is made of, and what it reports. */
 
 import type { ErrorManager, ErrorRecord, HostIndex, HostSpec, JobEvent, StciError } from '@stci/interface';
+import type { ParamSnapshot } from '../config/params.js';
 import type { LossEvidence, LossReport } from '../membership/mender.js';
 import type { ParentHost } from '../membership/table.js';
 import type { AgentLauncher } from './agent-launcher.js';
-import type { ParamSnapshot } from './composition.js';
 import type { StartFailure } from './loss-notices.js';
 import type { AgentNode } from './node.js';
 import type { SessionTree } from './session-tree.js';

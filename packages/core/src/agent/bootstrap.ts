@@ -19,6 +19,7 @@ import {
   type Timer,
 } from '@stci/interface';
 import type { MessageBody } from '../am/messages.js';
+import { failureBy } from '../job/exit-rule.js';
 import { foldSorted } from '../job/hostset.js';
 import { MembershipTable, type ParentHost } from '../membership/table.js';
 import { newLogin, type HostLogin } from '../launcher/host-login.js';
@@ -29,7 +30,6 @@ import type { ChildFailure } from './child.js';
 import { FailureCounts } from './failure-counts.js';
 import { HostRecovery } from './host-recovery.js';
 import { HostStarts, type HostStarted } from './host-starts.js';
-import { failureOf } from './job-failures.js';
 import { StartedTogether } from './started-together.js';
 import { startCause } from './loss-notices.js';
 
@@ -247,7 +247,7 @@ export class Bootstrap {
     const { state, isDraining } = this.table.get(host);
     if (state === 'left' || isDraining) return;
     const wallMs = this.#init.node.platform.clock.wallMs();
-    this.recovery.onFailed(host, phase, { ...failureOf(kind, error, wallMs), host });
+    this.recovery.onFailed(host, phase, { ...failureBy(kind, error, wallMs), host });
   }
 
   /** Starts a host that was lost again, or its spare. */

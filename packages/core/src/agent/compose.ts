@@ -16,7 +16,7 @@ import {
 } from '@stci/interface';
 import { bootcomFramework } from '../bootcom/framework.js';
 import { PLUGIN_COPIES } from '../bootcom/plugin-transfer.js';
-import { createParams, paramsFromSnapshot, withJobParams } from '../config/params.js';
+import { createParams, paramsFromSnapshot, withJobParams, type ParamSnapshot } from '../config/params.js';
 import { bySubject } from '../errmgr/by-subject.js';
 import { guarded } from '../errmgr/guarded.js';
 import { detectorFramework } from '../detector/framework.js';
@@ -35,7 +35,7 @@ import { token } from '../mca/token.js';
 import { notifierFramework } from '../notifier/framework.js';
 import { topologyFramework } from '../topology/framework.js';
 import { decodeParams } from './boot-details.js';
-import type { AgentScope, Composition, ParamSnapshot, PluginHooks } from './composition.js';
+import type { AgentScope, Composition, PluginHooks } from './composition.js';
 
 const PLATFORM = token<Platform>('platform');
 const PARAMS = token<Params>('parameters');

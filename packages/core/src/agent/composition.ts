@@ -15,20 +15,17 @@ import type {
   Launcher,
   LauncherProc,
   NotifierModule,
-  ParamValue,
   Params,
   Platform,
   SpanningTree,
   StreamSpec,
   Topology,
 } from '@stci/interface';
+import type { ParamSnapshot } from '../config/params.js';
 import type { BootTreePart } from '../launcher/parent-tree.js';
 import type { SelectedDetector } from '../failure/selected.js';
 import type { Registry } from '../mca/registry.js';
 import type { AgentNode } from './node.js';
-
-/** Job-wide parameters by full name, in their wire form. */
-export type ParamSnapshot = Readonly<Record<string, ParamValue>>;
 
 /** What is made of plugins outside of the registry. */
 export interface PluginHooks {

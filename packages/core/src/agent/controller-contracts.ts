@@ -1,9 +1,10 @@
 /** What the controller is made from, and who watches it. */
 
 import type { JobEvent, StciError } from '@stci/interface';
+import type { ParamSnapshot } from '../config/params.js';
 import type { AgentLauncher } from './agent-launcher.js';
 import type { BootstrapFailure } from './bootstrap-contracts.js';
-import type { AgentScope, ParamSnapshot } from './composition.js';
+import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 
 export interface ControllerDeps {

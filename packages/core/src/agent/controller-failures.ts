@@ -25,10 +25,10 @@ import { FailureLog } from './failure-log.js';
 import { bindFailureWatch, openFailureWatch, openMetrics, startFailureWatch } from './failure-watch.js';
 import type { AgentScope } from './composition.js';
 import { RANK_CAUSES } from './job-failures.js';
-import type { HostLoss, JobFailures } from './job-session.js';
+import type { JobFailures } from './job-session.js';
 import { gatherMetrics, type GatheredMetrics } from './gather-metrics.js';
 import { HostProbes } from './host-probe.js';
-import { LossNotices, type StartFailure } from './loss-notices.js';
+import { LossNotices, type StartFailure, type HostLoss } from './loss-notices.js';
 import type { AgentNode } from './node.js';
 import type { AgentOfJob } from './request-all.js';
 

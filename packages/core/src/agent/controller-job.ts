@@ -11,23 +11,25 @@ import {
   StciError, rankRanges, sessionAddress, toErrorRecord, type Address, type Failure, type HostIndex, type HostSpec,
   type JobControl, type JobEvent, type JobId, type JobSpec, type Params, type Rank,
 } from '@stci/interface';
-import type { MessageBody } from '../am/messages.js';
+import type { Launch, MessageBody } from '../am/messages.js';
+import { failureBy } from '../job/exit-rule.js';
 import type { Ledger, RankEnd } from '../job/ledger.js';
 import { localSize, ranksOf } from '../job/placement.js';
+import { checkRanks } from '../job/rank-checks.js';
 import type { BootstrapFailure } from './bootstrap-contracts.js';
 import { JobDeadlines } from './job-deadlines.js';
 import { ALLOCATION_GRACE_MS, JobEnd } from './job-end.js';
 import {
-  failureOf, jobTimeoutError, launchFailure, launchTimeoutError, survivorsFailure, unansweredHostError, undrainedText,
+  jobTimeoutError, launchFailure, launchTimeoutError, survivorsFailure, unansweredHostError, undrainedText,
 } from './job-failures.js';
 import { JobHosts } from './job-hosts.js';
-import { jobLaunch, ledgerIn, type Launch } from './job-launch.js';
+import { jobLaunch, ledgerIn } from './job-launch.js';
 import { JobOwner } from './job-owner.js';
 import { openPrograms, type JobPrograms } from './job-programs.js';
 import { JobRecovery, type RestartingEnd } from './job-recovery.js';
-import type { ControllerJobInit, HostLoss, JobSession } from './job-session.js';
+import type { ControllerJobInit, JobSession } from './job-session.js';
+import type { HostLoss } from './loss-notices.js';
 import type { AgentNode } from './node.js';
-import { checkRanks } from './rank-checks.js';
 import type { AgentOfJob } from './request-all.js';
 
 export type JobPhase = 'launching' | 'running' | 'ending' | 'over';
@@ -252,7 +254,7 @@ export class ControllerJob {
   /** Its hosts are taken: it ends in the time that a batch system gives, whose words are the reason. */
   onAllocationEnding(error: StciError, hasWords: boolean): void {
     if (this.#phase === 'over') return;
-    const found = failureOf('interrupt', error, this.#now());
+    const found = failureBy('interrupt', error, this.#now());
     const isReason = hasWords || this.#phase !== 'ending';
     if (isReason && this.#ledger.explain(found)) this.emit({ type: 'failure', error: found.error });
     this.#endJob(false, error.message);
@@ -341,7 +343,7 @@ export class ControllerJob {
   /** Without asking the error manager: the user set the deadline, and a job that does not fit its hosts cannot run. */
   #forceEnd(kind: 'timeout' | 'agent-launch', error: StciError): void {
     if (this.#phase === 'ending' || this.#phase === 'over') return;
-    this.#record(failureOf(kind, error, this.#now()));
+    this.#record(failureBy(kind, error, this.#now()));
     this.#endJob(false, error.message);
   }
 

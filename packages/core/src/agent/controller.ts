@@ -10,7 +10,7 @@ import {
 } from '@stci/interface';
 import type { SessionFailure } from '../am/failure-shapes.js';
 import type { MessageContext } from '../am/message-layer.js';
-import type { MessageBody } from '../am/messages.js';
+import type { Launch, MessageBody } from '../am/messages.js';
 import type { LossReport, MendAction } from '../membership/mender.js';
 import type { MembershipTable } from '../membership/table.js';
 import { isGoneFrom, isOnHost } from './agents-of-host.js';
@@ -23,10 +23,10 @@ import type { ControllerJob } from './controller-job.js';
 import { Expulsion } from './expulsion.js';
 import { checkFailureParts } from './failure-watch.js';
 import { HostChanges, type HostsChanged, type RemoveOptions } from './host-changes.js';
-import { hostStatus } from './host-status.js';
+import { hostStatus, type HostStatus } from './host-status.js';
 import { JobAdmission } from './job-admission.js';
 import { cutOffRecord, lossOf } from './job-failures.js';
-import { creditBytes, type Launch } from './job-launch.js';
+import { creditBytes } from './job-launch.js';
 import { listenForJobs } from './job-messages.js';
 import type { JobSession } from './job-session.js';
 import type { AgentNode } from './node.js';
@@ -34,7 +34,6 @@ import { OverlayControl } from './overlay-control.js';
 import { sessionTree, type SessionTree } from './session-tree.js';
 import { TreeMender } from './tree-mender.js';
 import type { AgentScope } from './composition.js';
-import type { HostStatus } from '../session/contracts.js';
 
 export class Controller implements JobSession {
   readonly node: AgentNode;

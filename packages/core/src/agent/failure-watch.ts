@@ -9,14 +9,6 @@ import { FailureWatch, type FailureWatchEvents } from '../failure/watch.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';
 
-/** How long an agent may take to answer, as a multiple of the expected latency: it may be busy. */
-const PROBE_LATENCIES = 10;
-
-/** Time for an answer of an agent about which there is doubt; there is time left to link those below to another. */
-export function probeMs(params: Params): number {
-  return Math.min(PROBE_LATENCIES * Math.max(1, params.int('detector.latency')), params.int('bootcom.lease') / 4);
-}
-
 /** Of one agent, from its start: its detectors may count later. */
 export function openMetrics(scope: AgentScope): MetricStore {
   return new MetricStore((name) => scope.detectors().find((one) => one.name === name)?.module.metrics ?? {});

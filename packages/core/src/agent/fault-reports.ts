@@ -11,7 +11,7 @@ import {
   CONTROLLER, StciError, addressIndex, addressName, type Address, type Clock, type FaultReport,
 } from '@stci/interface';
 import { formatDuration } from '../config/duration.js';
-import type { ExperimentOwner } from '../session/contracts.js';
+import type { ExperimentOwner } from './fault-contracts.js';
 import type { OpenOrder, OrderPart } from './fault-orders.js';
 
 /** What an agent has undone by itself has lapsed if the controller is told so much later. */

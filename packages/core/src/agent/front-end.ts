@@ -38,7 +38,7 @@ import { creditBytes } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import { OutputOrder } from './output-order.js';
 import { LinkGuard } from './peer-guard.js';
-import { outputCheck } from './rank-checks.js';
+import { outputCheck } from './output-check.js';
 import { ReportBuilder } from './report-builder.js';
 
 /** Deadline of the controller's reply to a submission. */

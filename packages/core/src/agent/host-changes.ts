@@ -12,7 +12,7 @@ import { didYouMean } from '../config/nearest.js';
 import { counted } from '../job/text.js';
 import type { ParentHost } from '../membership/table.js';
 import type { Bootstrap } from './bootstrap.js';
-import type { ControllerJob } from './controller-job.js';
+import type { HostLoss } from './loss-notices.js';
 import type { AgentNode } from './node.js';
 
 /** What became of a host. */
@@ -31,10 +31,17 @@ export interface RemoveOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+/** A job, as far as it has ranks on hosts. */
+export interface JobOnHosts {
+  readonly job: JobId;
+  ranksOn(host: HostIndex): number;
+  onHostsLost(losses: readonly HostLoss[]): void;
+}
+
 export interface HostChangesInit {
   readonly node: AgentNode;
   readonly bootstrap: Bootstrap;
-  jobs(): Iterable<ControllerJob>;
+  jobs(): Iterable<JobOnHosts>;
   /** Throws StciError if a session cannot have so many hosts. */
   checkSize(hosts: number): void;
   /** The agent of `parent` ends that of `host`. */
@@ -159,7 +166,7 @@ export class HostChanges {
     if (removal.timer === undefined && (force || this.#jobsOn(host).length === 0)) this.#leave(host);
   }
 
-  #jobsOn(host: HostIndex): ControllerJob[] {
+  #jobsOn(host: HostIndex): JobOnHosts[] {
     return [...this.#init.jobs()].filter((job) => job.ranksOn(host) > 0);
   }
 

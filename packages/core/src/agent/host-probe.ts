@@ -9,7 +9,7 @@ import {
 } from '@stci/interface';
 import type { MembershipTable } from '../membership/table.js';
 import { addressAt } from '../overlay/members.js';
-import { probeMs } from './failure-watch.js';
+import { probeMs } from '../overlay/probe-time.js';
 import type { AgentNode } from './node.js';
 
 export interface HostProbesInit {

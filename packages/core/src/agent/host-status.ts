@@ -1,7 +1,24 @@
 /** Rows of hosts for `stci ps`. */
 
-import type { HostStatus } from '../session/contracts.js';
+import type { HostIndex, HostSpec } from '@stci/interface';
+import type { MemberState } from '../membership/table.js';
 import type { Bootstrap } from './bootstrap.js';
+
+export interface HostStatus {
+  readonly host: HostIndex;
+  readonly spec: HostSpec;
+  readonly state: MemberState;
+  /** Of its agent, which may have been started again. */
+  readonly incarnation: number;
+  /** It gets no more jobs, and leaves when those that it has are over. */
+  readonly isDraining: boolean;
+  /** Another incarnation is being started, or is to be. */
+  readonly isRestarting: boolean;
+  /** Why it is in this state, where there is something to say; else empty. */
+  readonly evidence: string;
+  /** Ranks of running jobs. */
+  readonly used: number;
+}
 
 /** `taken`: by host, slots that jobs have. */
 export function hostStatus(bootstrap: Bootstrap, taken: readonly number[]): HostStatus[] {

@@ -7,14 +7,14 @@ import {
   type ErrorRecord,
   type Failure,
   type FailureCause,
-  type FailureKind,
   type HostIndex,
   type HostSpec,
   type RankReport,
 } from '@stci/interface';
 import { formatDuration } from '../config/duration.js';
+import { failureBy } from '../job/exit-rule.js';
 import { foldSorted } from '../job/hostset.js';
-import type { HostLoss } from './job-session.js';
+import type { HostLoss } from './loss-notices.js';
 
 /** Of ranks that failed by themselves. */
 export const RANK_CAUSES: Readonly<Partial<Record<RankReport['outcome'], FailureCause>>> = {
@@ -23,11 +23,6 @@ export const RANK_CAUSES: Readonly<Partial<Record<RankReport['outcome'], Failure
 
 /** Process ids listed in a message; the rest is counted. */
 const PIDS_SHOWN = 8;
-
-/** A failure of the job as a whole, of no rank and no host. */
-export function failureOf(kind: FailureKind, error: StciError, wallMs: number): Failure {
-  return { kind, error: toErrorRecord(error), wallMs, exitCode: error.exitCode };
-}
 
 /** Of the launch of the session's agents. */
 export function launchFailure(host: HostIndex | undefined, error: ErrorRecord, wallMs: number): Failure {
@@ -94,7 +89,7 @@ export function survivorsFailure(
     + `  what to do: \`ps -o pid,user,stat,args -p ${pids.join(',')}\` there shows ${them}. Another user's is ended by `
     + 'that user or root, one in state D when its device or file system answers.';
   const error = new StciError('STCI_TOOL_SURVIVED', text, { host, data: { pids: pids.join(',') } });
-  return { ...failureOf('tool-survived', error, wallMs), host: index };
+  return { ...failureBy('tool-survived', error, wallMs), host: index };
 }
 
 function firstOf(pids: readonly number[]): string {

@@ -5,7 +5,7 @@ import {
   type JobSpec, type Params, type Placement, type SpawnSpec,
 } from '@stci/interface';
 import { CREDIT_BYTES_MAX, CREDIT_BYTES_MIN } from '../am/credit.js';
-import type { MessageBody } from '../am/messages.js';
+import type { Launch } from '../am/messages.js';
 import { encode } from '../codec/cbor.js';
 import { jobVariables, nodeNumbers } from '../job/environment.js';
 import { foldSorted } from '../job/hostset.js';
@@ -17,8 +17,6 @@ import { validateJob } from '../job/validate.js';
 import { takesStdin } from '../job/stdin.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { AgentNode } from './node.js';
-
-export type Launch = MessageBody<'job.launch'>;
 
 /** Part of the largest message that a map has at most: records are told together, and none about hosts is longer. */
 const MAP_PART = 1 / 2;

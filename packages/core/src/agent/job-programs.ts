@@ -16,11 +16,11 @@ import { Agreement, type Decision, type Pair } from '../job/agreement.js';
 import { endText } from '../job/exit-rule.js';
 import type { Ledger } from '../job/ledger.js';
 import { ranksOf } from '../job/placement.js';
+import { checkRanks } from '../job/rank-checks.js';
 import type { AgentNode } from './node.js';
 import { collectiveLimits } from './program-credit.js';
 import { pairBytes } from './program.js';
 import { WaitSurvey } from './program-waits.js';
-import { checkRanks } from './rank-checks.js';
 
 /** Kind of wait: of ranks that have voted, for the others. */
 const WAIT = 'agreement';

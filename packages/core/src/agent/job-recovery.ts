@@ -7,12 +7,13 @@ import {
   StciError, type Action, type ErrorManager, type Failure, type HostIndex, type JobContext, type JobEvent, type JobId,
   type Params, type Rank, type RankReport, type RestartAction,
 } from '@stci/interface';
+import type { Launch } from '../am/messages.js';
 import { foldRanks } from '../iof/fold.js';
 import { failureOf } from '../job/exit-rule.js';
 import type { Ledger, RankEnd } from '../job/ledger.js';
 import type { JobHosts } from './job-hosts.js';
-import type { Launch } from './job-launch.js';
-import type { HostLoss, JobSession } from './job-session.js';
+import type { JobSession } from './job-session.js';
+import type { HostLoss } from './loss-notices.js';
 import { RankMoves } from './rank-moves.js';
 
 /** Hosts on which a rank is to start before it counts as lost with them. */

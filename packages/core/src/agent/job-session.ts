@@ -1,22 +1,12 @@
 /** What a job at the controller and its session know of each other. */
 
-import type {
-  Address, ErrorRecord, Failure, HostIndex, HostSpec, JobId, JobSpec, Rank,
-} from '@stci/interface';
-import type { SessionFailure } from '../am/failure-shapes.js';
+import type { Address, Failure, HostIndex, HostSpec, JobId, JobSpec, Rank } from '@stci/interface';
+import type { Launch } from '../am/messages.js';
 import type { RankEnd } from '../job/ledger.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { AgentScope } from './composition.js';
-import type { Launch } from './job-launch.js';
+import type { HostLoss } from './loss-notices.js';
 import type { AgentNode } from './node.js';
-
-export interface HostLoss {
-  readonly host: HostIndex;
-  readonly kind: 'agent-launch' | 'agent-lost' | 'session-lost';
-  readonly error: ErrorRecord;
-  /** Of a session agent, as its root agent says. */
-  readonly session?: SessionFailure | undefined;
-}
 
 /** What a job tells of failures, for their records. */
 export interface JobFailures {

@@ -6,10 +6,10 @@
 import {
   CONTROLLER, addressIndex, addressKind, addressName, rootAddress, type HostIndex, type Timer,
 } from '@stci/interface';
-import type { HostStatus } from '../session/contracts.js';
 import type { AgentLinks, LinkReport, TopologyReport } from '../session/topology-report.js';
 import type { Link } from '../bootcom/link.js';
 import type { Metrics } from '../metrics/contracts.js';
+import type { HostStatus } from './host-status.js';
 import type { AgentNode } from './node.js';
 
 /** Longest round trip that is measured, and how long answers are awaited. */

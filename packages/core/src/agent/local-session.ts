@@ -8,17 +8,19 @@ import {
   type Params, type Platform,
 } from '@stci/interface';
 import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
-import type { HostStatus, SessionFaults } from '../session/contracts.js';
+import type { ParamSnapshot } from '../config/params.js';
 import type { TopologyReport } from '../session/topology-report.js';
 import { AgentLauncher } from './agent-launcher.js';
-import type { AgentScope, Composition, ParamSnapshot } from './composition.js';
+import type { AgentScope, Composition } from './composition.js';
 import { Controller } from './controller.js';
 import type { SessionObserver } from './controller-contracts.js';
+import type { SessionFaults } from './fault-contracts.js';
 import { FaultControl } from './fault-control.js';
 import { controllerHands } from './fault-hands.js';
 import { FrontEndAgent, type JobFrontEnd } from './front-end.js';
 import type { GatheredMetrics } from './gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from './host-changes.js';
+import type { HostStatus } from './host-status.js';
 import { LinkSurveys } from './link-survey.js';
 import { AgentNode } from './node.js';
 import { roleFactory } from './start.js';

@@ -1,7 +1,7 @@
 /** Notices of failures that no detector has reported, at the controller: as it sees them when it hears of them. */
 
-import type { FailedSubject, FailureCause, FailureNotice, HostIndex, StciError } from '@stci/interface';
-import { TEXT_CHARS_MAX } from '../am/failure-shapes.js';
+import type { ErrorRecord, FailedSubject, FailureCause, FailureNotice, HostIndex, StciError } from '@stci/interface';
+import { TEXT_CHARS_MAX, type SessionFailure } from '../am/failure-shapes.js';
 import type { LossReport } from '../membership/mender.js';
 import type { ParentHost } from '../membership/table.js';
 
@@ -11,6 +11,15 @@ export interface StartFailure {
   readonly reporter: ParentHost;
   readonly cause: FailureCause;
   readonly error: StciError;
+}
+
+/** A job loses an agent of a host: its root agent, or the job's session agent there. */
+export interface HostLoss {
+  readonly host: HostIndex;
+  readonly kind: 'agent-launch' | 'agent-lost' | 'session-lost';
+  readonly error: ErrorRecord;
+  /** Of a session agent, as its root agent says. */
+  readonly session?: SessionFailure | undefined;
 }
 
 /** `unreachable`: its launcher says so. */

@@ -14,9 +14,9 @@
 import {
   sessionAddress, type Failure, type StciError, type HostIndex, type JobId, type JobMap, type Rank, type Timer,
 } from '@stci/interface';
+import type { Launch } from '../am/messages.js';
 import type { Ledger } from '../job/ledger.js';
 import { moveRanks } from '../job/placement.js';
-import type { Launch } from './job-launch.js';
 import type { JobSession } from './job-session.js';
 
 export interface RankMovesInit {

@@ -17,7 +17,7 @@ import {
   type SignalName,
 } from '@stci/interface';
 import type { SessionFailure } from '../am/failure-shapes.js';
-import type { MessageBody } from '../am/messages.js';
+import type { Launch, MessageBody } from '../am/messages.js';
 import type { AdoptionAnswer } from '../membership/mender.js';
 import { encodeAnswer, type AdoptionListener } from './adoption.js';
 import type { BootDetails } from './boot-details.js';
@@ -27,7 +27,6 @@ import { readClock } from './clock-offsets.js';
 import { rootHands } from './fault-hands.js';
 import { openFaultSite } from './fault-site.js';
 import { answerProbes } from './host-probe.js';
-import type { Launch } from './job-launch.js';
 import { answerSurveys } from './link-survey.js';
 import type { AgentScope } from './composition.js';
 import type { AgentNode } from './node.js';

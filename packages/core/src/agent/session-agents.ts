@@ -10,14 +10,13 @@ import {
   type SignalName, type Timer,
 } from '@stci/interface';
 import type { SessionFailure } from '../am/failure-shapes.js';
-import type { MessageBody } from '../am/messages.js';
+import type { Launch, MessageBody } from '../am/messages.js';
 import type { AgentLauncher } from './agent-launcher.js';
 import { hostSpec, type HostLogin } from '../launcher/host-login.js';
 import { encodeBootDetails, type BootDetails } from './boot-details.js';
 import type { ChildFailure } from './child.js';
 import type { ChildSupervisor } from './child-supervisor.js';
 import type { AgentScope } from './composition.js';
-import type { Launch } from './job-launch.js';
 import type { AgentNode } from './node.js';
 import { requestAll } from './request-all.js';
 

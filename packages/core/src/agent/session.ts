@@ -7,7 +7,7 @@ import {
   CONTROLLER, DEFAULT_STREAM, addressIndex, type Address, type ErrorRecord, type HostIndex, type JobId,
   type Params, type Placement, type Rank, type StreamEvents,
 } from '@stci/interface';
-import type { MessageBody } from '../am/messages.js';
+import type { Launch, MessageBody } from '../am/messages.js';
 import { chunk } from '../codec/bounds.js';
 import { MARK_VARIABLE, rankEnvironment, type HostContext } from '../job/environment.js';
 import { checkLaunch } from '../job/launch-check.js';
@@ -15,7 +15,7 @@ import { placementsOf } from '../job/placement.js';
 import { variablesOfHost } from '../job/slurm-variables.js';
 import { takesStdin } from '../job/stdin.js';
 import type { MetricStore } from '../metrics/store.js';
-import { toolSpawn, type Launch } from './job-launch.js';
+import { toolSpawn } from './job-launch.js';
 import type { AgentScope } from './composition.js';
 import { toolHands } from './fault-hands.js';
 import { openFaultSite } from './fault-site.js';

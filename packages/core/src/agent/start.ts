@@ -19,10 +19,10 @@ import {
 } from '@stci/interface';
 import type { Link, LinkEvents, LinkLimits } from '../bootcom/link.js';
 import type { BootPlaces } from '../launcher/parent-tree.js';
+import { probeMs } from '../overlay/probe-time.js';
 import { AdoptionListener } from './adoption.js';
 import { hostSpec, type HostLogin } from '../launcher/host-login.js';
 import { HOSTS_MAX, decodeBootDetails, type BootDetails } from './boot-details.js';
-import { probeMs } from './failure-watch.js';
 import { Lifecycle, isOver } from './lifecycle.js';
 import type { AgentEnd, AgentHandle, RoleInit, RoleFactory } from './main.js';
 import { AgentNode } from './node.js';

@@ -322,6 +322,9 @@ export type MessageName = keyof typeof MESSAGE_TYPES;
 export type MessageBody<Name extends MessageName> =
   (typeof MESSAGE_TYPES)[Name]['body'] extends Shape<infer T> ? T : never;
 
+/** A job, to all agents below that have a part in it. */
+export type Launch = MessageBody<'job.launch'>;
+
 const NAME_BY_ID = new Map<number, MessageName>(
   Object.entries(MESSAGE_TYPES).map(([name, { id }]) => [id, name as MessageName]),
 );

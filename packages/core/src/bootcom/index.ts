@@ -1,6 +1,5 @@
 /** Links, for compliance suites and tests of other packages. */
 
-export { encodeBootDetails, encodeParams } from '../agent/boot-details.js';
 export { LAYER, encodeHeader, frameBody } from '../codec/frame.js';
 export type { Frame } from '../codec/frame.js';
 export { agentSecret } from './agent-key.js';

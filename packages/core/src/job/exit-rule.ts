@@ -5,8 +5,10 @@
  * runtime itself. What the runtime ended is a consequence and decides nothing while a failure explains it.
  */
 
-import { EXIT, fromErrorRecord } from '@stci/interface';
-import type { ErrorRecord, Failure, FailureKind, HostIndex, ProcessEnd, Rank, RankOutcome } from '@stci/interface';
+import {
+  EXIT, fromErrorRecord, toErrorRecord, type ErrorRecord, type Failure, type FailureKind, type HostIndex,
+  type ProcessEnd, type Rank, type RankOutcome, type StciError,
+} from '@stci/interface';
 import { signalExitCode } from './signals.js';
 
 /** What the rule must know of a rank. */
@@ -32,6 +34,11 @@ function processExitCode(end: ProcessEnd): number {
 /** Exit code of an error as StciError has it; an unknown code counts as an internal error. */
 export function errorExitCode(error: ErrorRecord): number {
   return fromErrorRecord(error).exitCode;
+}
+
+/** The failure of this kind that an error is; of no rank and no host. */
+export function failureBy(kind: FailureKind, error: StciError, wallMs: number): Failure {
+  return { kind, error: toErrorRecord(error), wallMs, exitCode: error.exitCode };
 }
 
 /** The failure that a rank's ending is; undefined where it is none (status 0, or the runtime's own doing). */

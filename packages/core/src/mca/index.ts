@@ -3,7 +3,6 @@
  * container.ts, which is loaded late.
  */
 
-export { builtins } from './builtin.js';
 export { paramProblem } from './build-catalog.js';
 export { parametersDocument } from './document.js';
 export { describe, parseInfoTarget } from './info.js';

@@ -8,7 +8,6 @@
 import {
   type Address, type Bootcom, type Channel, type LinkCloseReason, type MemberId, type Position, type Timer,
 } from '@stci/interface';
-import { probeMs } from '../agent/failure-watch.js';
 import type { AgentNode } from '../agent/node.js';
 import { keyFor } from '../bootcom/encryption.js';
 import { selectEviction } from '../bootcom/eviction.js';
@@ -19,6 +18,7 @@ import { portRange } from '../bootcom/port-range.js';
 import { ADDRESSES_MAX } from '../launcher/host-login.js';
 import { addressAt, positionOf } from './members.js';
 import type { Neighbour, OverlayLinkKind } from './neighbour.js';
+import { probeMs } from './probe-time.js';
 
 /** Pause before the next attempt; it doubles up to the longest. */
 const PAUSE_MS = 50;

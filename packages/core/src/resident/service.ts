@@ -4,13 +4,14 @@ import {
   StciError, type Clock, type FrontEndEvents, type HostSpec, type JobEvent, type JobId, type JobSpec, type Rank,
   type SignalName,
 } from '@stci/interface';
+import type { SessionFaults } from '../agent/fault-contracts.js';
 import type { JobFrontEnd } from '../agent/front-end.js';
 import type { GatheredMetrics } from '../agent/gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from '../agent/host-changes.js';
+import type { HostStatus } from '../agent/host-status.js';
 import { behindError } from '../agent/job-failures.js';
 import type {
-  HostStatus, JobStatus, RankPage, SessionFaults, SessionJob, SessionService, SessionStatus, SubmitEvents,
-  SubmitOptions,
+  JobStatus, RankPage, SessionJob, SessionService, SessionStatus, SubmitEvents, SubmitOptions,
 } from '../session/contracts.js';
 import type { TopologyReport } from '../session/topology-report.js';
 import type { SpoolFiles } from './files.js';

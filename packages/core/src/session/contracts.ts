@@ -1,12 +1,13 @@
 /** Between the connection of a front-end and the session's jobs. */
 
 import type {
-  ClockOffset, ExperimentTerms, FaultOrder, FaultReport, HostIndex, HostSpec, JobControl, JobId, JobMap, JobReport,
-  JobSpec, ProcessEnd, Rank, RankOutcome, SignalName, StciError, StdinTo,
+  HostSpec, JobControl, JobId, JobMap, JobReport, JobSpec, ProcessEnd, Rank, RankOutcome, SignalName, StciError,
+  StdinTo,
 } from '@stci/interface';
+import type { SessionFaults } from '../agent/fault-contracts.js';
 import type { GatheredMetrics } from '../agent/gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from '../agent/host-changes.js';
-import type { MemberState } from '../membership/table.js';
+import type { HostStatus } from '../agent/host-status.js';
 import type { SpoolRecord, Tally } from './records.js';
 import type { TopologyReport } from './topology-report.js';
 
@@ -107,22 +108,6 @@ export interface RankPage {
   readonly next?: Rank | undefined;
 }
 
-export interface HostStatus {
-  readonly host: HostIndex;
-  readonly spec: HostSpec;
-  readonly state: MemberState;
-  /** Of its agent, which may have been started again. */
-  readonly incarnation: number;
-  /** It gets no more jobs, and leaves when those that it has are over. */
-  readonly isDraining: boolean;
-  /** Another incarnation is being started, or is to be. */
-  readonly isRestarting: boolean;
-  /** Why it is in this state, where there is something to say; else empty. */
-  readonly evidence: string;
-  /** Ranks of running jobs. */
-  readonly used: number;
-}
-
 export interface SessionStatus {
   readonly name: string;
   readonly version: string;
@@ -134,29 +119,6 @@ export interface SessionStatus {
   readonly hosts: readonly HostStatus[];
   readonly spares: readonly string[];
   readonly jobs: readonly JobStatus[];
-}
-
-/** A front-end that injects faults. */
-export interface ExperimentOwner {
-  onReport(report: FaultReport): void;
-  /** It has gone, or did not renew its lease: all is undone. */
-  onAbandoned(reason: string): void;
-}
-
-/** Fault injection: one experiment at a time. Throws StciError. */
-export interface SessionFaults {
-  /** Begins it, or renews it. */
-  begin(owner: ExperimentOwner, terms: ExperimentTerms): void;
-  /**
-   * Orders that come together are sent so that none waits behind a victim of another. What becomes of each is reported,
-   * with exactly one end of each part; an order that is refused, as `failed`.
-   */
-  inject(owner: ExperimentOwner, orders: readonly FaultOrder[]): void;
-  /** Calls `done` when it is undone, or at a deadline, with the agents that are left. Empty `id`: all, and the end. */
-  undo(owner: ExperimentOwner, id: string, done: (left: readonly string[]) => void): void;
-  clocks(done: (clocks: readonly ClockOffset[]) => void): void;
-  /** Its connection has ended. Returns whether `onAbandoned` follows: it had an experiment. */
-  leave(owner: ExperimentOwner): boolean;
 }
 
 /** What a session does for the front-ends that connect to it. Throws StciError. */

@@ -1,9 +1,10 @@
 /** The session's end of an experiment: what one front-end's connection asks of the controller's fault control. */
 
 import type { FaultReport } from '@stci/interface';
+import type { ExperimentOwner } from '../agent/fault-contracts.js';
 import type { MessageBody, MessageName } from '../am/messages.js';
 import type { AgentNode } from '../agent/node.js';
-import type { ExperimentOwner, SessionService } from './contracts.js';
+import type { SessionService } from './contracts.js';
 
 export interface ExperimentDeskInit {
   readonly node: AgentNode;

@@ -6,6 +6,8 @@
 export { SessionClient, type AcceptedJob, type AgentMetrics, type JobRequest } from './client.js';
 export { SessionConnection } from './connection.js';
 export type * from './contracts.js';
+export type * from '../agent/fault-contracts.js';
+export type { HostStatus } from '../agent/host-status.js';
 export type * from './topology-report.js';
 export { costOf, toWire } from './records.js';
 export type { Reported, SpoolEvent, SpoolOutput, SpoolRecord, Tally } from './records.js';

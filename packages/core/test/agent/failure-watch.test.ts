@@ -4,8 +4,9 @@ import {
   CONTROLLER, NEIGHBOUR, StciError, rootAddress, sessionAddress, type Address, type Params,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { bindFailureWatch, checkFailureParts, probeMs, startFailureWatch } from '../../dist/agent/failure-watch.js';
+import { bindFailureWatch, checkFailureParts, startFailureWatch } from '../../dist/agent/failure-watch.js';
 import type { AgentNode } from '../../dist/agent/node.js';
+import { probeMs } from '../../dist/overlay/probe-time.js';
 import type { FailureWatch } from '../../dist/failure/watch.js';
 
 interface Observer {

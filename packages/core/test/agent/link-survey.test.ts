@@ -4,7 +4,7 @@ import { CONTROLLER, rootAddress, sessionAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { LinkSurveys, answerSurveys, reportLinks } from '../../dist/agent/link-survey.js';
 import type { AgentNode } from '../../dist/agent/node.js';
-import type { HostStatus } from '../../dist/session/contracts.js';
+import type { HostStatus } from '../../dist/agent/host-status.js';
 import type { LinkReport } from '../../dist/session/topology-report.js';
 import { testPlace } from '../world.js';
 

@@ -3,7 +3,7 @@
 import { createLedger, mapJob } from '@stci/core';
 import { sessionAddress, type Failure, type HostIndex, type HostSpec, type Rank } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import type { Launch } from '../../dist/agent/job-launch.js';
+import type { Launch } from '../../dist/am/messages.js';
 import { RankMoves, type RankMovesInit } from '../../dist/agent/rank-moves.js';
 import { LIMITS, app, hosts, job } from '../job-help.js';
 import { testPlace } from '../world.js';

@@ -3,7 +3,7 @@
 import { StciError, sessionAddress, type Address, type JobId } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { decode } from '../../dist/codec/cbor.js';
-import type { Launch } from '../../dist/agent/job-launch.js';
+import type { Launch } from '../../dist/am/messages.js';
 import type { AgentNode } from '../../dist/agent/node.js';
 import { SessionAgents, type SessionAgentsInit } from '../../dist/agent/session-agents.js';
 import { testPlace } from '../world.js';
