@@ -1,7 +1,7 @@
 /** The factor that makes deadlines longer. */
 
 import { assert, suite } from '@stci/testkit';
-import { patienceOf } from '../dist/patience.js';
+import { patienceOf } from '../dist/kit/patience.js';
 
 suite('patience', (test) => {
   test('a number from 1 to 100; none is 1', () => {

@@ -2,20 +2,20 @@
 
 export { createNodePlatform } from './platform.js';
 export type { NodePlatform, NodePlatformOptions } from './platform.js';
-export type { PrestartedAgent } from './agent-process.js';
-export { openAgentChannel } from './agent-thread.js';
-export { drainStdin, openStdioChannel, releaseStdio } from './stdio-channel.js';
-export { streamChannel } from './stream-channel.js';
-export type { StreamChannelOptions } from './stream-channel.js';
+export type { PrestartedAgent } from './processes/agent-process.js';
+export { openAgentChannel } from './processes/agent-thread.js';
+export { drainStdin, openStdioChannel, releaseStdio } from './channels/stdio-channel.js';
+export { streamChannel } from './channels/stream-channel.js';
+export type { StreamChannelOptions } from './channels/stream-channel.js';
 export type { ShippedBundle } from './shipped-bundle.js';
-export { MARK_TAG, TAG_SHIFT } from './process-mark.js';
-export { START_SCRIPT } from './start-script.js';
-export { runtimeDirectory, spareDirectories, usualDirectory } from './private-directory.js';
+export { MARK_TAG, TAG_SHIFT } from './processes/process-mark.js';
+export { START_SCRIPT } from './processes/start-script.js';
+export { runtimeDirectory, spareDirectories, usualDirectory } from './files/private-directory.js';
 export {
   distrusted, holdDirectory, makeTemporary, openOwn, openReal, privateDirectory, publicity, readOwn, resolveDirectory,
   UntrustedPath, writeOwn,
-} from './trusted-path.js';
-export type { HeldDirectory } from './trusted-path.js';
-export { checkProgram } from './program.js';
-export { builtin } from './builtin.js';
-export { lineSplitter } from './lines.js';
+} from './files/trusted-path.js';
+export type { HeldDirectory } from './files/trusted-path.js';
+export { checkProgram } from './system/program.js';
+export { builtin } from './system/builtin.js';
+export { lineSplitter } from './channels/lines.js';

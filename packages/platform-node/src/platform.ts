@@ -1,18 +1,18 @@
 /** Assembles the platform. Nothing is opened or loaded here: each part is loaded at its first use. */
 
 import type { LogLevel, Platform } from '@stci/interface';
-import type { PrestartedAgent } from './agent-process.js';
-import { createClock } from './clock.js';
+import type { PrestartedAgent } from './processes/agent-process.js';
+import { Guardian, GUARD_VARIABLE, SHELL } from './processes/guardian.js';
+import { takeOverHeld } from './processes/held.js';
+import { PipePool } from './processes/pipe-pool.js';
+import { createProcesses, type ProcessesDeps } from './processes/processes.js';
 import { bundleOf, shippedBundle, shippedCommand, shippedThread, type ShippedBundle } from './shipped-bundle.js';
-import { createEnvironment } from './environment.js';
-import { Guardian, GUARD_VARIABLE, SHELL } from './guardian.js';
-import { takeOverHeld } from './held.js';
-import { createLog } from './log.js';
-import { createNetwork } from './network.js';
-import { createProcesses, type ProcessesDeps } from './processes.js';
-import { PipePool } from './pipe-pool.js';
-import { createRandom } from './random.js';
-import { createSecrets } from './secrets.js';
+import { createNetwork } from './sockets/network.js';
+import { createClock } from './system/clock.js';
+import { createEnvironment } from './system/environment.js';
+import { createLog } from './system/log.js';
+import { createRandom } from './system/random.js';
+import { createSecrets } from './system/secrets.js';
 
 export interface NodePlatformOptions {
   /** Program and arguments that start an agent on this machine. */

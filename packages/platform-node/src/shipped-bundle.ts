@@ -7,8 +7,8 @@
 
 import { StciError } from '@stci/interface';
 import type { AgentBundle, AgentWait } from '@stci/interface';
-import { builtin } from './builtin.js';
-import { START_SCRIPT } from './start-script.js';
+import { START_SCRIPT } from './processes/start-script.js';
+import { builtin } from './system/builtin.js';
 
 /** What the code that received the bundle passes to the agent. */
 export interface ShippedBundle {

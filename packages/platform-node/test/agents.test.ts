@@ -6,7 +6,7 @@ import type { AgentProcess, ProcessEnd } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
 import { Recorder } from '@stci/testkit/compliance';
-import { spawnAgentThread } from '../dist/agent-thread.js';
+import { spawnAgentThread } from '../dist/processes/agent-thread.js';
 
 const ECHO = new URL('fixtures/echo-agent.js', import.meta.url);
 const MB = 1_000_000;

@@ -4,11 +4,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
-import { coalesce } from '../dist/coalesce.js';
-import { putBack, setAside } from '../dist/environment.js';
-import { lineSplitter } from '../dist/lines.js';
-import { createLog } from '../dist/log.js';
-import { createRandom, nextBits } from '../dist/random.js';
+import { coalesce } from '../dist/channels/coalesce.js';
+import { lineSplitter } from '../dist/channels/lines.js';
+import { putBack, setAside } from '../dist/system/environment.js';
+import { createLog } from '../dist/system/log.js';
+import { createRandom, nextBits } from '../dist/system/random.js';
 
 const { clock, secrets, processes } = createNodePlatform();
 

@@ -12,8 +12,8 @@ import {
   LISTEN_OPTIONS, channelCompliance, impairedPair, linkCompliance, networkCompliance, privateNetworkCompliance,
 } from '@stci/testkit/compliance';
 import type { LinkPair, Until } from '@stci/testkit/compliance';
-import { portChannel } from '../dist/port-channel.js';
-import { openChannelReader, takeHandle, type ReadSource } from '../dist/sockets.js';
+import { portChannel } from '../dist/channels/port-channel.js';
+import { openChannelReader, takeHandle, type ReadSource } from '../dist/channels/sockets.js';
 
 const platform = createNodePlatform();
 

@@ -10,7 +10,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
-import { createRandom } from '../dist/random.js';
+import { createRandom } from '../dist/system/random.js';
 
 const ROUNDS = 30;
 const DOOMED = fileURLToPath(new URL('fixtures/doomed.js', import.meta.url));

@@ -8,9 +8,9 @@ import type { Channel, ErrorRecord, Listener, ListenOptions } from '@stci/interf
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
 import { LISTEN_OPTIONS, Recorder } from '@stci/testkit/compliance';
-import { listenAddresses } from '../dist/addresses.js';
-import { createRandom } from '../dist/random.js';
-import { PendingSockets } from '../dist/pending-sockets.js';
+import { listenAddresses } from '../dist/sockets/addresses.js';
+import { PendingSockets } from '../dist/sockets/pending-sockets.js';
+import { createRandom } from '../dist/system/random.js';
 
 const { network } = createNodePlatform();
 const OPTIONS: ListenOptions = { ...LISTEN_OPTIONS, pendingMax: 8, frameBytesMax: 65_536 };

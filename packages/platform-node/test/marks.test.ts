@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert, eventually, suite } from '@stci/testkit';
-import { MARK_FUNCTION } from '../dist/process-mark.js';
+import { MARK_FUNCTION } from '../dist/processes/process-mark.js';
 
 const SWEEPER = fileURLToPath(new URL('fixtures/sweeper.js', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'stci-marks-'));

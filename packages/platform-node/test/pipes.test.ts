@@ -7,13 +7,13 @@ import type { ErrorRecord, Process, ProcessEnd, SpawnSpec } from '@stci/interfac
 import { assert, eventually, patient, suite } from '@stci/testkit';
 import { processesCompliance } from '@stci/testkit/compliance';
 import type { TestProgram } from '@stci/testkit/compliance';
-import { createClock } from '../dist/clock.js';
-import { Guardian } from '../dist/guardian.js';
-import { createLog } from '../dist/log.js';
-import { PipePool } from '../dist/pipe-pool.js';
-import { reuse } from '../dist/read-buffers.js';
-import { createProcesses } from '../dist/processes.js';
-import { createSecrets } from '../dist/secrets.js';
+import { reuse } from '../dist/channels/read-buffers.js';
+import { Guardian } from '../dist/processes/guardian.js';
+import { PipePool } from '../dist/processes/pipe-pool.js';
+import { createProcesses } from '../dist/processes/processes.js';
+import { createClock } from '../dist/system/clock.js';
+import { createLog } from '../dist/system/log.js';
+import { createSecrets } from '../dist/system/secrets.js';
 
 const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' };
 const logged: string[] = [];

@@ -10,7 +10,7 @@ import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
 import { Recorder, privateListener, type Until } from '@stci/testkit/compliance';
 import type { Channel, ErrorRecord } from '@stci/interface';
-import { privatePath, socketProblem } from '../dist/private-directory.js';
+import { privatePath, socketProblem } from '../dist/files/private-directory.js';
 
 const until: Until = async (condition, what) => void (await eventually(condition, { what }));
 const { network } = createNodePlatform();

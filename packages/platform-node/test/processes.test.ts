@@ -10,7 +10,7 @@ import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
 import { processesCompliance } from '@stci/testkit/compliance';
 import type { TestProgram, Until } from '@stci/testkit/compliance';
-import { groupSize, isOfThisUser } from '../dist/proc.js';
+import { groupSize, isOfThisUser } from '../dist/processes/proc.js';
 
 const until: Until = async (condition, what) => void (await eventually(condition, { what }));
 const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' };

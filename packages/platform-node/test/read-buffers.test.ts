@@ -2,7 +2,7 @@
 
 import { holdBuffer, releaseBuffer } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { PipeBuffer, reuse } from '../dist/read-buffers.js';
+import { PipeBuffer, reuse } from '../dist/channels/read-buffers.js';
 
 suite('read buffers', (test) => {
   test('are used again when they are written, and released as often as they were held', () => {

@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { START_SCRIPT } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
-import { createLog } from '../dist/log.js';
-import { PipePool } from '../dist/pipe-pool.js';
-import { closeEnds, makePipes } from '../dist/pipe-maker.js';
+import { closeEnds, makePipes } from '../dist/processes/pipe-maker.js';
+import { PipePool } from '../dist/processes/pipe-pool.js';
+import { createLog } from '../dist/system/log.js';
 
 const HELD = fileURLToPath(new URL('fixtures/held.js', import.meta.url));
 const BASH = ['/bin/bash', '/usr/bin/bash'].find((path) => existsSync(path));

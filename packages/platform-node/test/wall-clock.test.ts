@@ -1,7 +1,7 @@
 /** Wall-clock time with fractions, by made-up clocks and this machine's. */
 
 import { assert, suite } from '@stci/testkit';
-import { WallClock } from '../dist/wall-clock.js';
+import { WallClock } from '../dist/system/wall-clock.js';
 
 const EPOCH = 1_800_000_000_000;
 

@@ -11,8 +11,8 @@ export { parseCommandLine, type CommandLine, type ProgramRequest, type RunReques
 export { exportedVariables, SECRET_VARIABLES, SESSION_VARIABLES, toolEnvironment } from './cli/environment.js';
 export { neededLibraries } from './run/mpi-program.js';
 export { openDriver, type DriverParams } from './run/driver.js';
-export { Progress, progressText, type LaunchState } from './run/progress.js';
-export { FORWARDED, parseForwardList, STOP_DELAY_MS, watchSignals } from './run/signals.js';
+export { Progress, progressText, type LaunchState } from './run/terminal/progress.js';
+export { FORWARDED, parseForwardList, STOP_DELAY_MS, watchSignals } from './run/terminal/signals.js';
 export { slurmRemark } from './run/slurm-remark.js';
 export { makeJobSpec, type Place } from './run/spec.js';
 export { JobFacts } from './output/facts.js';
@@ -41,4 +41,4 @@ export {
 } from './alloc/salloc-options.js';
 export { SallocLog } from './alloc/salloc-words.js';
 export { EnvironmentReader } from './alloc/holder.js';
-export { framedInput, sizeFrame } from './run/pty-host.js';
+export { framedInput, sizeFrame } from './run/terminal/pty-host.js';

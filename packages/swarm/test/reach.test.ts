@@ -8,12 +8,12 @@ import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
 import { reachCompliance, startAllCompliance, type ReachSetup, type StartAllSetup } from '@stci/testkit/compliance';
 import type { AgentProcessEnd, LauncherProc, Platform } from '@stci/interface';
-import { resolveSettings } from '../dist/assembly.js';
-import { joinMain, launcherRemote, loginMain } from '../dist/launcher-remote.js';
-import { launcherTogether } from '../dist/launcher-together.js';
-import { PLAIN } from '../dist/plain.js';
-import { makeWorld as makeJobWorld } from '../dist/make-world.js';
-import { installSsh } from '../dist/ssh.js';
+import { PLAIN } from '../dist/scenarios/plain.js';
+import { resolveSettings } from '../dist/worlds/assembly.js';
+import { joinMain, launcherRemote, loginMain } from '../dist/worlds/launcher-remote.js';
+import { launcherTogether } from '../dist/worlds/launcher-together.js';
+import { makeWorld as makeJobWorld } from '../dist/worlds/make-world.js';
+import { installSsh } from '../dist/worlds/ssh.js';
 
 const inline = (): never => assert.unreachable('not inline') as never;
 const leaseMs = 10_000;

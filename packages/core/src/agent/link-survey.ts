@@ -6,11 +6,11 @@
 import {
   CONTROLLER, addressIndex, addressKind, addressName, rootAddress, type HostIndex, type Timer,
 } from '@stci/interface';
-import type { AgentLinks, LinkReport, TopologyReport } from '../session/topology-report.js';
 import type { Link } from '../bootcom/link.js';
+import type { HostStatus } from '../hosts/host-status.js';
+import type { AgentLinks, LinkReport, TopologyReport } from '../messages/topology-report.js';
 import type { Metrics } from '../metrics/contracts.js';
-import type { HostStatus } from './host-status.js';
-import type { AgentNode } from './node.js';
+import type { AgentNode } from '../node/node.js';
 
 /** Longest round trip that is measured, and how long answers are awaited. */
 const ECHO_MS = 1000;

@@ -16,24 +16,24 @@ import {
   type JobId,
   type SignalName,
 } from '@stci/interface';
-import type { SessionFailure } from '../am/failure-shapes.js';
-import type { Launch, MessageBody } from '../am/messages.js';
+import type { AgentScope } from '../assembly/composition.js';
+import { encodeAnswer, type AdoptionListener } from '../boot/adoption.js';
+import type { AgentLauncher } from '../boot/agent-launcher.js';
+import { BootSubtree } from '../boot/boot-subtree.js';
+import type { ChildFailure } from '../boot/child.js';
+import { answerProbes } from '../failure/host-probe.js';
+import { RootFailures } from '../failure/root-failures.js';
+import { readClock } from '../injection/clock-offsets.js';
+import { openFaultSite } from '../injection/fault-site.js';
+import type { BootDetails } from '../launcher/boot-details.js';
 import type { AdoptionAnswer } from '../membership/mender.js';
-import { encodeAnswer, type AdoptionListener } from './adoption.js';
-import type { BootDetails } from './boot-details.js';
-import { BootSubtree } from './boot-subtree.js';
-import type { ChildFailure } from './child.js';
-import { readClock } from './clock-offsets.js';
-import { rootHands } from './fault-hands.js';
-import { openFaultSite } from './fault-site.js';
-import { answerProbes } from './host-probe.js';
-import { answerSurveys } from './link-survey.js';
-import type { AgentScope } from './composition.js';
-import type { AgentNode } from './node.js';
-import { RootFailures } from './root-failures.js';
-import { SessionAgents } from './session-agents.js';
+import type { SessionFailure } from '../messages/failure-shapes.js';
+import type { Launch, MessageBody } from '../messages/messages.js';
+import type { AgentNode } from '../node/node.js';
 import type { TreeOverlay } from '../overlay/tree-overlay.js';
-import type { AgentLauncher } from './agent-launcher.js';
+import { rootHands } from '../tools/fault-hands.js';
+import { SessionAgents } from '../tools/session-agents.js';
+import { answerSurveys } from './link-survey.js';
 
 export interface RootDeps {
   readonly node: AgentNode;

@@ -17,22 +17,22 @@ import {
   type SignalName,
   type Timer,
 } from '@stci/interface';
+import type { Composition } from '../assembly/composition.js';
+import { AdoptionListener } from '../boot/adoption.js';
+import { AgentLauncher } from '../boot/agent-launcher.js';
+import type { AgentEnd, AgentHandle, RoleInit, RoleFactory } from '../boot/main.js';
+import { ParentConnection } from '../boot/parent-connection.js';
 import type { Link, LinkEvents, LinkLimits } from '../bootcom/link.js';
-import type { BootPlaces } from '../launcher/parent-tree.js';
-import { probeMs } from '../overlay/probe-time.js';
-import { AdoptionListener } from './adoption.js';
+import { HOSTS_MAX, decodeBootDetails, type BootDetails } from '../launcher/boot-details.js';
 import { hostSpec, type HostLogin } from '../launcher/host-login.js';
-import { HOSTS_MAX, decodeBootDetails, type BootDetails } from './boot-details.js';
+import type { BootPlaces } from '../launcher/parent-tree.js';
+import { AgentNode } from '../node/node.js';
+import { LinkGuard } from '../node/peer-guard.js';
+import { overlayOf } from '../overlay/overlay-control.js';
+import { probeMs } from '../overlay/probe-time.js';
+import { SessionAgent } from '../tools/session.js';
 import { Lifecycle, isOver } from './lifecycle.js';
-import type { AgentEnd, AgentHandle, RoleInit, RoleFactory } from './main.js';
-import { AgentNode } from './node.js';
-import { overlayOf } from './overlay-control.js';
-import { LinkGuard } from './peer-guard.js';
-import { ParentConnection } from './parent-connection.js';
 import { RootAgent } from './root.js';
-import { SessionAgent } from './session.js';
-import { AgentLauncher } from './agent-launcher.js';
-import type { Composition } from './composition.js';
 
 /** How long the last messages may take before the agent ends without them. */
 const GOODBYE_MS = 1000;

@@ -10,8 +10,8 @@
 import { StciError, accept, decline, defineComponent } from '@stci/interface';
 import type { HostSpec } from '@stci/interface';
 import { quote } from '../config/problems.js';
+import { counted } from '../config/text.js';
 import { SLOTS_MAX, expandHostlist } from '../job/hostlist.js';
-import { counted } from '../job/text.js';
 import { allocationFramework } from './framework.js';
 
 type Variables = Readonly<Record<string, string>>;

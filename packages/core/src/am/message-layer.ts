@@ -8,18 +8,18 @@ import {
   NEIGHBOUR, StciError, addressName, assert, toErrorRecord, type Address, type Clock, type ErrorRecord, type ErrorCode,
   type EventDomain, type JobId,
 } from '@stci/interface';
+import type { Link } from '../bootcom/link.js';
 import { LIST_MAX } from '../codec/bounds.js';
 import { encode } from '../codec/cbor.js';
 import {
   FLAG, LAYER, frameJob, frameLayer, frameSource, type Frame, type FrameHeader,
 } from '../codec/frame.js';
-import type { Link } from '../bootcom/link.js';
+import {
+  checkBody, checkLength, checkSender, messageId, messageName, type MessageBody, type MessageName,
+} from '../messages/messages.js';
 import type { AgentTest } from './delivery.js';
 import { Reassembly, cut } from './fragments.js';
 import { Inbox, type Received, type ReceivedFrame } from './inbox.js';
-import {
-  checkBody, checkLength, checkSender, messageId, messageName, type MessageBody, type MessageName,
-} from './messages.js';
 import { PendingRequests, bounded, decodeBody, encodeBody, type RequestDone, type RequestOptions } from './requests.js';
 import type { Router } from './router.js';
 import { SUBTREE, Transport, type MessageLimits } from './transport.js';

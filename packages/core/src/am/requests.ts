@@ -5,9 +5,9 @@ import type { Address, Clock, ErrorCode, JobId, Timer } from '@stci/interface';
 import { ITEMS_MAX, OPAQUE_ITEMS_MAX } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
 import { FLAG, type FrameHeader } from '../codec/frame.js';
+import { errorRecord } from '../messages/job-shapes.js';
+import { checkLength, checkReply, type MessageName } from '../messages/messages.js';
 import type { AgentTest } from './delivery.js';
-import { errorRecord } from './job-shapes.js';
-import { checkLength, checkReply, type MessageName } from './messages.js';
 import type { Waits } from './waits.js';
 
 const REQUESTS_MAX = 65_536;

@@ -14,12 +14,12 @@ import {
   FLAG, LAYER, decodeHeader, frameDestination, frameFlags, frameJob, frameLayer, frameNumber, frameType, spendHop,
   writeDelivery, type Frame, type FrameHeader,
 } from '../codec/frame.js';
+import { errorRecord } from '../messages/job-shapes.js';
+import { messageId } from '../messages/messages.js';
 import { Broadcasts, KEPT_ALL_BYTES_MAX, withOwnHeader, type MissedBroadcasts } from './broadcasts.js';
-import type { AgentTest } from './delivery.js';
 import { DeliveryLayer } from './delivery-layer.js';
+import type { AgentTest } from './delivery.js';
 import { Reassembly, cut } from './fragments.js';
-import { errorRecord } from './job-shapes.js';
-import { messageId } from './messages.js';
 import type { Router } from './router.js';
 import type { Waits } from './waits.js';
 

@@ -48,7 +48,7 @@ export interface BootRecord {
   readonly leaseMs: number;
   /** Copies of plugins are agreed on before the boot link (plugin-transfer.ts). */
   readonly hasPlugins?: boolean;
-  /** CBOR of BootDetails (agent/boot-details.ts). */
+  /** CBOR of BootDetails (launcher/boot-details.ts). */
   readonly details: Uint8Array;
 }
 

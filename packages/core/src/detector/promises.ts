@@ -1,7 +1,7 @@
 /** What the selected detectors promise, and what they cost, for people and programs. */
 
 import type { DetectorPromise } from '@stci/interface';
-import type { SelectedDetector } from '../failure/selected.js';
+import type { SelectedDetector } from './selected.js';
 
 export interface NamedPromise extends DetectorPromise {
   readonly detector: string;

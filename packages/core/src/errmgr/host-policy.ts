@@ -5,7 +5,7 @@
  */
 
 import type { HostAction, ParamSpecs, Params, SessionContext } from '@stci/interface';
-import { counted } from '../job/text.js';
+import { counted } from '../config/text.js';
 
 export interface HostPolicy {
   readonly launch: 'abort' | 'retry' | 'shrink' | 'spare';

@@ -5,10 +5,10 @@
  */
 
 import type { FailureNotice, MemberId } from '@stci/interface';
-import { failureNotice } from '../am/failure-shapes.js';
 import { decode, encode } from '../codec/cbor.js';
-import { checkReporter, memberOf } from './notice.js';
+import { failureNotice } from '../messages/failure-shapes.js';
 import { NoticeBoard } from './notice-board.js';
+import { checkReporter, memberOf } from './notice.js';
 
 /** After the watch starts: neither the launch of a job nor a short session pays for it. */
 export const REHEARSAL_MS = 1000;

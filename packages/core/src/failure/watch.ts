@@ -12,18 +12,18 @@ import {
   type DetectorModule, type FailureNotice, type MemberId, type NotifierAction,
   type NotifierEvent, type NotifierModule, type Position, type Timer, type Topology,
 } from '@stci/interface';
-import type { MessageBody } from '../am/messages.js';
-import { failureNotice } from '../am/failure-shapes.js';
 import { decode, encode } from '../codec/cbor.js';
+import { notifierFor, topologyFor, type SelectedDetector } from '../detector/selected.js';
 import { MachineDriver } from '../event/machine-driver.js';
+import { failureNotice } from '../messages/failure-shapes.js';
+import type { MessageBody } from '../messages/messages.js';
 import { countAction } from '../metrics/actions.js';
 import type { Metrics } from '../metrics/contracts.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { EarlyMessages } from './early-messages.js';
-import { checkReporter, memberName, memberOf } from './notice.js';
 import { NoticeBoard } from './notice-board.js';
+import { checkReporter, memberName, memberOf } from './notice.js';
 import { REHEARSAL_MS, REHEARSAL_PAYLOAD, isRehearsal, rehearse } from './rehearsal.js';
-import { notifierFor, topologyFor, type SelectedDetector } from './selected.js';
 
 type Early = MessageBody<'detector.message'> | MessageBody<'notifier.message'>;
 

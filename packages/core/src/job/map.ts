@@ -12,9 +12,9 @@
 
 import { StciError, assert } from '@stci/interface';
 import type { AllocatedJob, AppSpec, HostIndex, JobMap } from '@stci/interface';
+import { counted } from '../config/text.js';
 import { RoundPlacer } from './rounds.js';
 import { THIS_MACHINE, slotsExceeded } from './slots.js';
-import { counted } from './text.js';
 
 /** Limits of a job, from parameters. */
 export interface JobLimits {

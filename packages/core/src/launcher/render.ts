@@ -5,9 +5,9 @@
 
 import { BOOT_ROOT, bootHost, bootPosition } from '@stci/interface';
 import type { HostMap, HostSpec, JobMap, AllocatedJob, LaunchPlan, Position } from '@stci/interface';
+import { alignColumns, counted, cut } from '../config/text.js';
 import { foldHostlist } from '../job/hostset.js';
 import { localSize } from '../job/placement.js';
-import { alignColumns, counted, cut } from '../job/text.js';
 import { agentsPerLevel, childrenMax, criticalPathSteps, starterOf } from './plan.js';
 
 /** Widest line, in characters. */

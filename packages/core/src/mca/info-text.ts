@@ -3,7 +3,7 @@
  * columns. Only a word longer than a line, such as a path, exceeds them, so that it can be copied whole.
  */
 
-import { wrapText } from '../job/text.js';
+import { wrapText } from '../config/text.js';
 import type { ConfigFile, Info, InfoCandidate, InfoFramework, InfoParam, InfoWhy } from './info.js';
 
 const COLUMNS_MAX = 100;

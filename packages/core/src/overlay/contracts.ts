@@ -4,7 +4,7 @@
  */
 
 import type { LinkCloseReason, MemberId, Position, StciError, Topology } from '@stci/interface';
-import type { MessageBody, MessageName } from '../am/messages.js';
+import type { MessageBody, MessageName } from '../messages/messages.js';
 
 export interface OverlayEvents {
   /** A link of any role to this member came up; those that are up at the start come first. */

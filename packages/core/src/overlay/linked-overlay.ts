@@ -6,15 +6,15 @@
 import {
   addressKind, type Address, type Bootcom, type MemberId, type Position, type StciError, type Timer, type Topology,
 } from '@stci/interface';
-import type { MessageBody, MessageName } from '../am/messages.js';
 import type { OverlayRouting } from '../am/router.js';
-import type { AgentNode } from '../agent/node.js';
 import type { Link } from '../bootcom/link.js';
 import { frameDestination, frameJob, frameSource, type Frame } from '../codec/frame.js';
-import { isCommandFrame } from './command.js';
+import type { MessageBody, MessageName } from '../messages/messages.js';
+import type { Neighbour, OverlayLinkKind } from '../messages/neighbour.js';
+import { isCommandFrame } from '../node/command.js';
+import type { AgentNode } from '../node/node.js';
 import { overlayTls } from './keys.js';
 import { addressAt, positionOf } from './members.js';
-import type { Neighbour, OverlayLinkKind } from './neighbour.js';
 import { OverlayLinks } from './overlay-links.js';
 import { OverlayRoutes } from './routes.js';
 import { TreeOverlay } from './tree-overlay.js';

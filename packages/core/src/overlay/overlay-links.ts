@@ -8,7 +8,6 @@
 import {
   type Address, type Bootcom, type Channel, type LinkCloseReason, type MemberId, type Position, type Timer,
 } from '@stci/interface';
-import type { AgentNode } from '../agent/node.js';
 import { keyFor } from '../bootcom/encryption.js';
 import { selectEviction } from '../bootcom/eviction.js';
 import { SECRET_BYTES, type HandshakeInit } from '../bootcom/handshake.js';
@@ -16,8 +15,9 @@ import { Link } from '../bootcom/link.js';
 import { PendingLinks } from '../bootcom/pending-links.js';
 import { portRange } from '../bootcom/port-range.js';
 import { ADDRESSES_MAX } from '../launcher/host-login.js';
+import type { Neighbour, OverlayLinkKind } from '../messages/neighbour.js';
+import type { AgentNode } from '../node/node.js';
 import { addressAt, positionOf } from './members.js';
-import type { Neighbour, OverlayLinkKind } from './neighbour.js';
 import { probeMs } from './probe-time.js';
 
 /** Pause before the next attempt; it doubles up to the longest. */

@@ -6,9 +6,9 @@
 import {
   addressKind, type LinkCloseReason, type MemberId, type Position, type StciError, type Topology,
 } from '@stci/interface';
-import type { MessageBody, MessageName } from '../am/messages.js';
-import type { AgentNode } from '../agent/node.js';
 import type { Link } from '../bootcom/link.js';
+import type { MessageBody, MessageName } from '../messages/messages.js';
+import type { AgentNode } from '../node/node.js';
 import type { Overlay, OverlayEvents } from './contracts.js';
 import { Members, addressAt, positionOf } from './members.js';
 

@@ -8,9 +8,9 @@
 
 import { EXIT, StciError, toErrorRecord } from '@stci/interface';
 import type { EndCause, ErrorCode, JobMap, JobReport, SignalName } from '@stci/interface';
+import { counted } from '../config/text.js';
 import { foldSorted } from '../job/hostset.js';
 import { signalExitCode } from '../job/signals.js';
-import { counted } from '../job/text.js';
 
 /** The user ended the job; `why`: instead of the signal's name, where a program did. */
 export function interruptCause(signal: SignalName, why = `Interrupted by ${signal}`): EndCause {

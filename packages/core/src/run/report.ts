@@ -1,16 +1,16 @@
 /** Messages at the end of a job: why it failed, and the exit report with a row for each rank. */
 
 import type { ErrorRecord, FailureRecord, JobReport, RankReport, StdinTo } from '@stci/interface';
+import { alignColumns } from '../config/text.js';
 import { foldRanks } from '../iof/fold.js';
 import { isoTime } from '../iof/label.js';
 import { foldSorted } from '../job/hostset.js';
 import { takesStdin } from '../job/stdin.js';
-import { alignColumns } from '../job/text.js';
 import { reportJson } from './event-json.js';
 import { foldFailures } from './fold-failures.js';
 import type { ExitReportJson } from './json-types.js';
-import { recordJson, recordText } from './record-text.js';
 import { isOwnFailure } from './outcome.js';
+import { recordJson, recordText } from './record-text.js';
 
 /**
  * Further failures of ranks that the summary names one by one; those of hosts are all named, since each needs a

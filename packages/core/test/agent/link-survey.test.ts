@@ -3,9 +3,9 @@
 import { CONTROLLER, rootAddress, sessionAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { LinkSurveys, answerSurveys, reportLinks } from '../../dist/agent/link-survey.js';
-import type { AgentNode } from '../../dist/agent/node.js';
-import type { HostStatus } from '../../dist/agent/host-status.js';
-import type { LinkReport } from '../../dist/session/topology-report.js';
+import type { HostStatus } from '../../dist/hosts/host-status.js';
+import type { LinkReport } from '../../dist/messages/topology-report.js';
+import type { AgentNode } from '../../dist/node/node.js';
 import { testPlace } from '../world.js';
 
 const metrics = { count: () => undefined } as never;

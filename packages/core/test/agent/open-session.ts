@@ -6,7 +6,7 @@ import type {
 } from '@stci/interface';
 import { createWorld, type AgentContext } from '@stci/platform-sim';
 import { assert } from '@stci/testkit';
-import type { AgentScope } from '../../dist/agent/composition.js';
+import type { AgentScope } from '../../dist/assembly/composition.js';
 import { composition, resolved, type Settings } from '../assembly.js';
 
 export const HOSTS = 4;

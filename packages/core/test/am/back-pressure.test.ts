@@ -2,8 +2,8 @@
 
 import { CONTROLLER } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { OutputQueue } from '../../dist/agent/output-queue.js';
 import { CHUNK_COST_BYTES, SendCredit } from '../../dist/am/credit.js';
+import { OutputQueue } from '../../dist/tools/output-queue.js';
 import { addressOf, line, makeNet } from './net.js';
 import { all, open, specOf } from './stream-help.js';
 

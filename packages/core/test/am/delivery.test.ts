@@ -3,10 +3,10 @@
 import { CONTROLLER, rootAddress, sessionAddress, type Address } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
 import { AheadFrames } from '../../dist/am/ahead-frames.js';
-import { Receiver, Sender } from '../../dist/am/delivery.js';
 import { DELIVERY_FRAME, DeliveryLayer } from '../../dist/am/delivery-layer.js';
+import { Receiver, Sender } from '../../dist/am/delivery.js';
 import { LAYER, encodeHeader, frameType, readDelivery, writeDelivery, type Frame } from '../../dist/codec/frame.js';
-import type { AgentNode } from '../../dist/agent/node.js';
+import type { AgentNode } from '../../dist/node/node.js';
 import { testPlace } from '../world.js';
 import { FAR, NEAR, NO_LINK, Pair, WINDOW, header } from './delivery-pair.js';
 import { addressOf, ask, line, makeNet, star } from './net.js';

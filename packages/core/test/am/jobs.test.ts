@@ -4,8 +4,8 @@ import {
   CONTROLLER, DEFAULT_STREAM, rootAddress, sessionAddress, type Address, type StreamEvents,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { LinkGuard } from '../../dist/agent/peer-guard.js';
 import { LAYER, encodeHeader } from '../../dist/codec/frame.js';
+import { LinkGuard } from '../../dist/node/peer-guard.js';
 import { addressOf, line, makeNet, type Net } from './net.js';
 
 const SESSION = sessionAddress(1);

@@ -1,6 +1,6 @@
 /** An example of each type of message, with all parts that it may have. */
 
-import type { MessageName } from '../../dist/am/messages.js';
+import type { MessageName } from '../../dist/messages/messages.js';
 const ERROR = { code: 'STCI_AGENT_LOST', message: 'gone' };
 
 export const RANK_END = {

@@ -8,9 +8,9 @@ import {
   type StciError,
 } from '@stci/interface';
 import type { RequestOptions } from '../../dist/am/requests.js';
-import { AgentNode } from '../../dist/agent/node.js';
 import { Link } from '../../dist/bootcom/link.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
+import { AgentNode } from '../../dist/node/node.js';
 import { resolved, composition, type Settings } from '../assembly.js';
 import { testPlace, type TestPlace } from '../world.js';
 

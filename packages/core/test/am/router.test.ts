@@ -10,7 +10,7 @@ import { assert, suite } from '@stci/testkit';
 import { Router } from '../../dist/am/router.js';
 import type { Link } from '../../dist/bootcom/link.js';
 import { encodeHeader, isByOverlay, setByOverlay, type Frame } from '../../dist/codec/frame.js';
-import { isCommandFrame } from '../../dist/overlay/command.js';
+import { isCommandFrame } from '../../dist/node/command.js';
 
 function frameTo(destination: Address): Frame {
   return encodeHeader(

@@ -2,9 +2,9 @@
 
 import { DEFAULT_STREAM, type Reduction, type StciError, type StreamSpec } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
-import type { StreamEndpoint } from '../../dist/am/stream-endpoint.js';
-import { FLAG, LAYER, decodeHeader, encodeHeader } from '../../dist/codec/frame.js';
 import { encode } from '../../dist/codec/cbor.js';
+import { FLAG, LAYER, decodeHeader, encodeHeader } from '../../dist/codec/frame.js';
+import type { StreamEndpoint } from '../../dist/streams/stream-endpoint.js';
 import { addressOf, ask, line, makeNet, star, tree, type Net } from './net.js';
 import { all, listener, open, specOf, type Heard } from './stream-help.js';
 

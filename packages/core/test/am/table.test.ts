@@ -2,10 +2,10 @@
 
 import { CONTROLLER, FRONT_END, StciError, rootAddress, sessionAddress, toErrorRecord } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { decode, encode } from '../../dist/codec/cbor.js';
 import {
   bodyBytesMax, checkBody, checkLength, checkSender, messageId, messageName, type MessageName,
-} from '../../dist/am/messages.js';
-import { decode, encode } from '../../dist/codec/cbor.js';
+} from '../../dist/messages/messages.js';
 import { EXAMPLES, RANK_END, REPORT, VARIANTS } from './message-examples.js';
 
 /** Fields that may be absent. */

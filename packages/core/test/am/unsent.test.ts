@@ -2,11 +2,11 @@
 
 import { NEIGHBOUR } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import type { AgentNode } from '../../dist/agent/node.js';
-import { LinkGuard } from '../../dist/agent/peer-guard.js';
 import { SUBTREE } from '../../dist/am/transport.js';
 import type { Link } from '../../dist/bootcom/link.js';
 import { FLAG, LAYER, encodeHeader } from '../../dist/codec/frame.js';
+import type { AgentNode } from '../../dist/node/node.js';
+import { LinkGuard } from '../../dist/node/peer-guard.js';
 import { addressOf, line, makeNet } from './net.js';
 
 const HEADER = { layer: LAYER.message, type: 4, flags: 0, ttl: 64, stream: 0, job: 0 };

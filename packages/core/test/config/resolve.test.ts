@@ -5,7 +5,7 @@ import { builtins, createRegistry, environmentName, resolveParams } from '@stci/
 import type { ParamInputs } from '@stci/core';
 import { PARAM_SOURCES, StciError } from '@stci/interface';
 import type { ParamSource } from '@stci/interface';
-import { builtinRelations } from '../../dist/mca/relations.js';
+import { builtinRelations } from '../../dist/assembly/relations.js';
 import { seeded } from './seeded.js';
 
 const registry = createRegistry(builtins());

@@ -2,12 +2,12 @@
 
 import { addressName, type Channel } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import type { AgentNode } from '../../dist/agent/node.js';
 import type { Link } from '../../dist/bootcom/link.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
+import type { AgentNode } from '../../dist/node/node.js';
 import { OverlayLinks } from '../../dist/overlay/overlay-links.js';
-import { nobody } from '../agent/overlay-help.js';
 import { makeNet, star } from '../am/net.js';
+import { nobody } from './overlay-help.js';
 
 const KEY = new Uint8Array(32);
 

@@ -4,8 +4,8 @@
  */
 
 import type { History, HistoryRecord } from '../history/contracts.js';
-import { drawnRepeats } from '../report/drawn-repeats.js';
 import type { RepeatSummary, RunSummary } from './contracts.js';
+import { drawnRepeats } from './drawn-repeats.js';
 import { repeatsOf, repeatView, type RecordOf } from './repeat-view.js';
 import { judgeSafely, summaryOf } from './summary.js';
 import type { Within } from './within.js';

@@ -5,11 +5,11 @@
 
 import { repeatName } from '../experiment/names.js';
 import type { RepeatSummary } from '../judge/contracts.js';
+import { drawnRepeats } from '../judge/drawn-repeats.js';
 import { linesOf, repeatsOf, runOf, type RepeatView } from '../judge/repeat-view.js';
 import { MEASURES } from '../judge/summary.js';
 import { comparisonSection } from './comparison.js';
 import { distributionChart } from './distribution.js';
-import { drawnRepeats } from './drawn-repeats.js';
 import { counted, dateTime, duration } from './format.js';
 import { groupsOf, runLabels, type Group, type ReportRun } from './groups.js';
 import { Markup, cut, html } from './markup.js';

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fromErrorRecord, StciError, type ErrorRecord, type HostSpec } from '@stci/interface';
 import type { LaunchOptions } from '../library/options.js';
-import { endGroup } from '../plugin/child-group.js';
+import { endGroup } from '../plugin/check/child-group.js';
 import type { HostReport } from './check-host.js';
 import { WINDOW } from './window.js';
 

@@ -11,7 +11,7 @@ import { followJob, type JobSource } from '../run/follow-job.js';
 import { mpiRemarks } from '../run/mpi-program.js';
 import { openJob, type PlannedRun } from '../run/plan-run.js';
 import type { Prepared } from '../run/prepare.js';
-import { parseForwardList, watchSignals } from '../run/signals.js';
+import { parseForwardList, watchSignals } from '../run/terminal/signals.js';
 import { ask, planAsked, watchPlugins } from './ask.js';
 import { EventFeed, type JobEvent } from './event-feed.js';
 import { JobInput } from './job-input.js';

@@ -26,7 +26,7 @@ function copiesOf(snapshot: ParamSnapshot): readonly CopyName[] {
 function watch(timeoutMs: number, fail: (reason: string) => void): void {
   const onFault = ({ message }: StciError): void => void setImmediate(fail, message);
   watchPlugins({ timeoutMs, speaker: 'stci', onFault });
-  // What a plugin prints is not to be taken for what the agent says of it (core/src/agent/child.ts).
+  // What a plugin prints is not to be taken for what the agent says of it (core/src/boot/child.ts).
   namePrints(() => printingPlugin().replace(/^plugin /u, 'output of $&'), true);
   const onUncaught = (thrown: unknown): void => {
     const error = attributed(thrown);

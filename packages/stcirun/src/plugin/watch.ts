@@ -127,7 +127,7 @@ export function startWatch(
   return worker;
 }
 
-/** Of an agent that is a thread: on the other end its parent ends it (platform-node/src/agent-thread.ts). */
+/** Of an agent that is a thread: on the other end its parent ends it (platform-node/src/processes/agent-thread.ts). */
 function portToParent(): MessagePort {
   const { port1, port2 } = new MessageChannel();
   parentPort?.postMessage(port1, [port1]);

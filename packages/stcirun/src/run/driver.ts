@@ -5,14 +5,14 @@ import type { RunDriver } from '@stci/core/run';
 import type { JobMap, SignalName, StciError } from '@stci/interface';
 import type { OutputSink } from '@stci/core/run';
 import { leave } from '../leave.js';
-import { FilePool, PooledFile } from '../output/file-pool.js';
 import type { EventsFile } from '../output/events-file.js';
+import { FilePool, PooledFile } from '../output/file-pool.js';
 import { outputError } from '../output/output-error.js';
 import type { Terminal } from '../output/terminal.js';
-import { Progress } from './progress.js';
-import type { Pty } from './pty.js';
-import { watchSignals } from './signals.js';
-import { StdinPump } from './stdin-pump.js';
+import { Progress } from './terminal/progress.js';
+import type { Pty } from './terminal/pty.js';
+import { watchSignals } from './terminal/signals.js';
+import { StdinPump } from './terminal/stdin-pump.js';
 
 export interface DriverParams {
   readonly forwarded: readonly SignalName[];

@@ -16,7 +16,7 @@ import { JobFacts } from '../output/facts.js';
 import { openSink } from '../output/open-sink.js';
 import { openTerminal, type Terminal } from '../output/terminal.js';
 import type { PlannedRun } from './plan-run.js';
-import { parseForwardList, watchSignals } from './signals.js';
+import { parseForwardList, watchSignals } from './terminal/signals.js';
 
 /** What became of a host. */
 export interface EachOutcome {

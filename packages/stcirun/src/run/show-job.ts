@@ -7,13 +7,13 @@ import type { EventsFile } from '../output/events-file.js';
 import { JobFacts } from '../output/facts.js';
 import { openSink } from '../output/open-sink.js';
 import { openTerminal, type Terminal } from '../output/terminal.js';
-import { checkFiles } from './check-files.js';
 import { resolveFrom } from './caller-directory.js';
+import { checkFiles } from './check-files.js';
 import { keepReportPipe, openDriver } from './driver.js';
 import { followJob, type FollowedJob } from './follow-job.js';
 import type { Prepared } from './prepare.js';
-import type { Pty } from './pty.js';
-import { parseForwardList } from './signals.js';
+import type { Pty } from './terminal/pty.js';
+import { parseForwardList } from './terminal/signals.js';
 
 export interface ShowParams extends Prepared, Pick<FollowedJob, 'spec' | 'map' | 'isHere' | 'remarks'> {
   /** Of `--events`. */

@@ -3,9 +3,9 @@
 import { promiseText } from '@stci/core';
 import type { CommandLine, RunRequest } from '../cli/parse.js';
 import { colorErrors } from '../fault.js';
+import { watchCommand } from '../plugin/watch-command.js';
 import { printError, printOut, printStarted } from '../print.js';
 import { jobName } from '../session/session-name.js';
-import { watchCommand } from '../plugin/watch-command.js';
 import { callerOf, type Caller } from './caller.js';
 import { checkDry } from './check-dry.js';
 import { mpiRemarks } from './mpi-program.js';
@@ -53,7 +53,7 @@ async function showRequest({ request, platform }: Prepared): Promise<number> {
 
 async function runJob(run: PlannedRun, agents: string, ignoresHangup: boolean): Promise<number> {
   const { request } = run;
-  const pty = request.pty ? await import('./pty.js') : undefined;
+  const pty = request.pty ? await import('./terminal/pty.js') : undefined;
   pty?.checkPty(run.map);
   if (request.dryRun) checkDry(run);
   if (request.dryRun || request.display !== undefined) {

@@ -6,9 +6,9 @@ import { dirname } from 'node:path';
 import { counted } from '@stci/core';
 import { ERROR_KINDS } from '@stci/interface';
 import { frontEndRegistry } from '../cli/front-end-registry.js';
-import type { CheckReport } from '../plugin/check-plugin.js';
+import type { CheckReport } from '../plugin/check/check-plugin.js';
+import { foldFindings } from '../plugin/check/fold-findings.js';
 import { MANIFEST_FILE } from '../plugin/find.js';
-import { foldFindings } from '../plugin/fold-findings.js';
 import { printOut } from '../print.js';
 import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
 import { commonFlags, StciCommand } from './base.js';
@@ -43,7 +43,7 @@ Examples:
   async run(): Promise<number> {
     const { args, flags } = await this.parse(PluginCheckCommand);
     const path = resolveFrom(callerDirectory(), args.path, 'PATH');
-    const { checkPlugin } = await import('../plugin/check-plugin.js');
+    const { checkPlugin } = await import('../plugin/check/check-plugin.js');
     // Programs are in dist/bundle of the package.
     const root = dirname(dirname(this.config.root));
     const { compliance, fix } = flags;

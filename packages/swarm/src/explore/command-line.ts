@@ -1,7 +1,7 @@
 /** The arguments of `npm run swarm`. */
 
 import { StciError } from '@stci/interface';
-import type { Wishes } from '../options.js';
+import type { Wishes } from '../scenarios/options.js';
 import { KINDS, type Kind } from './kind.js';
 import { decode } from './literal.js';
 import type { Thinning } from './systematic.js';

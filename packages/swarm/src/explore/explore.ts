@@ -3,13 +3,13 @@
  * process.
  */
 
-import type { BlamePlan, ExplorePlan } from './command-line.js';
+import { columns } from '../worlds/text.js';
 import { blame } from './blame.js';
+import type { BlamePlan, ExplorePlan } from './command-line.js';
 import { classOf, printSmallest, type ExploreIo, type FindingClass } from './finding.js';
 import type { Kind, KindRun, SeededPlan } from './kind.js';
 import { configurations } from './moment-cases.js';
 import { systematic, type Thinning } from './systematic.js';
-import { columns } from '../text.js';
 
 export interface Exploration {
   readonly runs: number;

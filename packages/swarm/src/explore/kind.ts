@@ -1,16 +1,16 @@
 /** Kinds of runs that are explored: what a seed draws, how it is run, and which simpler plans there are. */
 
 import type { World } from '@stci/platform-sim';
-import { drawFailures, latencySetting, type FailureSize } from '../draw-failures.js';
-import { placesOf, type FailureFault, type FailurePlan, type Place } from '../failure-plan.js';
-import { drawOptions, type SwarmOptions, type Wishes } from '../options.js';
-import { PLAIN } from '../plain.js';
-import { plainFailures } from '../regressions-failures.js';
-import { plainSession } from '../regressions-sessions.js';
-import { runFailures } from '../run-failures.js';
-import { runJob, type RunOutcome } from '../run-job.js';
-import { runSession } from '../run-session.js';
-import { drawSession, type SessionOptions } from '../session-plan.js';
+import { plainFailures } from '../regressions/regressions-failures.js';
+import { plainSession } from '../regressions/regressions-sessions.js';
+import { drawFailures, latencySetting, type FailureSize } from '../runs/draw-failures.js';
+import { runFailures } from '../runs/run-failures.js';
+import { runJob, type RunOutcome } from '../runs/run-job.js';
+import { runSession } from '../runs/run-session.js';
+import { placesOf, type FailureFault, type FailurePlan, type Place } from '../scenarios/failure-plan.js';
+import { drawOptions, type SwarmOptions, type Wishes } from '../scenarios/options.js';
+import { PLAIN } from '../scenarios/plain.js';
+import { drawSession, type SessionOptions } from '../scenarios/session-plan.js';
 import { literal } from './literal.js';
 
 export interface KindHooks {

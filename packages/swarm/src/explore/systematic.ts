@@ -3,7 +3,7 @@
  * turns, and each row's cases come in an order in which any number of first ones is spread over the whole run.
  */
 
-import { columns } from '../text.js';
+import { columns } from '../worlds/text.js';
 import { classOf, planCommand, printSmallest, type ExploreIo } from './finding.js';
 import { FAULT_KINDS, type Case, type Configuration } from './moment-cases.js';
 

@@ -1,7 +1,7 @@
 /**
  * The runner's command line: `npm test -- [words] [--grep TEXT] [--jobs N] [--timeout MS] [--file PATH]
  * [--other user,node] [--shuffle SEED] [--report PATH]`.
- * A word picks the test files whose path (`packages/core/test/iof.test.ts`) contains it.
+ * A word picks the test files whose path (`packages/core/test/iof/iof.test.ts`) contains it.
  */
 
 import { CHANGES } from './find.js';

@@ -1,0 +1,393 @@
+/**
+ * Detectors of agents on a model of a network, with a virtual clock: messages take any time up to a bound and keep
+ * their order on each link; agents crash, stand still, are cut off and come back. What one reports, all that it can
+ * reach are told within a bound (an ideal notifier). An agent that is declared dead and lives ends itself as soon as it
+ * learns of it; one that reports the controller, position 0, is cut off from it and ends itself.
+ *
+ * Pure: the seed decides everything, so that thousands of runs take seconds.
+ */
+
+import type {
+  Detector, DetectorAction, DetectorEvent, DetectorModule, FailureCause, MemberId, Position, Topology,
+} from '@stci/interface';
+import { EventHeap } from '../kit/event-heap.js';
+import { frozen } from '../kit/frozen.js';
+import { plainSize } from '../kit/plain-size.js';
+import { seededIntegers } from '../kit/seeded.js';
+import { progress } from '../kit/stall.js';
+import { ModelAgent } from './detector-agent.js';
+import { Suspicions, checkHeard, checkReport, checkSuspected, type Suspicion } from './detector-news.js';
+
+export interface DetectorModelInit {
+  readonly module: DetectorModule;
+  readonly size: number;
+  readonly seed: number;
+  /** Longest time of a message. */
+  readonly latencyBoundMs: number;
+  /** Longest time until a survivor is told of a report; default: as of a message. */
+  readonly noticeBoundMs?: number;
+  readonly topologyOf?: ((size: number) => Topology) | undefined;
+  /** Whose links' ends the agents see when one crashes. */
+  readonly links?: Topology | undefined;
+  /** Agents start within this time; default 0. */
+  readonly startSpreadMs?: number;
+  /** What the clock shows then; default 0. */
+  readonly startMs?: number;
+  /** Positions at which nobody is: they have left before. */
+  readonly absent?: readonly Position[];
+}
+
+export interface ModelReport {
+  readonly atMs: number;
+  readonly by: Position;
+  readonly failed: MemberId;
+  readonly cause: FailureCause;
+  /** It had not crashed: a mistake. */
+  readonly isAlive: boolean;
+}
+
+export interface ModelDeath {
+  readonly atMs: number;
+  readonly member: MemberId;
+  readonly why: 'crash' | 'fenced' | 'cut off';
+}
+
+const BODY_BYTES_MAX = 64 * 1024;
+/** A detector that is due again at the same time has not done what it was due for. */
+const DUE_AT_ONCE_MAX = 3;
+
+/** Of a position at which nobody is. */
+const NOBODY: Detector = { dueMs: undefined, on: () => [] };
+
+export class DetectorModel {
+  nowMs: number;
+  readonly reports: ModelReport[] = [];
+  /** Deaths, the ones that agents caused themselves included: they learned that they were declared dead. */
+  readonly deaths: ModelDeath[] = [];
+  messages = 0;
+  /** By metric, the sum of what was counted. */
+  readonly counted = new Map<string, number>();
+  bodyBytes = 0;
+  /** Sees every message as it is sent. */
+  onSend: ((from: Position, to: Position, body: unknown) => void) | undefined;
+  /** Every event and action as a line, if it is set. */
+  trace: ((line: string) => void) | undefined;
+  readonly #init: DetectorModelInit;
+  readonly #heap = new EventHeap();
+  readonly #integers: (below: number) => number;
+  readonly #agents: ModelAgent[] = [];
+  readonly #arrivals = new Map<number, number>();
+  #cut: ReadonlySet<Position> = new Set();
+  readonly #suspicions = new Suspicions();
+
+  constructor(init: DetectorModelInit) {
+    this.#init = init;
+    this.#integers = seededIntegers(init.seed);
+    this.nowMs = init.startMs ?? 0;
+    const all = Array.from({ length: init.size }, (_, position): MemberId => first(position));
+    const isAbsent = ({ position }: MemberId): boolean => init.absent?.includes(position) === true;
+    const members = frozen(all.filter((member) => !isAbsent(member)));
+    for (const self of all) {
+      const agent = new ModelAgent(self, isAbsent(self) ? NOBODY : this.#open(self, members));
+      agent.isAlive = !isAbsent(self);
+      this.#agents.push(agent);
+    }
+    for (const agent of this.#agents) {
+      this.at(this.nowMs + this.random() * (init.startSpreadMs ?? 0), () => this.#start(agent));
+    }
+  }
+
+  /** Suspicions so far. */
+  get suspected(): number {
+    return this.#suspicions.count;
+  }
+
+  /** Of agents that live, by others that do, for so long. */
+  suspicions(forMs: number): Suspicion[] {
+    return this.#suspicions.before(this.nowMs - forMs).filter(({ by, position }) => (
+      this.agent(by).isAlive && this.agent(position).isAlive));
+  }
+
+  /** Uniform in [0, 1). */
+  random = (): number => this.#integers(0x4000_0000) / 0x4000_0000;
+
+  below(limit: number): number {
+    return this.#integers(limit);
+  }
+
+  agent(position: Position): ModelAgent {
+    return this.#agents[position] as ModelAgent;
+  }
+
+  get living(): Position[] {
+    return this.#agents.flatMap(({ isAlive }, position) => (isAlive ? [position] : []));
+  }
+
+  at(atMs: number, run: () => void): void {
+    this.#heap.add(atMs, run);
+  }
+
+  run(untilMs: number): void {
+    for (let next = this.#heap.nextMs; next !== undefined && next <= untilMs; next = this.#heap.nextMs) {
+      this.nowMs = Math.max(this.nowMs, next);
+      this.#heap.take()();
+    }
+    this.nowMs = untilMs;
+  }
+
+  crash(position: Position, why: ModelDeath['why'] = 'crash'): void {
+    const agent = this.agent(position);
+    if (!agent.isAlive) return;
+    agent.isAlive = false;
+    this.deaths.push({ atMs: this.nowMs, member: agent.member, why });
+    this.trace?.(`${this.nowMs} ${position} ${why}`);
+    for (const peer of this.#init.links?.neighbours(position) ?? []) {
+      const closed = { type: 'link', peer: agent.member, state: 'closed', reason: 'lost', text: '' } as const;
+      this.at(this.nowMs + this.#delayMs(), () => this.give(peer, closed));
+    }
+  }
+
+  /** It stands still: what arrives waits, and its timers are late. */
+  freeze(position: Position, forMs: number): void {
+    const agent = this.agent(position);
+    agent.frozenSinceMs ??= this.nowMs;
+    agent.frozenUntilMs = Math.max(agent.frozenUntilMs, this.nowMs + forMs);
+    this.at(agent.frozenUntilMs, () => this.#thaw(position));
+  }
+
+  /** Nothing passes between these and the others, until `cut([])`. */
+  cut(positions: readonly Position[]): void {
+    this.#cut = new Set(positions);
+  }
+
+  /** It leaves, as all are told; it lives until they know. */
+  leave(position: Position): void {
+    const { member } = this.agent(position);
+    for (const other of this.living) if (other !== position) this.#tell(position, other, { type: 'gone', member });
+    const left = { type: 'link', peer: member, state: 'closed', reason: 'goodbye', text: '' } as const;
+    this.at(this.nowMs + 2 * (this.#init.noticeBoundMs ?? this.#init.latencyBoundMs), () => {
+      this.agent(position).isAlive = false;
+      for (const peer of this.#init.links?.neighbours(position) ?? []) this.give(peer, left);
+    });
+  }
+
+  /** It has left before the others start, who are told so before. */
+  leaveEarly(position: Position): void {
+    const { member } = this.agent(position);
+    this.agent(position).isAlive = false;
+    for (const other of this.living) this.give(other, { type: 'gone', member });
+  }
+
+  /** Another agent joins, at the next position; `lateMs` later it starts. */
+  grow(lateMs = 0): void {
+    this.#join({ position: this.#agents.length, incarnation: 1 }, lateMs);
+  }
+
+  /** Another incarnation takes its place, and all are told within the notice's bound. */
+  restart(position: Position): void {
+    this.#join({ position, incarnation: this.agent(position).member.incarnation + 1 });
+  }
+
+  #join(member: MemberId, lateMs = 0): void {
+    const { position } = member;
+    // As the controller has them: a death that nobody has reported yet is not known to it.
+    const known = this.#agents.map((each) => each.member).filter((each) => {
+      const isAbsent = this.#init.absent?.includes(each.position) === true;
+      return each.position !== position && !isAbsent && !this.reports.some(({ failed }) => sameMember(failed, each));
+    });
+    const agent = new ModelAgent(member, this.#open(member, frozen([...known, member])));
+    const before = this.#agents[position];
+    if (before !== undefined) before.isAlive = false;
+    this.#agents[position] = agent;
+    this.#suspicions.forget(position);
+    for (const other of this.living) {
+      if (other !== position) this.#tell(position, other, { type: 'joined', member });
+    }
+    agent.isAway = lateMs > 0;
+    if (lateMs === 0) this.#start(agent);
+    else this.at(this.nowMs + lateMs, () => this.#start(agent));
+  }
+
+  /** An event for the detector at this position, now. */
+  give(position: Position, event: DetectorEvent): void {
+    const agent = this.#agents[position];
+    if (agent?.isAlive !== true) return;
+    if (agent.frozenSinceMs !== undefined || (agent.isAway && event.type === 'message')) agent.waiting.push(event);
+    else this.#on(agent, event);
+  }
+
+  /** `members`: frozen. */
+  #open(self: MemberId, members: readonly MemberId[]): Detector {
+    const { module, topologyOf } = this.#init;
+    const { random } = this;
+    return module.open(Object.freeze({ self: frozen(self), members, topologyOf, random }));
+  }
+
+  #start(agent: ModelAgent): void {
+    agent.isStarted = true;
+    agent.isAway = false;
+    this.give(agent.member.position, { type: 'start' });
+    for (const event of agent.waiting.splice(0)) this.give(agent.member.position, event);
+  }
+
+  #thaw(position: Position): void {
+    const agent = this.agent(position);
+    if (!agent.isAlive || agent.frozenSinceMs === undefined || this.nowMs < agent.frozenUntilMs) return;
+    const lagMs = this.nowMs - agent.frozenSinceMs;
+    agent.standstills.push({ sinceMs: agent.frozenSinceMs, untilMs: this.nowMs });
+    agent.frozenSinceMs = undefined;
+    this.#on(agent, { type: 'lag', lagMs });
+    // Timers before messages, as event loops have it.
+    this.#onTimer(agent);
+    for (const event of agent.waiting.splice(0)) if (agent.isAlive) this.#on(agent, event);
+  }
+
+  #on(agent: ModelAgent, event: DetectorEvent): void {
+    const { position } = agent.member;
+    this.trace?.(`${this.nowMs} ${position} < ${JSON.stringify(event)}`);
+    if (event.type === 'gone' && sameMember(event.member, agent.member)) {
+      this.crash(position, 'fenced');
+      return;
+    }
+    progress();
+    agent.told.hear(event);
+    if (event.type === 'gone') this.#suspicions.end(position, event.member.position);
+    const actions: unknown = agent.detector.on(Object.freeze(event), this.nowMs);
+    if (!Array.isArray(actions)) throw new Error(`on ${event.type} it answers with no list of actions`);
+    for (const action of actions as DetectorAction[]) {
+      const { type } = action;
+      const isEarly = !agent.isStarted && event.type !== 'message' && (type === 'send' || type === 'report');
+      if (isEarly) throw new Error(`agent ${position} begins to ${type} before its start, on ${event.type}`);
+      this.#act(agent, action);
+    }
+    this.#arm(agent);
+  }
+
+  #arm(agent: ModelAgent): void {
+    const { dueMs } = agent.detector;
+    if (dueMs === undefined) return;
+    if (!Number.isFinite(dueMs)) throw new Error(`dueMs is a time, got ${dueMs}`);
+    const atMs = Math.max(dueMs, this.nowMs);
+    if (agent.timerMs !== undefined && agent.timerMs <= atMs) return;
+    agent.timerMs = atMs;
+    this.at(atMs, () => {
+      if (agent.timerMs === atMs) agent.timerMs = undefined;
+      this.#onTimer(agent);
+    });
+  }
+
+  #onTimer(agent: ModelAgent): void {
+    for (let times = 0; ; times++) {
+      const { dueMs } = agent.detector;
+      if (!agent.isAlive || agent.frozenSinceMs !== undefined) return;
+      if (dueMs === undefined || dueMs > this.nowMs) break;
+      if (times === DUE_AT_ONCE_MAX) throw new Error(`due at ${dueMs} ms, still due after ${times} calls`);
+      this.#on(agent, { type: 'due' });
+    }
+    this.#arm(agent);
+  }
+
+  #act({ member }: ModelAgent, action: DetectorAction): void {
+    const { position } = member;
+    if (action.type !== 'count') this.trace?.(`${this.nowMs} ${position} > ${JSON.stringify(action)}`);
+    switch (action.type) {
+      case 'send':
+        return this.#send(member, action.to, action.body);
+      case 'report':
+        return this.#report(position, action);
+      case 'suspect':
+        return this.#suspicions.begin(position, action, this.nowMs);
+      case 'trust':
+        return this.#suspicions.end(position, action.member.position);
+      case 'count':
+        if (this.#init.module.metrics[action.metric] === undefined) throw new Error(`no metric ${action.metric}`);
+        if (!(action.value >= 0)) throw new Error(`${action.metric} counts ${action.value}`);
+        this.counted.set(action.metric, (this.counted.get(action.metric) ?? 0) + action.value);
+    }
+  }
+
+  #send(from: MemberId, to: Position, body: unknown): void {
+    const bytes = plainSize(body);
+    if (bytes > BODY_BYTES_MAX) throw new Error(`a body of ${bytes} bytes`);
+    if (to === from.position || this.#agents[to] === undefined) throw new Error(`${from.position} sends to ${to}`);
+    this.messages++;
+    this.onSend?.(from.position, to, body);
+    this.bodyBytes += bytes;
+    if (this.#isCut(from.position, to)) return;
+    const link = from.position * this.#agents.length + to;
+    const atMs = Math.max(this.nowMs + this.#delayMs(), this.#arrivals.get(link) ?? 0);
+    this.#arrivals.set(link, atMs);
+    const receiver = this.agent(to);
+    this.at(atMs, () => {
+      if (!this.#isCut(from.position, to) && this.agent(to) === receiver) {
+        this.give(to, { type: 'message', from, body });
+      }
+    });
+  }
+
+  /** It stood still for so long since then. */
+  #lagMs(by: Position, fromMs: number): number {
+    return this.agent(by).standstills
+      .reduce((sum, { sinceMs, untilMs }) => sum + Math.max(0, untilMs - Math.max(sinceMs, fromMs)), 0);
+  }
+
+  /** When the last message of an agent that died then may come to `by`, which hears it later if it stands still. */
+  #lastHeardMs(by: Position, deathMs: number): number {
+    let lastMs = deathMs + this.#init.latencyBoundMs;
+    for (const { sinceMs, untilMs } of this.agent(by).standstills) {
+      if (sinceMs <= lastMs) lastMs = Math.max(lastMs, untilMs);
+    }
+    return lastMs;
+  }
+
+  #report(by: Position, report: Extract<DetectorAction, { type: 'report' }>): void {
+    const { failed, cause } = report;
+    if (!('position' in failed)) throw new Error('a detector of agents reports a rank');
+    if (failed.position === by) throw new Error(`agent ${by} reports itself`);
+    if (this.agent(by).told.isOver(failed)) {
+      throw new Error(`agent ${by} reports agent ${nameOf(failed)}, of whose end it was told`);
+    }
+    checkReport(report, this.#init.startMs ?? 0, this.nowMs);
+    const death = this.deaths.find(({ member }) => sameMember(member, failed));
+    if (death !== undefined) checkHeard(report, this.#lastHeardMs(by, death.atMs));
+    const sinceMs = this.#suspicions.sinceMs(by, failed.position);
+    if (sinceMs !== undefined) checkSuspected(report, sinceMs, this.#lagMs(by, sinceMs));
+    this.#suspicions.end(by, failed.position);
+    const agent = this.agent(failed.position);
+    const isAlive = agent.isAlive && agent.member.incarnation === failed.incarnation;
+    this.reports.push({ atMs: this.nowMs, by, failed, cause, isAlive });
+    if (failed.position === 0) {
+      this.at(this.nowMs, () => this.crash(by, 'cut off'));
+      return;
+    }
+    for (const other of this.#agents.keys()) this.#tell(by, other, { type: 'gone', member: failed });
+  }
+
+  #tell(from: Position, to: Position, event: DetectorEvent): void {
+    if (this.#isCut(from, to)) return;
+    const bound = this.#init.noticeBoundMs ?? this.#init.latencyBoundMs;
+    this.at(this.nowMs + (from === to ? 0 : this.random() * bound), () => this.give(to, event));
+  }
+
+  #isCut(a: Position, b: Position): boolean {
+    return this.#cut.has(a) !== this.#cut.has(b);
+  }
+
+  /** Often at one of its ends, where mistakes show. */
+  #delayMs(): number {
+    const share = this.below(4) === 0 ? this.below(2) : this.random();
+    return share * this.#init.latencyBoundMs;
+  }
+}
+
+function first(position: Position): MemberId {
+  return { position, incarnation: position === 0 ? 0 : 1 };
+}
+
+function nameOf({ position, incarnation }: MemberId): string {
+  return `${position}#${incarnation}`;
+}
+
+function sameMember(a: MemberId, b: MemberId): boolean {
+  return a.position === b.position && a.incarnation === b.incarnation;
+}

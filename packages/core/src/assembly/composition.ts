@@ -1,0 +1,76 @@
+/**
+ * Composition: what the agents of one process share: the registry's components behind the interface that agents use.
+ * Built by compose.ts; agents never see a container.
+ */
+
+import type {
+  AgentProcess,
+  AgentProcessEvents,
+  AgentStart,
+  BootTree,
+  Bootcom,
+  ErrorManager,
+  FaultModule,
+  HostSpec,
+  Launcher,
+  LauncherProc,
+  NotifierModule,
+  Params,
+  Platform,
+  SpanningTree,
+  StreamSpec,
+  Topology,
+} from '@stci/interface';
+import type { ParamSnapshot } from '../config/params.js';
+import type { SelectedDetector } from '../detector/selected.js';
+import type { BootTreePart } from '../launcher/parent-tree.js';
+import type { Registry } from '../mca/registry.js';
+import type { AgentNode } from '../node/node.js';
+
+/** What is made of plugins outside of the registry. */
+export interface PluginHooks {
+  /** At an agent: the registry of a session with these parameters, if it has more components than its own. */
+  registry?(snapshot: ParamSnapshot): Registry | undefined;
+  /** The files of a copy, as `plugin.copies` has it. */
+  archive?(copy: string): Uint8Array | undefined;
+  /** Throws StciError for the copies of a job that its session does not have. */
+  checkJob?(session: readonly string[], job: readonly string[]): void;
+}
+
+export interface Composition {
+  /** Sees the node of each agent that is made: for checkers. */
+  onNode?(node: AgentNode): void;
+  /** Decodes the parameters that an agent's parent sent. Throws STCI_PARAM_* if they do not match this version's. */
+  paramsOf(encoded: Uint8Array): Params;
+  /** The modules of the agent `name`, selected by its parameters. */
+  scope(name: string, params: Params, platform: Platform): AgentScope;
+}
+
+/** The modules that one agent uses. */
+export interface AgentScope {
+  /** Over the controller and so many hosts. */
+  bootTree(hosts: number, part: BootTreePart): BootTree;
+  streamTree(spec: StreamSpec): SpanningTree;
+  /** The files of a plugin, by its number among the session's; undefined: they are not here. */
+  pluginArchive(index: number): Uint8Array | undefined;
+  launcher(): Launcher;
+  /** The scope's parameters with a job's own. Throws STCI_PARAM_*. */
+  jobParams(own: ParamSnapshot | undefined): Params;
+  /** Of the session, or of a job with these parameters. */
+  errorManager(params: Params): ErrorManager;
+  /** In the session's parameters. */
+  detectors(): readonly SelectedDetector[];
+  notifier(name: string): NotifierModule;
+  /** A kind of fault. Throws STCI_MCA_*. */
+  fault(kind: string): FaultModule;
+  /** A topology as users write it, over so many positions. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
+  topologyOf(text: string, size: number): Topology;
+  bootcom(kind: string): Bootcom;
+  /** Name of the launcherproc for these hosts. Throws if none accepts them. */
+  launchMethod(hosts: readonly HostSpec[]): string;
+  /** The launcherproc itself. Throws if none accepts the hosts. */
+  launcherProc(
+    hosts: readonly HostSpec[],
+    inline: (start: AgentStart, events: AgentProcessEvents) => AgentProcess,
+  ): LauncherProc;
+}

@@ -1,0 +1,29 @@
+/** What the controller is made from, and who watches it. */
+
+import type { JobEvent, StciError } from '@stci/interface';
+import type { AgentScope } from '../assembly/composition.js';
+import type { AgentLauncher } from '../boot/agent-launcher.js';
+import type { ParamSnapshot } from '../config/params.js';
+import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
+import type { AgentNode } from '../node/node.js';
+
+export interface ControllerDeps {
+  readonly node: AgentNode;
+  readonly scope: AgentScope;
+  readonly agentLauncher: AgentLauncher;
+  readonly snapshot: ParamSnapshot;
+  /** Of a session that stays. */
+  readonly observer?: SessionObserver | undefined;
+}
+
+/** Of the start of a session's agents, besides what its jobs are told. */
+export interface SessionObserver {
+  onEvent(event: JobEvent): void;
+  /** All wanted hosts are up. */
+  onReady(): void;
+  onAborted(failures: readonly BootstrapFailure[]): void;
+  /** Slots may be free that were not: after those who had waited for them have been given some. */
+  onRoom(): void;
+  /** A batch system takes the hosts. */
+  onEnding(error: StciError): void;
+}

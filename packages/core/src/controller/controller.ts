@@ -1,0 +1,396 @@
+/**
+ * Controller (STCI paper, II-A): one per session. It has the allocation's agents started along the boot tree, runs any
+ * number of jobs on them, one beside the other, and ends them. What happens to one job is in controller-job.ts.
+ */
+
+import {
+  CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, fromErrorRecord, rootAddress, sessionAddress,
+  type Address, type Allocation, type ErrorRecord, type FailureRecord, type HostIndex, type HostSpec, type JobEvent,
+  type JobId, type JobSpec, type Rank,
+} from '@stci/interface';
+import type { MessageContext } from '../am/message-layer.js';
+import type { AgentScope } from '../assembly/composition.js';
+import { ControllerFailures } from '../failure/controller-failures.js';
+import { checkFailureParts } from '../failure/failure-watch.js';
+import { isGoneFrom, isOnHost } from '../hosts/agents-of-host.js';
+import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
+import { Bootstrap } from '../hosts/bootstrap.js';
+import { Expulsion } from '../hosts/expulsion.js';
+import { HostChanges, type HostsChanged, type RemoveOptions } from '../hosts/host-changes.js';
+import { hostStatus, type HostStatus } from '../hosts/host-status.js';
+import { sessionTree, type SessionTree } from '../hosts/session-tree.js';
+import { TreeMender } from '../hosts/tree-mender.js';
+import type { ControllerJob } from '../jobs/controller-job.js';
+import { JobAdmission } from '../jobs/job-admission.js';
+import { cutOffRecord, lossOf } from '../jobs/job-failures.js';
+import { creditBytes } from '../jobs/job-launch.js';
+import { listenForJobs } from '../jobs/job-messages.js';
+import type { JobSession } from '../jobs/job-session.js';
+import type { LossReport, MendAction } from '../membership/mender.js';
+import type { MembershipTable } from '../membership/table.js';
+import type { SessionFailure } from '../messages/failure-shapes.js';
+import type { Launch, MessageBody } from '../messages/messages.js';
+import type { AgentNode } from '../node/node.js';
+import { OverlayControl } from '../overlay/overlay-control.js';
+import { AllocationEnd } from './allocation-end.js';
+import type { ControllerDeps } from './controller-contracts.js';
+
+export class Controller implements JobSession {
+  readonly node: AgentNode;
+  readonly scope: AgentScope;
+  readonly #deps: ControllerDeps;
+  readonly #expulsion: Expulsion;
+  readonly overlayControl: OverlayControl;
+  readonly failures: ControllerFailures;
+  readonly allocationEnd: AllocationEnd;
+  #allocation: Allocation | undefined;
+  #tree: SessionTree | undefined;
+  #bootstrap: Bootstrap | undefined;
+  /** Once all wanted hosts are up or left out. */
+  #mender: TreeMender | undefined;
+  #changes: HostChanges | undefined;
+  /** Why the launch of the session's agents was aborted. */
+  #aborted: readonly BootstrapFailure[] | undefined;
+  readonly #jobs = new Map<JobId, ControllerJob>();
+  readonly #admission = new JobAdmission(
+    () => this.#bootstrap as Bootstrap, () => this.#mender !== undefined, () => this.#jobs.values());
+  #lastJob = 0;
+  /** Told of root agents that are gone for good, by host; and of session agents: of a job, or one of them. */
+  onGone: (gone: { readonly host?: HostIndex; readonly job?: JobId }) => void = () => undefined;
+
+  constructor(deps: ControllerDeps) {
+    this.#deps = deps;
+    this.node = deps.node;
+    this.scope = deps.scope;
+    this.#expulsion = new Expulsion({
+      node: deps.node,
+      bootstrap: () => this.#bootstrap,
+      // During the bootstrap, the agents that start hosts report their loss.
+      onLost: (agent, job, error) => this.#mender !== undefined && this.#onExpelled(agent, job, error),
+    });
+    this.overlayControl = new OverlayControl(deps.node, deps.scope, {
+      hostName: (host) => this.hostName(host),
+      onWarning: (text) => this.#emit({ type: 'warning', text }),
+    });
+    this.failures = new ControllerFailures({
+      node: deps.node, scope: deps.scope, overlay: this.overlayControl.overlay,
+      table: () => this.table,
+      hostName: (host) => this.hostName(host),
+      sessionAgents: () => [...this.#jobs.values()].flatMap((job) => job.agents),
+      declare: (host, incarnation, declared) => this.#mender?.declare(host, incarnation, declared),
+      onRecord: (record) => this.#onRecord(record),
+      emit: (event) => this.#emit(event),
+    });
+    this.allocationEnd = new AllocationEnd({
+      clock: deps.node.platform.clock, bootstrap: () => this.#bootstrap, jobs: () => [...this.#jobs.values()],
+      expel: (host, parent, reason) => this.#mender?.expel(host, parent, reason),
+      onEnding: (error) => deps.observer?.onEnding(error),
+    });
+    this.#listen();
+    // What is sent to a host that is being linked again waits for a route.
+    this.node.messages.isGone = (agent) => this.#mender === undefined || isGoneFrom(this.table, agent);
+  }
+
+  get table(): MembershipTable | undefined {
+    return this.#bootstrap?.table;
+  }
+
+  hostName(host: HostIndex): string {
+    return (this.#bootstrap as Bootstrap).hostName(host);
+  }
+
+  get jobs(): readonly JobId[] {
+    return [...this.#jobs.keys()];
+  }
+
+  hostOf(job: JobId, rank: Rank): HostIndex | undefined {
+    return this.#jobs.get(job)?.hostOf(rank);
+  }
+
+  get stays(): boolean {
+    return this.#deps.observer !== undefined;
+  }
+
+  /** Starts the agents of all hosts. Throws StciError if they cannot be started; nothing has been started then. */
+  open(allocation: Allocation): void {
+    if (this.#allocation !== undefined) throw new StciError('STCI_JOB_INVALID', 'The session is open already');
+    const { hosts, spares } = allocation;
+    if (hosts.length === 0) throw new StciError('STCI_JOB_INVALID', 'Expected at least one host, got none');
+    const { scope, agentLauncher, snapshot } = this.#deps;
+    agentLauncher.plan([...hosts, ...spares]);
+    checkFailureParts(scope, this.node.params, hosts.length, this.stays);
+    this.overlayControl.check(hosts, spares);
+    const tree = sessionTree(scope, hosts, this.node.params);
+    this.#tree = tree;
+    this.#allocation = allocation;
+    const errorManager = scope.errorManager(this.node.params);
+    this.#bootstrap = new Bootstrap(
+      { node: this.node, agentLauncher, tree, errorManager, hosts, spares, stays: this.stays, snapshot },
+      {
+        emit: (event) => this.#emit(event),
+        onReady: () => this.#onReady(),
+        onAborted: (failures) => this.#onAborted(failures),
+        onLost: (report, error) => this.#onLinkLost(report, error),
+        onStartFailed: (failure) => this.failures.onStartFailed(failure),
+        onLaunchEnding: (host, reason) => this.failures.onLaunchEnding(host, reason),
+        onStarting: (host) => {
+          this.#expulsion.forgive(host);
+          this.#mender?.onStarting(host);
+        },
+        onGivenUp: (host, parent) => this.#mender?.expel(host, parent, 'its start was given up'),
+        onExited: (host) => this.#mender?.exited(host),
+        onEnding: (error) => this.allocationEnding(error),
+      },
+    );
+    this.#bootstrap.start();
+  }
+
+  /** Ends all agents; calls `done` when none is left. */
+  stop(done: () => void): void {
+    this.#admission.close();
+    for (const job of this.#jobs.values()) job.close();
+    this.failures.stop();
+    this.allocationEnd.close();
+    if (this.#bootstrap === undefined) return done();
+    this.#changes?.close();
+    this.#changes = undefined;
+    this.overlayControl.close();
+    this.node.messages.sendSubtree('session.end', {}, 0);
+    this.#mender?.finish();
+    // Orphans are linked again to be stopped: nothing else would end them before their lease is over.
+    const settle = (settled: () => void): void => this.#mender === undefined ? settled() : this.#mender.settle(settled);
+    this.#bootstrap.stop(settle, () => {
+      // Over a slow link, a goodbye takes longer: nobody is left to hear it.
+      for (const link of this.node.router.links()) if (link.role === 'overlay') link.destroy('all agents have ended');
+      done();
+    });
+  }
+
+  /** A batch system takes the hosts, in its words: no job is started any more, and those that run end. */
+  allocationEnding(error: ErrorRecord): void {
+    this.allocationEnd.begin(error);
+  }
+
+  /** For `stci ps`. */
+  hosts(): readonly HostStatus[] {
+    return this.#bootstrap === undefined ? [] : hostStatus(this.#bootstrap, this.slotsTaken());
+  }
+
+  get spares(): readonly string[] {
+    return this.#bootstrap?.recovery.spares.map(({ name }) => name) ?? [];
+  }
+
+  /** As HostChanges.add. */
+  addHosts(specs: readonly HostSpec[], done: HostsChanged): void {
+    this.#hostChanges.add(specs, done);
+  }
+
+  /** As HostChanges.remove. */
+  removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void {
+    this.#hostChanges.remove(names, options, done);
+  }
+
+  get #hostChanges(): HostChanges {
+    if (this.#changes !== undefined) return this.#changes;
+    const isStarting = this.#mender === undefined;
+    const text = isStarting ? 'The hosts of the session are being started. Try again.' : 'Its agents have ended.';
+    throw new StciError('STCI_SESSION_REFUSED', text);
+  }
+
+  takeOverdue(): readonly string[] {
+    if (!this.stays) this.failures.onLaunchTimeout();
+    return (this.#bootstrap as Bootstrap).missing;
+  }
+
+  slotsTaken(job?: JobId): readonly number[] {
+    const others = [...this.#jobs.values()].filter((other) => other.job !== job && !this.#admission.isWaiting(other));
+    const hosts = this.#bootstrap?.hosts ?? [];
+    if (others.length === 0) return [];
+    return hosts.map((_, host) => others.reduce((sum, other) => sum + other.recovery.slotsOn(host), 0));
+  }
+
+  awaitsSlots(job: JobId): boolean {
+    return this.#admission.awaitsSlots(job);
+  }
+
+  get members(): JobSession['members'] {
+    return this.#bootstrap as Bootstrap;
+  }
+
+  passLaunch(launch: Launch, job: JobId): void {
+    (this.#bootstrap as Bootstrap).below.passLaunch(launch, job);
+  }
+
+  onOver(job: JobId, launched: boolean): void {
+    this.#admission.drop(this.#jobs.get(job) as ControllerJob);
+    this.#jobs.delete(job);
+    this.onGone({ job });
+    this.node.messages.closeJob(job);
+    if (launched) this.#bootstrap?.below.passClose(job);
+    this.#changes?.onJobOver();
+    if (this.#jobs.size > 0) this.placeSoon();
+  }
+
+  #listen(): void {
+    const { messages } = this.node;
+    messages.on('session.open', (allocation) => this.open(allocation));
+    messages.on('job.submit', ({ spec }, { source }) => ({ job: this.#submit(spec, source) }));
+    messages.on('job.control', (control, { source, job }) => this.#jobOf(source, job)?.onControl(control));
+    messages.on('agent.up', (up) => this.#bootstrap?.onUp(up));
+    messages.on('agent.failed', (found, from) => {
+      this.#onAgentFailed(found, from, this.#expulsion.acceptReport(from, found));
+    });
+    messages.on('agent.ending', ({ host }) => this.allocationEnd.onHost(host));
+    listenForJobs(messages, (job) => this.#jobs.get(job));
+  }
+
+  /** Throws StciError if the job cannot be run; nothing has been started then. */
+  #submit(spec: JobSpec, owner: Address): JobId {
+    if (this.#allocation === undefined) throw new StciError('STCI_JOB_INVALID', 'The session has no hosts yet');
+    if (this.#lastJob === JOB_MAX) {
+      throw new StciError('STCI_JOB_INVALID', `A session runs at most ${JOB_MAX} jobs: stop it and start another`);
+    }
+    this.allocationEnd.check();
+    const { job, begin } = this.#admission.admit({ session: this, job: this.#lastJob + 1, spec, owner });
+    this.#lastJob = job.job;
+    this.#jobs.set(job.job, job);
+    job.start();
+    if (this.#mender !== undefined) begin();
+    else if (this.#aborted !== undefined) job.onAborted(this.#aborted);
+    return job.job;
+  }
+
+  /** Without a number: the one that this front-end submitted last. */
+  #jobOf(owner: Address, job: JobId): ControllerJob | undefined {
+    if (job !== 0) return this.#jobs.get(job);
+    return [...this.#jobs.values()].reverse().find((each) => each.owner === owner);
+  }
+
+  #onReady(): void {
+    const bootstrap = this.#bootstrap as Bootstrap;
+    const { table, below } = bootstrap;
+    this.#mender = new TreeMender({ node: this.node, table, below, hosts: bootstrap }, {
+      onLost: (lost) => this.#onHostLost(lost),
+      onMended: (hosts, isNew) => {
+        if (isNew) this.failures.onMended(hosts[0] as HostIndex, table.get(hosts[0] as HostIndex).parent);
+        this.#onMended(hosts);
+      },
+      onKept: () => this.placeSoon(),
+    });
+    this.#changes = new HostChanges({
+      node: this.node,
+      bootstrap,
+      jobs: () => this.#jobs.values(),
+      expel: (host, parent, reason) => this.#mender?.expel(host, parent, reason),
+      checkSize: (size) => {
+        this.#tree?.checkSize(size);
+        creditBytes(this.node.params, size);
+        checkFailureParts(this.scope, this.node.params, size, true);
+      },
+    });
+    this.overlayControl.start(table);
+    this.failures.start();
+    this.#deps.observer?.onReady();
+    // A launch says the same.
+    if (this.#jobs.size === 0) this.node.messages.sendSubtree('session.ready', {}, 0);
+    const { hosts, leftOut } = this.#admission.places;
+    for (const job of [...this.#jobs.values()]) job.onReady(hosts, leftOut);
+  }
+
+  #onAborted(failures: readonly BootstrapFailure[]): void {
+    this.#aborted = failures;
+    this.#deps.observer?.onAborted(failures);
+    for (const job of [...this.#jobs.values()]) job.onAborted(failures);
+  }
+
+  /** Hosts have been linked again: what may have been lost on the way to them is sent again. */
+  #onMended(hosts: readonly HostIndex[]): void {
+    const mended = new Set(hosts);
+    this.node.messages.resend((agent) => isOnHost(agent, mended));
+    const owners = new Set([...this.#jobs.values()].map((job) => job.owner));
+    for (const owner of owners) this.node.messages.send(owner, 'tree.resend', { hosts: [...hosts] });
+    for (const job of this.#jobs.values()) job.onMended(mended);
+    const jobs = { last: this.#lastJob, running: [...this.#jobs.keys()] };
+    this.node.messages.send(rootAddress(hosts[0] as HostIndex), 'session.jobs', jobs);
+    this.placeSoon();
+  }
+
+  /** A root agent's failure is the bootstrap's, or the tree's; a session agent's is its job's. */
+  #onAgentFailed(found: MessageBody<'agent.failed'>, { source, job }: MessageContext, error: StciError): void {
+    const { agent, incarnation, evidence } = found;
+    if (addressKind(agent) !== 'root') return this.#onSessionLost(agent, job, error, found.session);
+    const reporter = source === CONTROLLER ? undefined : addressIndex(source);
+    this.#bootstrap?.onFailed({ host: addressIndex(agent), reporter, incarnation, evidence, error });
+  }
+
+  /** Its link is being closed, and it is not linked again. */
+  #onExpelled(agent: Address, job: JobId, error: StciError): void {
+    if (addressKind(agent) !== 'root') return this.#onSessionLost(agent, job, error);
+    const { host, parent, incarnation } = (this.#bootstrap as Bootstrap).table.get(addressIndex(agent));
+    this.#onLinkLost({ host, reporter: parent, incarnation, evidence: 'exited', text: error.message }, error);
+  }
+
+  #onLinkLost(report: LossReport, error: StciError): void {
+    this.#mender?.lost({ ...report, news: { error, wallMs: this.node.platform.clock.wallMs() } });
+  }
+
+  #onSessionLost(agent: Address, job: JobId, error: StciError, session?: SessionFailure): void {
+    this.onGone({ host: addressIndex(agent), job });
+    this.#jobs.get(job)?.onHostsLost([{ ...lossOf(addressIndex(agent), error), kind: 'session-lost', session }]);
+  }
+
+  /** A host is given up: for the loss of its own link, or because nobody reached it when the one above was lost. */
+  #onHostLost({ host, cause, report, declared }: MendAction & { readonly type: 'lost' }): void {
+    const bootstrap = this.#bootstrap as Bootstrap;
+    const { hosts, lateStarts } = bootstrap;
+    const own = declared?.error ?? report?.news?.error;
+    const loss = own === undefined
+      ? ({ host, kind: 'agent-lost', error: cutOffRecord(hosts, host, cause) } as const)
+      : lossOf(host, own);
+    this.onGone({ host });
+    this.allocationEnd.onLost();
+    this.overlayControl.onLost(host);
+    this.node.messages.drop(rootAddress(host));
+    this.node.messages.drop(sessionAddress(host));
+    if (this.#changes?.onLost(host) === true) return this.failures.onLeft(host);
+    this.failures.onHostLost(host, fromErrorRecord(loss.error), report, declared?.notice);
+    // No job has been given it.
+    if (lateStarts.has(host)) return lateStarts.fail(host, fromErrorRecord(loss.error), undefined);
+    const phase = (this.slotsTaken()[host] ?? 0) > 0 ? 'running' : 'idle';
+    for (const job of [...this.#jobs.values()]) job.onHostsLost([loss]);
+    bootstrap.decide(host, phase, 'agent-lost', fromErrorRecord(loss.error));
+  }
+
+  /** Of a tool, its job is told; of a host, in a session that stays, the jobs that had ranks there. */
+  #onRecord(record: FailureRecord): void {
+    const event = { type: 'failure-record', record } as const;
+    this.#deps.observer?.onEvent(event);
+    const { subject, lostRanks } = record;
+    for (const job of this.#jobs.values()) {
+      const isOwn = subject.kind === 'host' ? !this.stays : subject.job === job.job;
+      if (isOwn || lostRanks.some((lost) => lost.job === job.job)) job.emit(event);
+    }
+  }
+
+  /** Jobs that run are told what is done about lost hosts; that one is left out, they know from their own failures. */
+  #emit(event: JobEvent): void {
+    if (event.type === 'host-up' && this.#mender !== undefined) {
+      this.overlayControl.onUp(event.host);
+      this.failures.onUp(event.host);
+    }
+    if (event.type === 'recovery') this.failures.onRecovery(event);
+    this.#deps.observer?.onEvent(event);
+    const isLeftOut = event.type === 'recovery' && event.action === 'leave-out';
+    const isForAll = this.#mender !== undefined && !isLeftOut;
+    for (const job of this.#jobs.values()) if (isForAll || job.isLaunching) job.emit(event);
+    if (event.type === 'host-up' || isLeftOut) this.placeSoon();
+  }
+
+  placeSoon(): void {
+    this.node.platform.clock.soon(() => {
+      for (const job of this.#jobs.values()) job.recovery.place();
+      this.#admission.onHostsChanged();
+      this.#deps.observer?.onRoom();
+    });
+  }
+}

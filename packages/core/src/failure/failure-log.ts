@@ -1,0 +1,80 @@
+/**
+ * Records of failures, at the controller, as they are told: each when it is due, and all that concern a job before the
+ * job is over. Agents tell at leisure when they have heard of a failure; before a job is over they are asked to.
+ */
+
+import type { FailedSubject, FailureNotice, FailureRecord, Timer } from '@stci/interface';
+import type { AgentNode } from '../node/node.js';
+import { requestAll, type AgentOfJob } from '../node/request-all.js';
+import { FailureRecords, type RecordNames } from './records.js';
+
+/** A job waits so long at most for an agent that does not answer. */
+export const ENDING_MS = 300;
+
+type IsMeant = (subject: FailedSubject) => boolean;
+
+export interface FailureLogInit {
+  readonly node: AgentNode;
+  /** Root agents that live and are told of failures. */
+  agents(): readonly AgentOfJob[];
+  onRecord(record: FailureRecord): void;
+}
+
+export class FailureLog {
+  readonly #init: FailureLogInit;
+  readonly records = new FailureRecords();
+  /** Jobs that wait to be over. */
+  readonly #endings = new Set<() => void>();
+  #timer: Timer | undefined;
+  #isStopped = false;
+
+  constructor(init: FailureLogInit) {
+    this.#init = init;
+  }
+
+  /** As FailureRecords.add. */
+  add(notice: FailureNotice, names: RecordNames, isProvisional = false): void {
+    this.records.add(notice, names, this.#nowMs, isProvisional);
+    this.flush();
+  }
+
+  /** It is decided that it is one. */
+  release(subject: FailedSubject): void {
+    this.records.release(subject, this.#nowMs);
+    this.flush();
+  }
+
+  /** Tells what is due, and the records that `isDue` accepts. */
+  flush(isDue: IsMeant = () => false): void {
+    for (const record of this.records.take(this.#nowMs, isDue)) this.#init.onRecord(record);
+    this.#timer?.cancel();
+    const { dueMs } = this.records;
+    if (dueMs === undefined || this.#isStopped) return;
+    this.#timer = this.#init.node.platform.clock.after(Math.max(0, dueMs - this.#nowMs), () => this.flush());
+  }
+
+  /** Calls `done` when those that `isDue` accepts are told. `isSpread`: all agents are told of the failure. */
+  onEnding(isDue: IsMeant, isSpread: IsMeant, done: () => void): void {
+    const agents = this.#init.agents();
+    const end = (): void => {
+      if (!this.#endings.delete(end)) return;
+      this.flush(isDue);
+      done();
+    };
+    this.#endings.add(end);
+    const isAwaited = this.records.isAwaited((subject) => isDue(subject) && isSpread(subject), agents.length);
+    if (this.#isStopped || !isAwaited) return end();
+    requestAll(this.#init.node, agents, { name: 'failure.told', body: {}, timeoutMs: ENDING_MS, onDone: end });
+  }
+
+  /** The session ends: what is recorded is told. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const end of [...this.#endings]) end();
+    this.flush(() => true);
+  }
+
+  get #nowMs(): number {
+    return this.#init.node.platform.clock.nowMs();
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * Probes of hosts by the controller: an agent, and those above it in the boot tree, are asked for an answer. Messages
+ * may follow the tree: hosts below one that stands still seem silent, too; and those below a link that is cut, while
+ * the agent at its lower end answers by the overlay. That one asks them, too.
+ */
+
+import {
+  bootHost, bootPosition, type Address, type HostIndex, type MemberId, type Timer,
+} from '@stci/interface';
+import type { MembershipTable } from '../membership/table.js';
+import type { AgentNode } from '../node/node.js';
+import { addressAt } from '../overlay/members.js';
+import { probeMs } from '../overlay/probe-time.js';
+
+export interface HostProbesInit {
+  readonly node: AgentNode;
+  table(): MembershipTable;
+  /** Agents may answer by another way than the tree. */
+  hasOverlay(): boolean;
+}
+
+/** `first`: on the way from the controller, that did not answer; undefined: all did. `isSilent`: nor did the host. */
+type Done = (first: MemberId | undefined, isSilent: boolean) => void;
+
+interface Probe {
+  readonly member: MemberId;
+  readonly done: Done;
+  /** It is not repeated after that. */
+  readonly untilMs: number;
+  /** The last answers come at this time at the latest. */
+  readonly endMs: number;
+  /** One above answered late, or not at all: it may have stood still, and those below had little time. */
+  isOnceMore: boolean;
+}
+
+/** What has been found since those on the way were asked. */
+interface Round {
+  readonly way: readonly MemberId[];
+  readonly silent: Set<MemberId>;
+  /** As `#isSteady`, when they were asked. */
+  readonly wasSteady: boolean;
+  /** One answered in the second half of the time. */
+  isLate: boolean;
+  /** One that had answered was silent when it was asked again. */
+  hasGone: boolean;
+}
+
+/** Questions for the controller that one agent has open at a time: further ones are dropped. */
+const QUESTIONS_MAX = 1024;
+
+/** At a root agent: asks other agents for the controller, which may be cut off from them. */
+export function answerProbes(node: AgentNode): void {
+  const { messages, params } = node;
+  let open = 0;
+  messages.on('probe.ask', ({ probe, agent }, { source }) => {
+    if (open >= QUESTIONS_MAX) return;
+    open += 1;
+    messages.request(agent, 'agent.echo', 0, (error) => {
+      open -= 1;
+      if (error === undefined) messages.post(source, 'probe.answered', { probe, agent });
+    }, { timeoutMs: probeMs(params) });
+  });
+}
+
+export class HostProbes {
+  readonly #init: HostProbesInit;
+  /** Incarnations that are being asked. */
+  readonly #open = new Map<HostIndex, number>();
+  readonly #timers = new Set<Timer>();
+  /** What is done about the answers that agents have got for this one, by probe. */
+  readonly #answers = new Map<number, (agent: Address, from: Address) => void>();
+  #probes = 0;
+  #isStopped = false;
+
+  constructor(init: HostProbesInit) {
+    this.#init = init;
+    init.node.messages.on('probe.answered', ({ probe, agent }, { source }) =>
+      this.#answers.get(probe)?.(agent, source));
+  }
+
+  /** Nothing is asked any more. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const timer of this.#timers) timer.cancel();
+  }
+
+  isOpen({ position, incarnation }: MemberId): boolean {
+    return this.#open.get(bootHost(position)) === incarnation;
+  }
+
+  probe(member: MemberId, done: Done): void {
+    const { params, platform: { clock } } = this.#init.node;
+    this.#open.set(bootHost(member.position), member.incarnation);
+    this.#ask({ member, done, untilMs: clock.nowMs() + params.int('bootcom.lease'), endMs: 0, isOnceMore: false });
+  }
+
+  #ask(probe: Probe): void {
+    const { params, platform: { clock } } = this.#init.node;
+    const host = bootHost(probe.member.position);
+    const way = this.#wayTo(host);
+    const id = ++this.#probes;
+    const timeoutMs = probeMs(params);
+    const endMs = clock.nowMs() + timeoutMs;
+    const wasSteady = this.#isSteady(way, host);
+    const round: Round = { way, silent: new Set(way), wasSteady, isLate: false, hasGone: false };
+    const awaited = new Set(way);
+    const onSettled = (one: MemberId, hasAnswered: boolean): void => {
+      if (!awaited.delete(one)) return;
+      if (hasAnswered) round.silent.delete(one);
+      if (awaited.size > 0) return;
+      cancel();
+      this.#answers.delete(id);
+      this.#onSettled({ ...probe, endMs }, round);
+    };
+    const cancel = this.#after(timeoutMs / 2, () => {
+      const first = way.findIndex((one) => round.silent.has(one));
+      const above = way[first - 1];
+      if (above === undefined) return;
+      // It may have died since, and with it the answer of the next.
+      awaited.add(above);
+      this.#echo(above, timeoutMs / 2, (hasAnswered) => {
+        round.hasGone ||= !hasAnswered;
+        onSettled(above, hasAnswered);
+      });
+      if (this.#init.hasOverlay()) this.#askAround(id, above, way.slice(first), (one) => onSettled(one, true));
+    });
+    for (const one of way) {
+      this.#echo(one, timeoutMs, (hasAnswered) => {
+        round.isLate ||= hasAnswered && clock.nowMs() > endMs - timeoutMs / 2;
+        onSettled(one, hasAnswered);
+      });
+    }
+  }
+
+  #echo({ position }: MemberId, timeoutMs: number, done: (hasAnswered: boolean) => void): void {
+    const onReply = (error: unknown): void => done(error === undefined);
+    this.#init.node.messages.request(addressAt(position), 'agent.echo', 0, onReply, { timeoutMs });
+  }
+
+  /** The last agent that answers, by the overlay maybe, asks those below it: of the tree a link above it may be cut. */
+  #askAround(
+    probe: number, by: MemberId, silent: readonly MemberId[], onAnswer: (one: MemberId) => void,
+  ): void {
+    const asked = addressAt(by.position);
+    const below = new Map(silent.map((one) => [addressAt(one.position), one]));
+    this.#answers.set(probe, (agent, from) => {
+      const one = from === asked ? below.get(agent) : undefined;
+      if (one !== undefined) onAnswer(one);
+    });
+    for (const agent of below.keys()) this.#init.node.messages.post(asked, 'probe.ask', { probe, agent });
+  }
+
+  #onSettled(probe: Probe, { way, silent, wasSteady, isLate, hasGone }: Round): void {
+    const { member, done, untilMs, endMs } = probe;
+    const { clock } = this.#init.node.platform;
+    const host = bootHost(member.position);
+    const first = way.find((each) => silent.has(each));
+    // One that was linked meanwhile may have got the question too late to answer it in time.
+    const isSteady = wasSteady && this.#isSteady(way, host);
+    const isAbove = first !== undefined && first.position !== member.position;
+    const isOnceMore = !probe.isOnceMore && (isLate || isAbove);
+    const isAgain = first !== undefined && this.#isThere(member)
+      && (isOnceMore || ((hasGone || !isSteady) && clock.nowMs() < untilMs));
+    if (isAgain) {
+      // Not at once: that nothing leads to an agent is answered without delay.
+      const next = { ...probe, isOnceMore: probe.isOnceMore || isOnceMore };
+      if (!this.#isStopped) this.#after(Math.max(0, endMs - clock.nowMs()), () => this.#ask(next));
+      return;
+    }
+    if (this.isOpen(member)) this.#open.delete(host);
+    done(first, silent.has(way.at(-1) as MemberId));
+  }
+
+  /** Returns what cancels it. */
+  #after(delayMs: number, call: () => void): () => void {
+    const timer = this.#init.node.platform.clock.after(delayMs, () => {
+      this.#timers.delete(timer);
+      call();
+    });
+    this.#timers.add(timer);
+    return () => {
+      timer.cancel();
+      this.#timers.delete(timer);
+    };
+  }
+
+  /** From the one below the controller to this host's. */
+  #wayTo(host: HostIndex): MemberId[] {
+    const table = this.#init.table();
+    const way: HostIndex[] = [host];
+    for (let at = table.get(host).parent; at !== undefined; at = table.get(at).parent) way.unshift(at);
+    return way.map((at) => ({ position: bootPosition(at), incarnation: table.get(at).incarnation }));
+  }
+
+  #isThere({ position, incarnation }: MemberId): boolean {
+    const [host, table] = [bootHost(position), this.#init.table()];
+    return !table.isGone(host) && table.get(host).incarnation === incarnation;
+  }
+
+  /**
+   * Whether the way is what it was, and no agent on it is just being linked to another, or asked after itself: what did
+   * not come back through such says nothing about those below. One above may have answered over a link of the overlay,
+   * while the tree leads to it no more.
+   */
+  #isSteady(way: readonly MemberId[], host: HostIndex): boolean {
+    const { table } = this.#init;
+    const now = this.#wayTo(host);
+    if (way.slice(0, -1).some((above) => this.isOpen(above))) return false;
+    return now.length === way.length && way.every(({ position, incarnation }, i) => {
+      const isSame = position === now[i]?.position && incarnation === now[i]?.incarnation;
+      return isSame && table().get(bootHost(position)).state === 'up';
+    });
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * Failures at a root agent: the watch of its detectors, once the controller has named the members; what its session
+ * agents report of their tools; and the star, which tells them of what failed elsewhere.
+ */
+
+import {
+  addressIndex, sessionAddress, subjectKey, type FailureNotice, type HostIndex, type JobId, type MemberId,
+  type Timer, CONTROLLER,
+} from '@stci/interface';
+import type { AgentScope } from '../assembly/composition.js';
+import type { ToolFailure } from '../messages/failure-shapes.js';
+import type { MetricStore } from '../metrics/store.js';
+import type { AgentNode } from '../node/node.js';
+import type { Overlay } from '../overlay/contracts.js';
+import { addressAt, positionOf } from '../overlay/members.js';
+import { bindFailureWatch, openFailureWatch, openMetrics, startFailureWatch } from './failure-watch.js';
+import { memberOf } from './notice.js';
+import type { FailureWatch } from './watch.js';
+
+/** When the controller learns that this agent was told: after all have been told, and many at once, or if it asks. */
+const SEEN_MS = 250;
+
+export interface RootFailuresInit {
+  readonly node: AgentNode;
+  readonly scope: AgentScope;
+  readonly overlay: Overlay;
+  /** Jobs that have a session agent here. */
+  jobs(): Iterable<JobId>;
+  /** This agent is dead to the others. */
+  fence(reason: string): void;
+  /** This agent does not hear the controller: its parent's link is of no use. */
+  cutOff(reason: string): void;
+  /** Nor where its parent is dead, whose link may be open still: another agent may link to this one. */
+  parentGone(): void;
+}
+
+export class RootFailures {
+  readonly #init: RootFailuresInit;
+  readonly #host: HostIndex;
+  readonly metrics: MetricStore;
+  #watch: FailureWatch | undefined;
+  /** Jobs whose programs here want to know. */
+  #interested = new Set<JobId>();
+  #seen: [string, number][] = [];
+  /** Agents among those that were seen, which nobody has refuted since. */
+  #gone: MemberId[] = [];
+  #seenTimer: Timer | undefined;
+
+  constructor(init: RootFailuresInit) {
+    this.#init = init;
+    this.metrics = openMetrics(init.scope);
+    const { messages, identity } = init.node;
+    this.#host = addressIndex(identity.self);
+    messages.on('failure.watch', ({ members }) => this.#start(expandMembers(members)));
+    messages.on('failure.report', ({ ranks }, { job }) => this.#onToolsFailed(job, ranks));
+    messages.on('failure.interest', (_body, { job }) => this.#onInterest(job));
+    messages.on('failure.told', () => this.#tellSeen());
+    messages.on('agent.metrics', () => this.metrics.rows());
+    messages.on('failure.verdict', (verdict) => {
+      this.#gone = this.#gone.filter(({ position }) => position !== verdict.member.position);
+      this.#watch?.onVerdict(verdict);
+    });
+    bindFailureWatch(init.node, () => this.#watch);
+  }
+
+  /** The session, or this agent, ends: whoever goes now is no failure. */
+  stop(): void {
+    this.#watch?.stop();
+    this.#seenTimer?.cancel();
+  }
+
+  /** The parent is linked again. */
+  onMended(): void {
+    this.#watch?.onLinked();
+  }
+
+  /** It is reported as dead, and nobody has refuted that. */
+  isParentDoubted(): boolean {
+    const parent = positionOf(this.#init.node.router.parentLink?.peer ?? CONTROLLER);
+    return parent !== undefined && this.#watch?.believesDead(parent) === true;
+  }
+
+  #start(members: readonly MemberId[]): void {
+    const { node, scope, overlay, fence, cutOff, parentGone } = this.#init;
+    this.#watch ??= openFailureWatch(node, scope, overlay, this.metrics, {
+      onNotice: (notice, news) => news === 'new' && this.#onNotice(notice),
+      onGone: ({ position }) => {
+        if (node.router.parentLink?.peer === addressAt(position)) parentGone();
+      },
+      onFenced: fence,
+      onCutOff: cutOff,
+    });
+    startFailureWatch(node, scope, this.#watch, members);
+  }
+
+  #onToolsFailed(job: JobId, ranks: readonly ToolFailure[]): void {
+    for (const { rank, attempt, ...found } of ranks) {
+      this.#watch?.report({ ...found, subject: { kind: 'tool', host: this.#host, job, rank, attempt } });
+    }
+  }
+
+  /** All agents tell each other from now on; until then the controller tells. */
+  #onInterest(job: JobId): void {
+    const { node, jobs } = this.#init;
+    this.#interested = new Set([...jobs()].filter((each) => each === job || this.#interested.has(each)));
+    node.messages.send(CONTROLLER, 'failure.interest', {});
+  }
+
+  #onNotice(notice: FailureNotice): void {
+    const { node } = this.#init;
+    const { subject } = notice;
+    for (const job of this.#interested) {
+      const link = node.router.link(sessionAddress(this.#host), job);
+      const isOfJob = subject.kind === 'host' || subject.job === job;
+      if (isOfJob && link !== undefined) node.messages.sendNeighbour(link, 'failure.notice', { notice }, job);
+    }
+    this.#seen.push([subjectKey(subject), node.platform.clock.wallMs()]);
+    const member = memberOf(subject);
+    if (member !== undefined) this.#gone.push(member);
+    this.#seenTimer ??= node.platform.clock.after(SEEN_MS, () => this.#tellSeen());
+  }
+
+  #tellSeen(): void {
+    this.#seenTimer?.cancel();
+    this.#seenTimer = undefined;
+    if (this.#seen.length === 0) return;
+    const told = { seen: this.#seen.splice(0), members: this.#gone.splice(0) };
+    this.#init.node.messages.send(CONTROLLER, 'failure.seen', told);
+  }
+}
+
+/** `[position, count, incarnation]` of each run. */
+function expandMembers(runs: readonly (readonly [number, number, number])[]): MemberId[] {
+  return runs.flatMap(([first, count, incarnation]) =>
+    Array.from({ length: count }, (_, i) => ({ position: first + i, incarnation })));
+}

@@ -1,0 +1,381 @@
+/**
+ * Bootstrap: brings up agents on all hosts of an allocation (STCI paper, III-B). The error manager decides on every
+ * failure; the agent that starts the host in the boot tree carries the action out. The phase ends when every host is up
+ * or left out, or when the error manager ends it. Before that end, further failures are collected for a while, so that
+ * they are reported together.
+ */
+
+import {
+  CONTROLLER,
+  StciError,
+  assert,
+  rootAddress,
+  sessionAddress,
+  toErrorRecord,
+  type FailureKind,
+  type HostIndex,
+  type HostSpec,
+  type SessionContext,
+  type Timer,
+} from '@stci/interface';
+import { BootSubtree } from '../boot/boot-subtree.js';
+import type { ChildFailure } from '../boot/child.js';
+import { StartedTogether } from '../boot/started-together.js';
+import { failureBy } from '../job/exit-rule.js';
+import { foldSorted } from '../job/hostset.js';
+import { encodeParams } from '../launcher/boot-details.js';
+import { newLogin, type HostLogin } from '../launcher/host-login.js';
+import { MembershipTable, type ParentHost } from '../membership/table.js';
+import type { MessageBody } from '../messages/messages.js';
+import type { BootstrapEvents, BootstrapFailure, BootstrapInit, RootFailure } from './bootstrap-contracts.js';
+import { FailureCounts } from './failure-counts.js';
+import { HostRecovery } from './host-recovery.js';
+import { HostStarts, type HostStarted } from './host-starts.js';
+import { startCause } from './loss-notices.js';
+
+export class Bootstrap {
+  readonly #init: BootstrapInit;
+  readonly #events: BootstrapEvents;
+  readonly #below: BootSubtree;
+  readonly #hosts: HostSpec[];
+  /** The only record of which hosts are there. */
+  readonly table: MembershipTable;
+  /** Hosts that are started while the session runs. */
+  readonly lateStarts: HostStarts;
+  /** Where the agents wait that lost their parent. */
+  readonly #sockets: (string | undefined)[] = [];
+  readonly #networks: (string | undefined)[] = [];
+  readonly recovery: HostRecovery;
+  readonly together: StartedTogether;
+  readonly #failureCounts = new FailureCounts();
+  readonly #failures: BootstrapFailure[] = [];
+  #abortReason: string | undefined;
+  #phase: 'starting' | 'aborting' | 'ready' | 'over' = 'starting';
+  #timer: Timer | undefined;
+
+  constructor(init: BootstrapInit, events: BootstrapEvents) {
+    this.#init = init;
+    this.#events = events;
+    this.#hosts = [...init.hosts];
+    const { node, agentLauncher, tree, snapshot, stays } = init;
+    const hosts = init.hosts.length;
+    this.#below = new BootSubtree(
+      {
+        node,
+        agentLauncher,
+        treeOf: (count) => tree.treeOf(count),
+        position: 0,
+        logins: init.hosts.map((host, i) => newLogin(i, host, 1)),
+        common: {
+          hosts, tree: tree.part, params: encodeParams(snapshot),
+          // Of one agent on this machine nobody but its parent's death ends the link.
+          outlivesParent: stays || hosts > 1 || !agentLauncher.isLocal,
+        },
+      },
+      {
+        onUp: () => undefined,
+        onFailed: (failure) => this.#report(failure),
+      },
+    );
+    const levels = tree.treeOf(hosts).height;
+    this.together = new StartedTogether({ node, agentLauncher, hosts: init.hosts, levels }, {
+      onExited: (host) => events.onExited(host),
+      onEnding: (error) => events.onEnding(error),
+    });
+    const { below } = this;
+    this.table = new MembershipTable(below.places, hosts);
+    below.hostCount = () => this.table.size;
+    this.lateStarts = new HostStarts({
+      node, below, table: this.table,
+      hostSpec: (host) => this.#hosts[host] as HostSpec,
+      loginOf: (host) => this.loginOf(host),
+      onStarting: (host) => events.onStarting(host),
+      onFailed: (failure) => events.onStartFailed(failure),
+      onGivenUp: (host, parent) => events.onGivenUp(host, parent),
+    });
+    this.recovery = this.#makeRecovery();
+  }
+
+  #makeRecovery(): HostRecovery {
+    const { node, errorManager, spares } = this.#init;
+    const { table } = this;
+    return new HostRecovery({ clock: node.platform.clock, errorManager, table, hosts: this.#hosts, spares }, {
+      emit: (event) => this.#events.emit(event),
+      start: (host, spec) => (this.#phase === 'ready' ? this.#recover(host, spec) : this.#restart(host, spec)),
+      leaveOut: (host) => this.#phase === 'starting' && this.#leaveOut(host),
+      endLaunch: (host, reason) => this.#phase === 'starting' && this.#abort(host, reason),
+    });
+  }
+
+  get below(): BootSubtree {
+    return this.#below;
+  }
+
+  /** The hosts that have the indices now: spares in place of those they replaced. */
+  get hosts(): readonly HostSpec[] {
+    return this.#hosts;
+  }
+
+  /** Its agent is being started, or is to be. */
+  isRestarting(host: HostIndex): boolean {
+    return this.recovery.isPausing(host) || this.lateStarts.has(host);
+  }
+
+  /** Name of the host that has this index now: a spare may have replaced the first. */
+  hostName(host: HostIndex): string {
+    return (this.#hosts[host] as HostSpec).name;
+  }
+
+  /** Names of the hosts that are neither up nor left out. */
+  get missing(): readonly string[] {
+    return this.table.hosts('planned', 'starting', 'failed').map((host) => this.hostName(host));
+  }
+
+  start(): void {
+    this.#init.agentLauncher.ready((fault) => {
+      if (this.#phase !== 'starting') return;
+      for (const host of this.#hosts.keys()) this.table.apply(host, 'start');
+      if (fault === undefined) return this.together.start(() => this.#startBelow());
+      const error = toErrorRecord(fault);
+      this.#events.emit({ type: 'failure', error });
+      this.#failures.push({ host: undefined, error });
+      this.#aborted();
+    });
+  }
+
+  #startBelow(): void {
+    if (this.#phase === 'starting') this.#below.start(this.together.hosts.map((host) => this.loginOf(host)));
+  }
+
+  /** Another host of the session; `startHost` starts its agent. */
+  addHost(spec: HostSpec): HostIndex {
+    this.#hosts.push(spec);
+    return this.table.add();
+  }
+
+  /**
+   * After onReady: starts the next incarnation of a host that takes no part, by the nearest connected agent above it;
+   * `spec`: the host that has the index from now on. Running jobs do not get it back; later ones do.
+   */
+  startHost(host: HostIndex, spec: HostSpec, done: HostStarted): void {
+    assert(this.#phase === 'ready' && this.table.isGone(host), 'a host is started again when it is gone');
+    this.#assign(host, spec);
+    this.lateStarts.start(host, done);
+  }
+
+  /** On a spare nobody waits. */
+  #assign(host: HostIndex, spec: HostSpec): void {
+    if (spec.name !== this.hostName(host)) this.together.spend(host);
+    this.#hosts[host] = spec;
+  }
+
+  loginOf(host: HostIndex): HostLogin {
+    const { incarnation } = this.table.get(host);
+    return newLogin(host, this.#hosts[host] as HostSpec, incarnation, this.together.startOf(host));
+  }
+
+  /** The root agent of `host` runs. */
+  onUp({ host, incarnation, socket, network }: MessageBody<'agent.up'>): void {
+    const { state, incarnation: current, parent } = this.table.get(host);
+    if (this.#phase === 'over' || incarnation !== current) return;
+    if (this.#phase === 'ready' && this.table.isGone(host)) return this.#events.onGivenUp(host, parent);
+    if (state !== 'starting') return;
+    this.#sockets[host] = socket;
+    this.#networks[host] = network;
+    this.recovery.onUp(host);
+    this.together.onUp(host);
+    if (this.#phase === 'ready') this.lateStarts.onUp(host);
+    else this.table.apply(host, 'up');
+    const name = this.hostName(host);
+    this.#events.emit({
+      type: 'host-up', host, name, up: this.table.count('up'), total: this.#hosts.length, incarnation,
+    });
+    this.#check();
+  }
+
+  networkOf(host: HostIndex): string | undefined {
+    return this.#networks[host];
+  }
+
+  socketOf(host: HostIndex): string | undefined {
+    return this.#sockets[host];
+  }
+
+  hasEnded(host: HostIndex, incarnation: number): boolean {
+    return this.together.hasEnded(host, incarnation);
+  }
+
+  /** A root agent did not come up, or was up and is lost; reported by the agent that has, or had, its link. */
+  onFailed({ error, ...failure }: RootFailure): void {
+    const { host, incarnation, reporter, evidence } = failure;
+    const { state, incarnation: current } = this.table.get(host);
+    if (this.#phase === 'over' || state === 'left' || incarnation !== current) return;
+    const explained = this.together.explained(host, incarnation, error);
+    const numbered = (): StciError => this.#failureCounts.numbered(this.hostName(host), explained);
+    if (this.#phase === 'ready') {
+      if (this.lateStarts.has(host)) return this.lateStarts.fail(host, numbered(), reporter);
+      return this.#events.onLost({ ...failure, text: error.message }, numbered());
+    }
+    if (state !== 'starting' && state !== 'up') return;
+    this.#dropSubtree(host);
+    this.together.failed(host);
+    const hadLink = state === 'up' || error.code !== 'STCI_LAUNCH_FAILED';
+    // The agents that it linked to have lost their parent and end: all of them must be started again.
+    for (const below of this.#below.hostsBelow(host)) {
+      if (below === host) continue;
+      const { state: stateBelow, parent } = this.table.get(below);
+      // Where nobody was linked to that host, those below it still wait.
+      if (hadLink) this.together.doubt(below);
+      // One that waits for its next start has it with those around it.
+      if (stateBelow !== 'failed' || this.recovery.isPausing(below)) this.#renew(below, parent);
+    }
+    const found = numbered();
+    const record = toErrorRecord(found);
+    this.table.apply(host, 'fail', { evidence: error.message });
+    this.#failures.push({ host, error: record });
+    this.#events.emit({ type: 'failure', error: record });
+    this.#events.onStartFailed({ host, reporter, cause: state === 'up' ? evidence : startCause(error), error: found });
+    if (this.#phase === 'aborting') {
+      this.#events.onLaunchEnding(host, undefined);
+      return this.#check();
+    }
+    this.decide(host, 'launching', state === 'up' ? 'agent-lost' : 'agent-launch', found);
+  }
+
+  /** The error manager decides what becomes of a host that has no agent any more, unless that has been decided. */
+  decide(host: HostIndex, phase: SessionContext['phase'], kind: FailureKind, error: StciError): void {
+    const { state, isDraining } = this.table.get(host);
+    if (state === 'left' || isDraining) return;
+    const wallMs = this.#init.node.platform.clock.wallMs();
+    this.recovery.onFailed(host, phase, { ...failureBy(kind, error, wallMs), host });
+  }
+
+  /** Starts a host that was lost again, or its spare. */
+  #recover(host: HostIndex, spec: HostSpec): void {
+    if (this.lateStarts.has(host)) return;
+    this.startHost(host, spec, (error) => {
+      if (error !== undefined) this.decide(host, 'idle', 'agent-launch', error);
+    });
+  }
+
+  /** The agents at and below `host` are gone: their successors know nothing of what was sent to them. */
+  #dropSubtree(host: HostIndex): void {
+    const { messages } = this.#init.node;
+    for (const below of this.#below.hostsBelow(host)) {
+      messages.drop(rootAddress(below));
+      messages.drop(sessionAddress(below));
+    }
+  }
+
+  /** Ends all agents. `settle`: calls back when no agent is to be linked again; no event is reported afterwards. */
+  stop(settle: (done: () => void) => void, done: () => void): void {
+    if (this.#phase !== 'ready') this.#phase = 'over';
+    this.#timer?.cancel();
+    this.recovery.close();
+    this.lateStarts.close(new StciError('STCI_SESSION_REFUSED', 'The session is stopping.'));
+    this.#below.stop('the session ends', () => settle(() => this.#below.stopRest(() => {
+      this.#phase = 'over';
+      const isLost = (host: HostIndex): boolean => {
+        const { state, incarnation } = this.table.get(host);
+        return state !== 'up' || incarnation > 1;
+      };
+      this.together.end(isLost, () => {
+        this.#init.agentLauncher.close();
+        done();
+      });
+    })));
+  }
+
+  /** The next incarnation of a host is being started, unless the host has been left out. */
+  #renew(host: HostIndex, parent: ParentHost): void {
+    if (this.table.get(host).state === 'left') return;
+    this.table.apply(host, 'plan', { parent });
+    this.table.apply(host, 'start');
+  }
+
+  /** Sent to this agent itself, so that it is handled after all messages from below the lost agent. */
+  #report({ job, error, ...failure }: ChildFailure): void {
+    const { messages, platform } = this.#init.node;
+    const wallMs = platform.clock.wallMs();
+    const found = { ...failure, session: undefined, error: toErrorRecord(error), wallMs };
+    messages.send(CONTROLLER, 'agent.failed', found, job);
+  }
+
+  #restart(host: HostIndex, spec: HostSpec): void {
+    if (this.#phase !== 'starting') return;
+    this.#assign(host, spec);
+    const starter = this.table.starterOf(host);
+    this.#renew(host, starter);
+    const subtree = this.#subtree(host);
+    if (starter === undefined) this.#below.restart(host, subtree);
+    else this.#init.node.messages.send(rootAddress(starter), 'launch.restart', { host, subtree });
+  }
+
+  #leaveOut(host: HostIndex): void {
+    if (this.table.count('up', 'starting') === 0) return this.#abort(host, 'no host is left');
+    this.table.apply(host, 'leave');
+    const starter = this.table.starterOf(host);
+    for (const child of this.table.children(host)) this.#renew(child, starter);
+    const subtree = this.#subtree(host);
+    if (starter === undefined) this.#below.takeOver(host, subtree);
+    else this.#init.node.messages.send(rootAddress(starter), 'launch.takeover', { host, subtree });
+    this.#check();
+  }
+
+  /** Current hosts at and below `host`. */
+  #subtree(host: HostIndex): HostLogin[] {
+    return this.#below
+      .hostsBelow(host)
+      .filter((at) => this.table.get(at).state !== 'left')
+      .map((at) => this.loginOf(at));
+  }
+
+  /** Further failures may be on their way: they are collected and reported together. */
+  #abort(host: HostIndex, reason: string | undefined): void {
+    this.#phase = 'aborting';
+    this.#abortReason = reason;
+    this.#events.onLaunchEnding(host, reason);
+    const collectMs = this.#init.node.params.int('errmgr.launch.collect');
+    this.#timer = this.#init.node.platform.clock.after(collectMs, () => this.#aborted());
+    this.#check();
+  }
+
+  #aborted(): void {
+    this.#timer?.cancel();
+    this.#phase = 'ready';
+    // Below one that failed, nobody has tried the others.
+    for (const { host, error } of this.together.failures()) {
+      const record = toErrorRecord(error);
+      this.#failures.push({ host, error: record });
+      this.#events.emit({ type: 'failure', error: record });
+    }
+    const fail = (text: string): void => {
+      const error = toErrorRecord(new StciError('STCI_LAUNCH_FAILED', text));
+      this.#events.emit({ type: 'failure', error });
+      this.#failures.push({ host: undefined, error });
+    };
+    const isTried = (host: HostIndex): boolean => this.together.hosts.includes(host) || !this.#isBelowFailed(host);
+    const untried = this.table.hosts('planned', 'starting').filter((host) => !isTried(host));
+    const names = foldSorted(untried.map((host) => this.hostName(host)));
+    if (untried.length > 0) fail(`${names}: not tried, because the agents that were to start them did not come up`);
+    if (this.#abortReason !== undefined) fail(`The launch was ended: ${this.#abortReason}`);
+    this.#events.onAborted(this.#failures);
+  }
+
+  #check(): void {
+    if (this.#phase === 'aborting') {
+      // Hosts below a failed one cannot come up: there is no result to wait for.
+      if (this.table.hosts('starting').every((host) => this.#isBelowFailed(host))) this.#aborted();
+    } else if (this.#phase === 'starting') {
+      if (this.table.count('up', 'left') < this.#hosts.length) return;
+      this.#phase = 'ready';
+      this.#events.onReady();
+    }
+  }
+
+  #isBelowFailed(host: HostIndex): boolean {
+    let at = this.table.plannedParent(host);
+    while (at !== undefined && this.table.get(at).state !== 'failed') at = this.table.plannedParent(at);
+    return at !== undefined;
+  }
+}

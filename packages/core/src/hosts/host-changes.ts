@@ -1,0 +1,231 @@
+/**
+ * Hosts that come to a session and leave it while it runs, at the controller. New hosts are started, and those again
+ * that were lost or had left. A host that is to leave gets no more jobs; when those that it has are over, or at once by
+ * force, its agent ends, and the mender has the agents below it linked to others. Each host gets an outcome of its own.
+ */
+
+import {
+  StciError, rootAddress, toErrorRecord, type ErrorRecord, type HostIndex, type HostSpec, type JobId, type Timer,
+} from '@stci/interface';
+import { formatDuration } from '../config/duration.js';
+import { didYouMean } from '../config/nearest.js';
+import { counted } from '../config/text.js';
+import type { ParentHost } from '../membership/table.js';
+import type { AgentNode } from '../node/node.js';
+import type { Bootstrap } from './bootstrap.js';
+import type { HostLoss } from './loss-notices.js';
+
+/** What became of a host. */
+export interface HostOutcome {
+  readonly name: string;
+  /** Why it did not come up, or was not removed. */
+  readonly error: ErrorRecord | undefined;
+}
+
+export type HostsChanged = (outcomes: readonly HostOutcome[]) => void;
+
+export interface RemoveOptions {
+  /** Ranks that it has are ended and lost. */
+  readonly force: boolean;
+  /** Hosts that still have ranks then stay. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A job, as far as it has ranks on hosts. */
+export interface JobOnHosts {
+  readonly job: JobId;
+  ranksOn(host: HostIndex): number;
+  onHostsLost(losses: readonly HostLoss[]): void;
+}
+
+export interface HostChangesInit {
+  readonly node: AgentNode;
+  readonly bootstrap: Bootstrap;
+  jobs(): Iterable<JobOnHosts>;
+  /** Throws StciError if a session cannot have so many hosts. */
+  checkSize(hosts: number): void;
+  /** The agent of `parent` ends that of `host`. */
+  expel(host: HostIndex, parent: ParentHost, reason: string): void;
+}
+
+interface Removal {
+  readonly waiting: ((error: StciError | undefined) => void)[];
+  /** It was told to leave; when that is to have happened. */
+  timer: Timer | undefined;
+}
+
+export class HostChanges {
+  readonly #init: HostChangesInit;
+  readonly #removals = new Map<HostIndex, Removal>();
+
+  constructor(init: HostChangesInit) {
+    this.#init = init;
+  }
+
+  /** Calls `done` when each of these hosts is up, or has failed. Throws StciError if none was started. */
+  add(specs: readonly HostSpec[], done: HostsChanged): void {
+    const { bootstrap, checkSize } = this.#init;
+    const { table, lateStarts } = bootstrap;
+    const known = this.#indices();
+    const isTaken = (host: HostIndex | undefined): boolean => host !== undefined
+      && (lateStarts.has(host) || this.#removals.get(host)?.timer !== undefined
+        || !(table.isGone(host) || table.get(host).isDraining));
+    const taken = specs.map(({ name }) => name).filter((name) => isTaken(known.get(name)));
+    if (taken.length > 0) throw takenError(taken);
+    checkSize(table.size + specs.filter(({ name }) => !known.has(name)).length);
+    const settle = collect(specs.map(({ name }) => name), done);
+    for (const spec of specs) {
+      const { name } = spec;
+      bootstrap.recovery.takeSpare(name);
+      const host = known.get(name) ?? bootstrap.addHost(spec);
+      if (table.isGone(host)) bootstrap.startHost(host, spec, (error) => settle(name, error));
+      else {
+        this.#stay(host, new StciError('STCI_SESSION_REFUSED', `Host ${name} stays: it was added again.`));
+        settle(name, undefined);
+      }
+    }
+  }
+
+  /** Calls `done` when each of these hosts has left, or stays. Throws StciError if none was asked to leave. */
+  remove(names: readonly string[], { force, timeoutMs }: RemoveOptions, done: HostsChanged): void {
+    const { node, bootstrap } = this.#init;
+    const { table, lateStarts } = bootstrap;
+    const present = [...this.#indices()].filter(([, host]) => table.get(host).state !== 'left' || lateStarts.has(host));
+    const all = new Map(present);
+    const known = new Set([...all.keys(), ...bootstrap.recovery.spares.map(({ name }) => name)]);
+    for (const name of names) if (!known.has(name)) throw unknownError(name, known);
+    const hosts = names.flatMap((name) => all.get(name) ?? []);
+    if (hosts.length > 0) this.#checkRest(hosts);
+    const timer = timeoutMs === undefined ? undefined : node.platform.clock.after(timeoutMs, () => {
+      const waiting = hosts.filter((host) => this.#removals.get(host)?.timer === undefined);
+      for (const host of waiting) this.#stay(host, this.#busy(host, timeoutMs));
+    });
+    const settle = collect(names, (outcomes) => {
+      timer?.cancel();
+      done(outcomes);
+    });
+    for (const name of names) if (bootstrap.recovery.takeSpare(name)) settle(name, undefined);
+    for (const host of hosts) this.#remove(host, force, (error) => settle(bootstrap.hostName(host), error));
+  }
+
+  /** A job is over. */
+  onJobOver(): void {
+    for (const [host, { timer }] of this.#removals) {
+      if (timer === undefined && this.#jobsOn(host).length === 0) this.#leave(host);
+    }
+  }
+
+  /** A host is given up. Returns whether that was wanted. */
+  onLost(host: HostIndex): boolean {
+    const removal = this.#removals.get(host);
+    this.#settle(host, undefined);
+    return removal?.timer !== undefined;
+  }
+
+  close(): void {
+    for (const host of [...this.#removals.keys()]) this.#settle(host, undefined);
+  }
+
+  #indices(): Map<string, HostIndex> {
+    return new Map(this.#init.bootstrap.hosts.map(({ name }, host) => [name, host]));
+  }
+
+  #checkRest(hosts: readonly HostIndex[]): void {
+    const { bootstrap } = this.#init;
+    const { table } = bootstrap;
+    const isStaying = (host: HostIndex): boolean => table.isUsable(host) && !hosts.includes(host);
+    if (!table.hosts('up', 'suspect', 'orphaned').some(isStaying)) {
+      const text = "No host of the session would be left. 'stci stop' ends it.";
+      throw new StciError('STCI_SESSION_REFUSED', text);
+    }
+    for (const host of hosts) {
+      const isFixed = (child: HostIndex): boolean => table.isUsable(child) && bootstrap.socketOf(child) === undefined;
+      const fixed = table.children(host).find(isFixed);
+      if (fixed === undefined) continue;
+      const [name, below] = [bootstrap.hostName(host), bootstrap.hostName(fixed)];
+      throw new StciError('STCI_SESSION_REFUSED', `Host ${name} cannot be removed: the agent of host ${below} runs in `
+        + 'the process of its agent (launcher.root.method).');
+    }
+  }
+
+  #remove(host: HostIndex, force: boolean, done: (error: StciError | undefined) => void): void {
+    const { table, lateStarts } = this.#init.bootstrap;
+    table.drain(host, true); // It is not started again.
+    if (lateStarts.has(host)) {
+      const name = this.#init.bootstrap.hostName(host);
+      lateStarts.giveUp(host, new StciError('STCI_SESSION_REFUSED', `Host ${name} was removed.`));
+    }
+    if (table.isGone(host)) {
+      if (table.get(host).state === 'left') table.drain(host, false);
+      else table.apply(host, 'leave');
+      return done(undefined);
+    }
+    const removal = this.#removals.get(host) ?? { waiting: [], timer: undefined };
+    removal.waiting.push(done);
+    this.#removals.set(host, removal);
+    if (removal.timer === undefined && (force || this.#jobsOn(host).length === 0)) this.#leave(host);
+  }
+
+  #jobsOn(host: HostIndex): JobOnHosts[] {
+    return [...this.#init.jobs()].filter((job) => job.ranksOn(host) > 0);
+  }
+
+  /** Ends its agent, and that of each job that it still has; by force after the time that this may take. */
+  #leave(host: HostIndex): void {
+    const { node, bootstrap, expel } = this.#init;
+    const removal = this.#removals.get(host) as Removal;
+    const { params } = node;
+    const waitMs = params.int('tool.grace') + 2 * params.int('launcher.stop');
+    removal.timer = node.platform.clock.after(waitMs, () =>
+      expel(host, bootstrap.table.get(host).parent, `it did not leave within ${formatDuration(waitMs)}`));
+    const name = bootstrap.hostName(host);
+    const message = `Host ${name} was removed (stci remove-hosts --force)`;
+    const error = { code: 'STCI_AGENT_LOST', message, host: name, data: { removed: true } };
+    for (const job of this.#jobsOn(host)) job.onHostsLost([{ host, kind: 'agent-lost', error }]);
+    node.messages.send(rootAddress(host), 'agent.leave', {});
+  }
+
+  #busy(host: HostIndex, timeoutMs: number): StciError {
+    const jobs = this.#jobsOn(host).map(({ job }) => job);
+    const text = `Host ${this.#init.bootstrap.hostName(host)} stays: after ${formatDuration(timeoutMs)} it still has `
+      + `ranks of ${jobText(jobs)}. Wait longer, or end them with --force.`;
+    return new StciError('STCI_SESSION_REFUSED', text);
+  }
+
+  #stay(host: HostIndex, error: StciError): void {
+    if (!this.#removals.has(host)) return;
+    this.#init.bootstrap.table.drain(host, false);
+    this.#settle(host, error);
+  }
+
+  #settle(host: HostIndex, error: StciError | undefined): void {
+    const removal = this.#removals.get(host);
+    this.#removals.delete(host);
+    removal?.timer?.cancel();
+    for (const done of removal?.waiting ?? []) done(error);
+  }
+}
+
+/** Calls `done` when all of them have settled. */
+function collect(names: readonly string[], done: HostsChanged): (name: string, error: StciError | undefined) => void {
+  const outcomes: HostOutcome[] = [];
+  return (name, error) => {
+    outcomes.push({ name, error: error && toErrorRecord(error) });
+    if (outcomes.length === names.length) done(outcomes);
+  };
+}
+
+function jobText(jobs: readonly JobId[]): string {
+  return jobs.length === 1 ? `job ${jobs[0]}` : `jobs ${jobs.join(', ')}`;
+}
+
+function takenError(names: readonly string[]): StciError {
+  const [first = ''] = names;
+  const [more, verb] = names.length === 1 ? ['', 'is'] : [` and ${counted(names.length - 1, 'more host')}`, 'are'];
+  return new StciError('STCI_HOSTLIST_INVALID', `Host ${first}${more} ${verb} in the session already.`);
+}
+
+function unknownError(name: string, known: Iterable<string>): StciError {
+  const text = `Host ${name} is not one of the session's.${didYouMean(name, known)}`;
+  return new StciError('STCI_HOST_UNKNOWN', text, { host: name });
+}

@@ -1,0 +1,54 @@
+/** Notices of failures that no detector has reported, at the controller: as it sees them when it hears of them. */
+
+import type { ErrorRecord, FailedSubject, FailureCause, FailureNotice, HostIndex, StciError } from '@stci/interface';
+import type { LossReport } from '../membership/mender.js';
+import type { ParentHost } from '../membership/table.js';
+import { TEXT_CHARS_MAX, type SessionFailure } from '../messages/failure-shapes.js';
+
+/** The agent of a host did not come up, or was lost before all were up. */
+export interface StartFailure {
+  readonly host: HostIndex;
+  readonly reporter: ParentHost;
+  readonly cause: FailureCause;
+  readonly error: StciError;
+}
+
+/** A job loses an agent of a host: its root agent, or the job's session agent there. */
+export interface HostLoss {
+  readonly host: HostIndex;
+  readonly kind: 'agent-launch' | 'agent-lost' | 'session-lost';
+  readonly error: ErrorRecord;
+  /** Of a session agent, as its root agent says. */
+  readonly session?: SessionFailure | undefined;
+}
+
+/** `unreachable`: its launcher says so. */
+export function startCause({ data }: StciError): FailureCause {
+  return data['reach'] === 'unreachable' ? 'unreachable' : 'not-started';
+}
+
+export class LossNotices {
+  readonly #wallMs: () => number;
+  #number = 0;
+
+  constructor(wallMs: () => number) {
+    this.#wallMs = wallMs;
+  }
+
+  /** Of a host's agent; `hasEnded`: it is known to have ended. */
+  ofHost(subject: FailedSubject, error: StciError, hasEnded: boolean, loss?: LossReport): FailureNotice {
+    const cause = hasEnded ? 'exited' : loss?.evidence === 'silent' ? 'silent' : 'unreachable';
+    const now = this.of(subject, error);
+    return { ...now, cause, ...(loss?.news !== undefined && { suspectedWallMs: loss.news.wallMs }) };
+  }
+
+  /** All but its cause. */
+  of(subject: FailedSubject, { message }: { readonly message: string }): Omit<FailureNotice, 'cause'> {
+    const now = this.#wallMs();
+    const evidence = (message.split('\n', 1)[0] as string).slice(0, TEXT_CHARS_MAX);
+    return {
+      reporter: { position: 0, incarnation: 0 }, number: (this.#number += 1), subject, detector: 'link', evidence,
+      suspectedWallMs: now, confirmedWallMs: now,
+    };
+  }
+}

@@ -1,0 +1,273 @@
+/**
+ * Tree mender: carries out the mender's decisions at the controller. Agents are asked to link to those that have lost
+ * their parent; once a host is linked again, the agents on the way to it learn how it is reached.
+ */
+
+import {
+  CONTROLLER, addressIndex, rootAddress, type HostIndex, type Timer,
+} from '@stci/interface';
+import type { BootSubtree } from '../boot/boot-subtree.js';
+import type { HostLogin } from '../launcher/host-login.js';
+import { Mender, type AdoptionAnswer, type Declared, type LossReport, type MendAction } from '../membership/mender.js';
+import type { MembershipTable, ParentHost } from '../membership/table.js';
+import type { MessageBody } from '../messages/messages.js';
+import type { AgentNode } from '../node/node.js';
+import { isOnHost } from './agents-of-host.js';
+
+/** How long the end of a session waits for agents that cannot be reached; they end by themselves. */
+const SETTLE_MS = 3000;
+
+const GIVEN_UP = 'it was given up';
+
+export interface TreeMenderInit {
+  readonly node: AgentNode;
+  readonly table: MembershipTable;
+  readonly below: BootSubtree;
+  readonly hosts: HostFacts;
+}
+
+/** What is known of the hosts besides. */
+export interface HostFacts {
+  /** Where a host's agent waits for another parent; undefined: it does not. */
+  socketOf(host: HostIndex): string | undefined;
+  loginOf(host: HostIndex): HostLogin;
+  /** The process of this incarnation is known to have ended. */
+  hasEnded(host: HostIndex, incarnation: number): boolean;
+}
+
+export interface TreeMenderEvents {
+  /** `hosts`: those at and below the one that is linked again. `isNew`: they send again what may have been lost. */
+  onMended(hosts: readonly HostIndex[], isNew: boolean): void;
+  /** A host whose link was in doubt has the one that it had. */
+  onKept(): void;
+  onLost(lost: MendAction & { readonly type: 'lost' }): void;
+}
+
+export class TreeMender {
+  readonly #init: TreeMenderInit;
+  readonly #events: TreeMenderEvents;
+  readonly #mender: Mender;
+  /** For each agent, next hops that differ from the planned ones. */
+  readonly #routes = new Map<HostIndex, Map<HostIndex, HostIndex>>();
+  /** For each agent, orders about routes without an answer: it may carry them out after what it did by itself. */
+  readonly #ordered = new Map<HostIndex, number>();
+  /** Agents that were started while the session runs: they know no other hops. */
+  readonly #late = new Set<HostIndex>();
+  /** Hosts without a way now, and the agents that have them at a wrong one: they are told when there is a way again. */
+  readonly #misled = new Map<HostIndex, Set<ParentHost>>();
+  #timer: Timer | undefined;
+  #onSettled: (() => void) | undefined;
+  /** The session has ended: answers that still come change nothing. */
+  #isOver = false;
+
+  constructor(init: TreeMenderInit, events: TreeMenderEvents) {
+    this.#init = init;
+    this.#events = events;
+    this.#mender = new Mender({ table: init.table, leaseMs: init.node.params.int('bootcom.lease') });
+    init.node.messages.on('tree.adopted', (answer, { source }) => {
+      this.#onAnswer(answer, addressIndex(source));
+    });
+  }
+
+  lost(report: LossReport): void {
+    const hasEnded = this.#init.hosts.hasEnded(report.host, report.incarnation);
+    this.#carryOut(this.#mender.lost(hasEnded ? { ...report, evidence: 'exited' } : report, this.#now));
+  }
+
+  /** The process of an agent has ended. While its link is up, that may still hold messages: its loss is reported. */
+  exited(host: HostIndex): void {
+    const { state, incarnation, parent } = this.#init.table.get(host);
+    if (state !== 'suspect' && state !== 'orphaned') return;
+    this.lost({ host, incarnation, reporter: parent, evidence: 'closed', text: 'its process has ended' });
+  }
+
+  /** A detector found the agent dead. */
+  declare(host: HostIndex, incarnation: number, declared: Declared): void {
+    this.#carryOut(this.#mender.declare(host, incarnation, declared, this.#now));
+  }
+
+  /** `host` is started below its parent: the agents above that learn the way. */
+  onStarting(host: HostIndex): void {
+    this.#routes.delete(host);
+    this.#misled.delete(host);
+    this.#late.add(host);
+    this.#updateRoutes(host, [host]);
+  }
+
+  /** The session stops: only the controller links agents again from now on. */
+  finish(): void {
+    this.#mender.finish();
+  }
+
+  /** Calls `done` when nothing is being mended any more, or takes too long; then it ends. */
+  settle(done: () => void): void {
+    const finish = (): void => {
+      this.#onSettled = undefined;
+      this.#isOver = true;
+      timer.cancel();
+      this.#timer?.cancel();
+      done();
+    };
+    const timer = this.#init.node.platform.clock.after(SETTLE_MS, finish);
+    this.#onSettled = finish;
+    if (this.#mender.dueMs === undefined) finish();
+  }
+
+  get #now(): number {
+    return this.#init.node.platform.clock.nowMs();
+  }
+
+  /** Attempts have increasing numbers, each made by one agent, which alone may answer it. */
+  #onAnswer({ attempt, result, parent }: MessageBody<'tree.adopted'>, from: ParentHost): void {
+    const answer = result === 'busy'
+      ? { result, parent: parent === undefined || parent === CONTROLLER ? undefined : addressIndex(parent) }
+      : { result };
+    this.#carryOut(this.#mender.answered(attempt, answer, this.#now, from));
+  }
+
+  #carryOut(actions: readonly MendAction[]): void {
+    if (this.#isOver) return;
+    for (const action of actions) {
+      if (action.type === 'attempt') this.#attempt(action);
+      else if (action.type === 'adopted') this.#onAdopted(action);
+      else if (action.type === 'mended') this.#onMended(action.host, action.isNew);
+      else if (action.type === 'kept') this.#onKept(action.host);
+      else if (action.type === 'expel') this.expel(action.host, action.by, GIVEN_UP);
+      else {
+        // Its former parent, or one that linked to it too late, ends what is left of it.
+        this.expel(action.host, this.#init.table.get(action.host).parent, GIVEN_UP);
+        this.#events.onLost(action);
+      }
+    }
+    this.#timer?.cancel();
+    const { dueMs } = this.#mender;
+    if (dueMs === undefined) return this.#onSettled?.();
+    const delayMs = Math.max(0, dueMs - this.#now);
+    this.#timer = this.#init.node.platform.clock.after(delayMs, () => this.#carryOut(this.#mender.tick(this.#now)));
+  }
+
+  #attempt({ id, by, host, subtree, waitMs }: MendAction & { readonly type: 'attempt' }): void {
+    const { node, below, hosts } = this.#init;
+    const socket = hosts.socketOf(host);
+    const request = { login: hosts.loginOf(host), socket: socket ?? '', hosts: [...subtree], waitMs };
+    // At once: the answer is to be known before anything that comes over the new link.
+    const answer = (given: AdoptionAnswer): void => this.#carryOut(this.#mender.answered(id, given, this.#now));
+    if (socket === undefined) answer({ result: 'dead' });
+    else if (by !== undefined) node.messages.send(rootAddress(by), 'tree.adopt', { attempt: id, ...request });
+    else below.adopt(request, answer);
+  }
+
+  #onMended(host: HostIndex, isNew: boolean): void {
+    const hosts = this.#init.table.hostsBelow(host);
+    this.#updateRoutes(host, hosts);
+    this.#onConnected(hosts);
+    this.#events.onMended(hosts, isNew);
+  }
+
+  #onKept(host: HostIndex): void {
+    this.#onConnected(this.#init.table.hostsBelow(host));
+    this.#events.onKept();
+  }
+
+  /** There is a way to them again. Some may have been linked to others before, while all of them were cut off. */
+  #onConnected(hosts: readonly HostIndex[]): void {
+    for (const host of hosts) this.#bypass(host, [host]);
+    this.#correctAll(hosts);
+  }
+
+  /** Some of those that were below `host` when this was asked may have been linked to others, or are so later. */
+  #onAdopted({ by, host, subtree }: MendAction & { readonly type: 'adopted' }): void {
+    const { table } = this.#init;
+    const below = table.hostsBelow(host);
+    for (const each of subtree) {
+      if (by !== undefined) this.#routesOf(by).set(each, host);
+      if (!below.includes(each) || (each === host && table.get(host).parent !== by)) this.#correct(by, each);
+    }
+  }
+
+  /**
+   * The agent of `at` takes this host to be below the one that it has linked to, but it is linked to another, or just
+   * being started by it.
+   */
+  #correct(at: ParentHost, host: HostIndex): void {
+    const { table, below } = this.#init;
+    if (!table.isConnected(host) && table.get(host).state !== 'starting') {
+      this.#misled.set(host, (this.#misled.get(host) ?? new Set()).add(at));
+      return;
+    }
+    let child = host;
+    for (let above = table.get(host).parent; above !== at && above !== undefined; above = table.get(above).parent) {
+      child = above;
+    }
+    if (at === undefined) return below.route(child, [host]);
+    const hop = table.get(child).parent === at ? child : at;
+    this.#routesOf(at).set(host, hop);
+    this.#route(at, hop, [host]);
+  }
+
+  #correctAll(hosts: readonly HostIndex[]): void {
+    if (this.#misled.size === 0) return;
+    for (const host of hosts) {
+      const agents = this.#misled.get(host) ?? [];
+      this.#misled.delete(host);
+      for (const at of agents) if (at === undefined || !this.#init.table.isGone(at)) this.#correct(at, host);
+    }
+  }
+
+  /** Agents above in the planned tree that have them no longer below: they are reached by the parent. */
+  #bypass(mended: HostIndex, hosts: readonly HostIndex[]): void {
+    const { table } = this.#init;
+    const way = new Set<ParentHost>();
+    for (let at = table.get(mended).parent; at !== undefined; at = table.get(at).parent) way.add(at);
+    for (const at of table.ancestors(mended)) {
+      if (at === undefined || way.has(at)) continue;
+      const known = this.#routesOf(at);
+      if (hosts.every((host) => known.get(host) === at)) continue;
+      for (const host of hosts) known.set(host, at);
+      this.#route(at, at, hosts);
+    }
+  }
+
+  /** The new parent knows those that it linked to; it and the agents above may have known another way to the others. */
+  #updateRoutes(mended: HostIndex, hosts: readonly HostIndex[]): void {
+    const { table, below } = this.#init;
+    this.#bypass(mended, hosts);
+    let child = mended;
+    for (let at = table.get(mended).parent; ; at = table.get(at).parent) {
+      if (at === undefined) return below.route(child, hosts);
+      const known = this.#routesOf(at);
+      const hop = (host: HostIndex): HostIndex | undefined =>
+        known.get(host) ?? (this.#late.has(at as HostIndex) ? undefined : below.plannedHop(at as HostIndex, host));
+      const isNews = (this.#ordered.get(at) ?? 0) > 0 || hosts.some((host) => hop(host) !== child);
+      for (const host of hosts) known.set(host, child);
+      if (isNews) this.#route(at, child, hosts);
+      child = at;
+    }
+  }
+
+  /** What was sent before the agent of `at` knew may have gone where nothing led on: it is sent again. */
+  #route(at: HostIndex, child: HostIndex, hosts: readonly HostIndex[]): void {
+    const { messages } = this.#init.node;
+    const moved = new Set(hosts);
+    const count = (change: number): void => void this.#ordered.set(at, (this.#ordered.get(at) ?? 0) + change);
+    count(1);
+    messages.request(rootAddress(at), 'tree.route', { child, hosts: [...hosts] }, (error) => {
+      count(-1);
+      if (error === undefined && !this.#isOver) messages.resend((agent) => isOnHost(agent, moved));
+    });
+  }
+
+  #routesOf(at: HostIndex): Map<HostIndex, HostIndex> {
+    const known = this.#routes.get(at) ?? new Map<HostIndex, HostIndex>();
+    this.#routes.set(at, known);
+    return known;
+  }
+
+  /** The agent of `by` closes its link to that of `host`, or ends its start; one that is cut off, when it is linked. */
+  expel(host: HostIndex, by: ParentHost, reason: string): void {
+    const { below, node, table } = this.#init;
+    if (by === undefined) return below.expel(host, reason);
+    if (table.isGone(by)) return;
+    node.messages.request(rootAddress(by), 'agent.expel', { agent: rootAddress(host), reason }, () => undefined);
+  }
+}

@@ -1,0 +1,284 @@
+/**
+ * Fault site (STCI paper, IV-B: of a session agent, its target manager): carries out the parts of injections at this
+ * agent. The kind's machine says what is done, the hands of the agent's role do it. A fault is undone when its duration
+ * is over, when the controller says so, and when the agent stops, without anybody's help.
+ */
+
+import {
+  CONTROLLER, addressIndex, addressName, type FaultAction, type FaultEvent, type FaultModule, type FaultOrder,
+  type FaultReport, type StciError, type Timer,
+} from '@stci/interface';
+import type { AgentScope } from '../assembly/composition.js';
+import { MachineDriver } from '../event/machine-driver.js';
+import type { MessageBody } from '../messages/messages.js';
+import type { AgentNode } from '../node/node.js';
+import { FaultProcesses } from './fault-processes.js';
+
+/** Parts of injections at one agent. */
+const SITE_PARTS_MAX = 1024;
+/** How long a machine may take to undo before it is given up. */
+export const SITE_UNDO_MS = 5000;
+
+type ActionOf<Type extends FaultAction['type']> = Extract<FaultAction, { readonly type: Type }>;
+
+/** Carries out an action and says when it is done, or why it cannot be. */
+type Hand<Type extends FaultAction['type']> =
+  (action: ActionOf<Type>, order: FaultOrder, done: (problem?: string) => void) => void;
+
+/** What an agent can do by its role; the rest it refuses. */
+export type FaultHands = {
+  readonly [Type in 'signal' | 'exit' | 'kill' | 'pause' | 'impair' | 'restore' | 'close']?: Hand<Type>;
+} & {
+  /** The injection is over: what its machine has left is undone. */
+  readonly release?: (order: FaultOrder) => void;
+};
+
+export type PartReport = MessageBody<'fault.report'>;
+
+export interface FaultSiteInit {
+  readonly node: AgentNode;
+  readonly scope: Pick<AgentScope, 'fault'>;
+  readonly hands: FaultHands;
+  /** To the controller. */
+  report(report: PartReport): void;
+  /** The controller cannot be told now. */
+  isCutOff(): boolean;
+}
+
+interface Part {
+  readonly key: string;
+  readonly number: number;
+  readonly order: FaultOrder;
+  readonly undoes: boolean;
+  state: 'new' | 'injected' | 'undoing' | 'over';
+  hasInjected: boolean;
+  /** Why it is undone without an order of the controller. */
+  lapse: string | undefined;
+  timer: Timer | undefined;
+}
+
+export class FaultSite {
+  readonly #init: FaultSiteInit;
+  readonly #parts = new Map<string, Part>();
+  readonly #driver: MachineDriver<FaultEvent, FaultAction>;
+  readonly #processes: FaultProcesses;
+  /** Why it takes no more. */
+  #stopped: string | undefined;
+
+  constructor(init: FaultSiteInit) {
+    this.#init = init;
+    this.#processes = new FaultProcesses(init.node);
+    this.#driver = new MachineDriver<FaultEvent, FaultAction>(init.node.platform.clock, 'Fault', {
+      onAction: (key, action) => this.#onAnyAction(key, action),
+      onLate: () => undefined,
+      onMalformed: () => undefined,
+      onFault: (key, error) => this.#onFault(key, error),
+    });
+  }
+
+  /** Parts that are in force. */
+  get size(): number {
+    return this.#parts.size;
+  }
+
+  inject({ order, number, part: { body } }: MessageBody<'fault.inject'>): void {
+    const key = `${order.id} ${number}`;
+    const refuse = (reason: string): void => {
+      this.#report(order.id, number, 'failed', reason);
+      this.#send({ number, id: order.id, over: true });
+    };
+    if (this.#parts.has(key)) return;
+    if (this.#stopped !== undefined) return refuse(this.#stopped);
+    if (this.#parts.size >= SITE_PARTS_MAX) {
+      return refuse(`this agent has ${SITE_PARTS_MAX} faults in force, the most there are`);
+    }
+    let module: FaultModule;
+    const { platform } = this.#init.node;
+    const random = platform.random.fork(`fault ${key}`);
+    try {
+      module = this.#init.scope.fault(order.kind);
+      this.#driver.add(key, module.open({ order, body, random: () => random.uniform() }));
+    } catch (fault) {
+      return refuse(`fault ${order.kind} cannot be opened: ${fault instanceof Error ? fault.message : String(fault)}`);
+    }
+    const part: Part = {
+      key, number, order, undoes: module.undoes, state: 'new', hasInjected: false, lapse: undefined,
+      timer: platform.clock.after(order.timeoutMs, () => this.#onTimeout(part)),
+    };
+    this.#parts.set(key, part);
+    this.#driver.on({ type: 'set-up' }, key);
+    this.#driver.on({ type: 'inject' }, key);
+  }
+
+  undo(id: string): void {
+    for (const part of [...this.#parts.values()]) if (part.order.id === id) this.#undo(part);
+  }
+
+  /** The agent stops, or its job is over: nothing of a fault is left here. */
+  stop(reason: string): void {
+    this.#stopped = reason;
+    for (const part of [...this.#parts.values()]) {
+      part.lapse = reason;
+      this.#undo(part);
+      this.#onUndone(part); // What its machine has not undone is released.
+      this.#remove(part);
+    }
+    this.#driver.stop();
+    this.#processes.close();
+  }
+
+  #undo(part: Part): void {
+    if (part.state === 'undoing' || part.state === 'over') return;
+    part.state = 'undoing';
+    part.timer?.cancel();
+    part.timer = this.#init.node.platform.clock.after(SITE_UNDO_MS, () => this.#onUndoTimeout(part));
+    this.#driver.on({ type: 'undo' }, part.key);
+  }
+
+  /** Kinds may be others' code: an action that is none fails its fault, and nothing else. */
+  #onAnyAction(key: string, action: FaultAction): void {
+    try {
+      this.#onAction(key, action);
+    } catch (fault) {
+      const part = this.#parts.get(key);
+      this.#init.node.fault(fault, 'action of a fault');
+      const why = fault instanceof Error ? fault.message : String(fault);
+      if (part !== undefined) this.#fail(part, `fault ${part.order.kind}: its action cannot be carried out: ${why}`);
+    }
+  }
+
+  #onAction(key: string, action: FaultAction): void {
+    const part = this.#parts.get(key);
+    if (part === undefined) return;
+    switch (action.type) {
+      case 'injected':
+        return this.#onInjected(part, action.text);
+      case 'undone':
+        return this.#onUndone(part);
+      case 'failed':
+        return this.#fail(part, action.reason);
+      default:
+        this.#carryOut(part, action, (problem) => this.#driver.on({ type: 'done', key: action.key, problem }, key));
+    }
+  }
+
+  #carryOut(
+    { key, order }: Part,
+    action: Exclude<FaultAction, { readonly type: 'injected' | 'undone' | 'failed' }>,
+    done: (problem?: string) => void,
+  ): void {
+    if (action.type === 'spawn') return this.#processes.spawn(key, action, done);
+    if (action.type === 'run') return this.#processes.run(action, done);
+    if (action.type === 'end') return this.#processes.end(key, action.key, done);
+    const { hands } = this.#init;
+    const hand = Object.hasOwn(hands, action.type) ? hands[action.type] as Hand<typeof action.type> : undefined;
+    if (hand === undefined) return done(`${this.#init.node.name} cannot do this: ${action.type}`);
+    hand(action as never, order, done);
+  }
+
+  #onInjected(part: Part, text: string): void {
+    const { order, undoes } = part;
+    if (part.state !== 'new') return;
+    part.state = 'injected';
+    part.hasInjected = true;
+    part.timer?.cancel();
+    part.timer = undefined;
+    this.#report(order.id, part.number, 'injected', text);
+    if (!undoes) return this.#finish(part);
+    if (order.durationMs === undefined) return;
+    part.timer = this.#init.node.platform.clock.after(order.durationMs, () => {
+      if (this.#init.isCutOff()) part.lapse = 'its time was over, and the controller could not be told';
+      this.#undo(part);
+    });
+  }
+
+  #onUndone(part: Part): void {
+    const { order, number, hasInjected, lapse, state } = part;
+    if (state === 'over') return;
+    if (!hasInjected) this.#report(order.id, number, 'skipped', 'it was undone before it was in force');
+    else if (lapse === undefined) this.#report(order.id, number, 'undone', '');
+    else this.#report(order.id, number, 'lapsed', lapse);
+    this.#finish(part);
+  }
+
+  /** What has been done of it is undone. */
+  #fail(part: Part, reason: string): void {
+    if (part.state === 'over') return;
+    const wasUndoing = part.state === 'undoing';
+    this.#report(part.order.id, part.number, 'failed', reason);
+    part.state = 'over';
+    if (!wasUndoing) this.#driver.on({ type: 'undo' }, part.key);
+    this.#finish(part);
+  }
+
+  #onTimeout(part: Part): void {
+    this.#fail(part, `fault ${part.order.kind} was not in force within ${part.order.timeoutMs} ms (its timeout)`);
+  }
+
+  #onUndoTimeout(part: Part): void {
+    this.#fail(part, `fault ${part.order.kind} could not be undone within ${SITE_UNDO_MS} ms`);
+  }
+
+  /** The machine has thrown, and is no more. */
+  #onFault(key: string, error: StciError): void {
+    this.#init.node.fault(error, 'fault');
+    const part = this.#parts.get(key);
+    if (part !== undefined) this.#fail(part, `fault ${part.order.kind}: ${error.message}`);
+  }
+
+  /** In a later turn, when the machine has been passed all that waits for it. */
+  #finish(part: Part): void {
+    part.state = 'over';
+    part.timer?.cancel();
+    this.#driver.on({ type: 'tear-down' }, part.key);
+    this.#init.node.platform.clock.soon(() => this.#remove(part));
+  }
+
+  #remove(part: Part): void {
+    if (!this.#parts.delete(part.key)) return;
+    this.#driver.remove(part.key);
+    this.#processes.endAll(part.key);
+    this.#init.hands.release?.(part.order);
+    this.#send({ number: part.number, id: part.order.id, over: true });
+  }
+
+  #report(id: string, number: number, state: FaultReport['state'], text: string): void {
+    const { clock } = this.#init.node.platform;
+    const { self } = this.#init.node.identity;
+    const at = { wallMs: clock.wallMs(), monotonicMs: clock.nowMs() };
+    const report: FaultReport = { id, agent: addressName(self), host: addressIndex(self), state, text, ...at };
+    this.#send({ number, id, report, over: false });
+  }
+
+  #send(report: Omit<PartReport, 'host' | 'report'> & { readonly report?: FaultReport }): void {
+    this.#init.report({ report: undefined, ...report, host: addressIndex(this.#init.node.identity.self) });
+  }
+}
+
+/**
+ * Of a root or session agent: the controller orders, and is told. Where nobody injects, there is nothing but the
+ * messages' handlers.
+ */
+export function openFaultSite(
+  node: AgentNode, scope: Pick<AgentScope, 'fault'>, hands: () => FaultHands,
+): Pick<FaultSite, 'stop'> {
+  let site: FaultSite | undefined;
+  let stopped: string | undefined;
+  const open = (): FaultSite => {
+    const opened = new FaultSite({
+      node, scope, hands: hands(),
+      report: (report) => node.messages.send(CONTROLLER, 'fault.report', report),
+      isCutOff: () => node.router.parentLink === undefined,
+    });
+    if (stopped !== undefined) opened.stop(stopped);
+    return opened;
+  };
+  node.messages.on('fault.inject', (message) => (site ??= open()).inject(message));
+  node.messages.on('fault.undo', ({ id }) => site?.undo(id));
+  return {
+    stop: (reason) => {
+      stopped = reason;
+      site?.stop(reason);
+    },
+  };
+}

@@ -1,0 +1,398 @@
+/**
+ * One job at the controller: its map, ledger, deadlines and end. It does not decide on failures: each one goes to the
+ * error manager, whose decision it carries out.
+ *
+ * Phases: launching (root agents come up, the launch is sent down) → running (every rank was started) → ending (by the
+ * error manager, the user or a deadline) → over (every rank has an outcome, and every remaining session agent has
+ * drained).
+ */
+
+import {
+  StciError, rankRanges, sessionAddress, toErrorRecord, type Address, type Failure, type HostIndex, type HostSpec,
+  type JobControl, type JobEvent, type JobId, type JobSpec, type Params, type Rank,
+} from '@stci/interface';
+import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
+import type { HostLoss } from '../hosts/loss-notices.js';
+import { failureBy } from '../job/exit-rule.js';
+import type { Ledger, RankEnd } from '../job/ledger.js';
+import { localSize, ranksOf } from '../job/placement.js';
+import { checkRanks } from '../job/rank-checks.js';
+import type { Launch, MessageBody } from '../messages/messages.js';
+import type { AgentNode } from '../node/node.js';
+import type { AgentOfJob } from '../node/request-all.js';
+import { openPrograms, type JobPrograms } from '../programs/job-programs.js';
+import { JobDeadlines } from './job-deadlines.js';
+import { ALLOCATION_GRACE_MS, JobEnd } from './job-end.js';
+import {
+  jobTimeoutError, launchFailure, launchTimeoutError, survivorsFailure, unansweredHostError, undrainedText,
+} from './job-failures.js';
+import { JobHosts } from './job-hosts.js';
+import { jobLaunch, ledgerIn } from './job-launch.js';
+import { JobOwner } from './job-owner.js';
+import { JobRecovery, type RestartingEnd } from './job-recovery.js';
+import type { ControllerJobInit, JobSession } from './job-session.js';
+
+export type JobPhase = 'launching' | 'running' | 'ending' | 'over';
+
+export class ControllerJob {
+  readonly job: JobId;
+  readonly owner: Address;
+  readonly front: JobOwner;
+  readonly #session: JobSession;
+  readonly #node: AgentNode;
+  readonly #spec: JobSpec;
+  readonly #params: Params;
+  readonly recovery: JobRecovery;
+  readonly #planned: Pick<ControllerJobInit, 'hosts' | 'leftOut'>;
+  #ledger: Ledger;
+  #programs: JobPrograms | undefined;
+  #leftOut: ReadonlySet<HostIndex> = new Set();
+  #phase: JobPhase = 'launching';
+  readonly #hosts = new JobHosts();
+  /** What has been sent down: there are session agents to send to. */
+  #launch: Launch | undefined;
+  readonly #end: JobEnd;
+  readonly #deadlines: JobDeadlines;
+  /** The user wants the job killed, or --timeout is long over: output is not awaited. */
+  #forced = false;
+  readonly #now = (): number => this.#node.platform.clock.wallMs();
+
+  /** Throws StciError if the job cannot be run; nothing has been sent then. */
+  constructor({ session, job, spec, hosts, leftOut, owner }: ControllerJobInit) {
+    this.job = job;
+    this.owner = owner;
+    this.#session = session;
+    this.#node = session.node;
+    this.front = new JobOwner(session.node, owner, job, (error) => this.#forceEnd('agent-launch', error));
+    this.#spec = spec;
+    this.#params = session.scope.jobParams(spec.params);
+    const graceMs = this.#params.int('tool.grace');
+    this.#deadlines = new JobDeadlines(this.#node.platform.clock, {
+      onLaunchTimeout: (timeoutMs) => this.#onLaunchTimeout(timeoutMs),
+      onJobTimeout: (timeoutMs) => this.#onJobTimeout(timeoutMs),
+      onOverdue: () => {
+        this.#forced = true;
+        this.checkOver();
+      },
+    });
+    const isComplete = (): boolean => this.#ledger.complete;
+    this.#end = new JobEnd({ node: this.#node, job, graceMs, isComplete, onOverdue: () => this.#giveUp() });
+    this.recovery = new JobRecovery({
+      errorManager: session.scope.errorManager(this.#params), session, job, graceMs, params: this.#params,
+      ledger: () => this.#ledger,
+      phase: () => this.#phase,
+      hasPrograms: () => this.#programs !== undefined,
+      launchNow: () => this.#launchOf(this.#ledger),
+      hasFirstAgent: (host) => this.#launch?.hosts.some(([each]) => each === host) === true,
+      hosts: this.#hosts,
+      onNewAgent: (host) => this.front.send('job.host.joined', { host }),
+      emit: (event) => this.emit(event),
+      onRestarting: (report) => this.#programs?.onRestarting(report),
+      exited: (rank) => this.#exited(rank),
+      record: (found) => this.#record(found),
+      endJob: (reason) => this.#endJob(false, reason),
+      onUnsent: (error) => this.front.check(error),
+      checkOver: () => this.checkOver(),
+    });
+    this.#planned = { hosts, leftOut };
+    this.#ledger = this.mapOn(hosts, leftOut, this.#now());
+  }
+
+  /** Tells the map, and begins the deadlines. */
+  start(): void {
+    this.#mapped();
+    this.#deadlines.start(this.#spec, this.#params.int('tool.grace'));
+  }
+
+  /** The session has ended: no more is sent. */
+  close(): void {
+    this.#phase = 'over';
+    this.#hosts.clear();
+    this.recovery.close();
+    this.#deadlines.cancel();
+    this.#end.cancel();
+    this.#programs?.close();
+  }
+
+  /** Ranks of its map on a host that it has not lost. */
+  ranksOn(host: HostIndex): number {
+    const place = this.#hosts.isLost(host) ? undefined : this.#ledger.map.hosts[host];
+    return place === undefined ? 0 : localSize(place);
+  }
+
+  /** Where a rank runs now. */
+  hostOf(rank: Rank): HostIndex | undefined {
+    return this.#ledger.isRunning(rank) ? this.#ledger.placements.host(rank) : undefined;
+  }
+
+  /** Session agents of its that are there. */
+  get agents(): AgentOfJob[] {
+    return this.#hosts.present.map((host) => [sessionAddress(host), this.job]);
+  }
+
+  /** Waits for its hosts, or for ranks to start. */
+  get isLaunching(): boolean {
+    return this.#phase === 'launching';
+  }
+
+  /** All wanted hosts are up: sends the job down the tree, with a new map if the hosts are not the planned ones. */
+  onReady(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void {
+    if (this.#phase !== 'launching') return;
+    const planned = this.#planned;
+    if (leftOut.size > planned.leftOut.size || hosts.some((host, i) => host !== planned.hosts[i])) {
+      try {
+        this.#ledger = this.mapOn(hosts, leftOut);
+        this.#mapped();
+      } catch (fault) {
+        if (!(fault instanceof StciError)) throw fault;
+        return this.#forceEnd('agent-launch', fault);
+      }
+    }
+    this.#leftOut = leftOut;
+    for (const host of leftOut) this.#hosts.onLost(host);
+    this.#launch = this.#launchOf(this.#ledger);
+    this.#session.passLaunch(this.#launch, this.job);
+  }
+
+  /** With the ranks as they are placed now. */
+  #launchOf(ledger: Ledger): Launch {
+    return jobLaunch(this.#session, ledger, this.#params, { leftOut: this.#leftOut, owner: this.owner });
+  }
+
+  /** Programs that use the client library; made for the first. Throws STCI_MESSAGE_INVALID where the job has none. */
+  get programs(): JobPrograms {
+    return (this.#programs ??= openPrograms(this.#params, this.#node, this.job, this.#ledger, (one) => this.emit(one)));
+  }
+
+  /** Hosts have been linked again: the launch may have been lost on the way to them. */
+  onMended(hosts: ReadonlySet<HostIndex>): void {
+    if (this.#phase === 'over' || this.#launch === undefined) return;
+    // A lost host may take part again, with other agents, which have none of the job's ranks.
+    const isOurs = (host: HostIndex): boolean => hosts.has(host) && !this.#hosts.isLost(host);
+    for (const launch of this.recovery.launches(this.#launch, isOurs)) this.#session.passLaunch(launch, this.job);
+  }
+
+  /** The session's launch was aborted. */
+  onAborted(failures: readonly BootstrapFailure[]): void {
+    if (this.#phase !== 'launching') return;
+    for (const { host, error } of failures) this.#ledger.failed(launchFailure(host, error, this.#now()));
+    this.#endJob(false, failures[0]?.error.message ?? 'the launch failed');
+  }
+
+  onStarted(host: HostIndex, ranks: MessageBody<'job.started'>['ranks']): void {
+    const ledger = this.#checked(host, ranks.map(([rank]) => rank));
+    if (ledger === undefined) return;
+    for (const [rank, pid, wallMs] of ranks) {
+      if (!ledger.started(rank, pid, wallMs)) continue;
+      const attempt = ledger.attempt(rank);
+      this.emit({ type: 'started', rank, host, pid, wallMs, ...(attempt > 1 && { attempt }) });
+    }
+    this.#checkRunning();
+  }
+
+  onExited(host: HostIndex, ends: readonly RankEnd[]): void {
+    const ledger = this.#checked(host, ends.map(({ rank }) => rank));
+    if (ledger === undefined) return;
+    for (const end of ends) {
+      const entry = ledger.exited(end, this.#now());
+      if (!entry.counted) continue;
+      this.#exited(end.rank, entry.failure);
+      if (entry.failure !== undefined) this.#onFailure(entry.failure);
+    }
+    if (this.#session.stays) this.#session.placeSoon();
+    this.#checkRunning();
+    this.checkOver();
+  }
+
+  /** The session agent starts them again. */
+  onRestarting({ host, ranks }: MessageBody<'job.restarting'>): void {
+    if (this.#checked(host, ranks.map(({ rank }) => rank)) === undefined) return;
+    this.recovery.onRestarting(host, ranks as readonly RestartingEnd[]);
+    if (this.#hosts.isLost(host)) return;
+    this.#node.messages.send(sessionAddress(host), 'job.restarting.noted', {}, this.job);
+  }
+
+  /** The ledger, for a report of these ranks of a host; undefined: it is late, of a host that was given up. */
+  #checked(host: HostIndex, ranks: readonly Rank[]): Ledger | undefined {
+    if (this.#phase === 'over') return undefined;
+    const ledger = this.#ledger;
+    checkRanks(ledger.placements, ledger.map, host, ranks);
+    this.#hosts.onReport(host);
+    return ledger;
+  }
+
+  onDrained({ host, swept, survivors, restarts }: MessageBody<'job.drained'>): void {
+    if (this.#phase === 'over') return;
+    if (this.recovery.hasAll(host, restarts)) this.#hosts.onDrained(host);
+    this.#ledger.drained(host, swept);
+    const found = survivorsFailure(this.#ledger.spec.hosts, host, survivors, this.#now());
+    if (found !== undefined && this.#ledger.failed(found)) this.#onFailure(found);
+    this.checkOver();
+  }
+
+  /** Before the launch, hosts are the session's concern: the job gets those that come up. */
+  onHostsLost(losses: readonly HostLoss[]): void {
+    if (this.#phase === 'over' || this.#launch === undefined) return;
+    const found = losses.flatMap((loss) => this.#loseHost(loss));
+    // All losses are reported before the first decision, because a decision may end the job.
+    const isRecorded = this.#session.failures.tellsHosts && losses.every(({ kind }) => kind === 'agent-lost');
+    for (const { error } of found) this.emit({ type: 'failure', error, ...(isRecorded && { isRecorded }) });
+    for (const one of found) this.recovery.apply(one);
+    this.#checkRunning();
+    this.checkOver();
+  }
+
+  onControl(control: JobControl): void {
+    if (this.#phase === 'over') return;
+    if (control.verb === 'signal') {
+      return void this.#node.messages.sendSubtree('job.signal', { signal: control.signal }, this.job);
+    }
+    if (control.cause !== undefined) this.#record({ ...control.cause, wallMs: this.#now() });
+    this.#endJob(control.kill, control.reason);
+  }
+
+  /** Its hosts are taken: it ends in the time that a batch system gives, whose words are the reason. */
+  onAllocationEnding(error: StciError, hasWords: boolean): void {
+    if (this.#phase === 'over') return;
+    const found = failureBy('interrupt', error, this.#now());
+    const isReason = hasWords || this.#phase !== 'ending';
+    if (isReason && this.#ledger.explain(found)) this.emit({ type: 'failure', error: found.error });
+    this.#endJob(false, error.message);
+    this.#end.hurry(ALLOCATION_GRACE_MS);
+  }
+
+  emit(event: JobEvent): void {
+    this.front.emit(event);
+  }
+
+  /** The job as it would be on these hosts. Throws StciError if it cannot be run on them. */
+  mapOn(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>, submitWallMs = this.#ledger.submitWallMs): Ledger {
+    const of = { job: this.job, hosts, leftOut, submitWallMs };
+    return ledgerIn(this.#session, this.#spec, this.#params, of, (ledger) => this.#launchOf(ledger));
+  }
+
+  #mapped(): void {
+    const { map } = this.#ledger;
+    this.#hosts.onMapped(map);
+    this.emit({ type: 'mapped', map });
+  }
+
+  #checkRunning(): void {
+    if (this.#phase !== 'launching' || this.#launch === undefined || !this.#ledger.allStarted) return;
+    this.#phase = 'running';
+    this.#deadlines.onLaunched();
+    this.emit({ type: 'running' });
+  }
+
+  #loseHost(loss: HostLoss): Failure[] {
+    const { host, error, kind, session } = loss;
+    if (host >= this.#ledger.spec.hosts.length) return [];
+    // It waited for ranks: nothing is lost with it.
+    if (session?.launch === 0) this.recovery.onIdleLost(loss);
+    if (this.#hosts.isLost(host) || (session?.launch ?? Infinity) < this.recovery.launchOf(host)) return [];
+    const isOthers = this.#session.stays && this.ranksOn(host) === 0;
+    this.#hosts.onLost(host);
+    this.#programs?.onHostLost(host);
+    if (isOthers) return [];
+    if (kind === 'session-lost') this.#hosts.countLoss(host);
+    const ranks = this.recovery.ranksAt(host);
+    this.#session.failures.onRanksLost(this.job, loss, ranks, this.#hosts.losses(host));
+    const found = { ...this.#ledger.lossOf(host, error, this.#now()), kind };
+    if (session?.isReplaced === true) this.recovery.onReplaced(found);
+    const isRestarted = this.recovery.restart(found);
+    const isMoved = !isRestarted && this.recovery.startElsewhere(found);
+    this.front.send('job.host.lost', { host, moving: isMoved ? rankRanges(ranks) : [] });
+    if (isRestarted || isMoved) return [];
+    const entry = this.#ledger.agentLost(host, error, this.#now(), ranks);
+    for (const rank of entry.ranks) this.#exited(rank);
+    return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];
+  }
+
+  #exited(rank: Rank, failure?: Failure): void {
+    const report = this.#ledger.rankReport(rank);
+    if (report === undefined) return;
+    this.emit({ type: 'exited', report });
+    const { failures } = this.#session;
+    if (failure !== undefined) failures.onRankFailed(this.job, failure, report, this.#ledger.attempt(rank));
+    this.#programs?.onEnded(report);
+  }
+
+  #onFailure(found: Failure): void {
+    this.emit({ type: 'failure', error: found.error });
+    this.recovery.apply(found);
+  }
+
+  #record(found: Failure): void {
+    if (this.#ledger.failed(found)) this.emit({ type: 'failure', error: found.error });
+  }
+
+  #onLaunchTimeout(timeoutMs: number): void {
+    if (this.#phase !== 'launching') return;
+    const missing = this.#launch !== undefined ? [] : this.#session.takeOverdue();
+    this.#forceEnd('timeout', launchTimeoutError(timeoutMs, missing, this.#ledger.ranksOpen));
+  }
+
+  /** In any case, neither a host nor a reader of output delays the end further. A job that is ending has its cause. */
+  #onJobTimeout(timeoutMs: number): void {
+    const end = (waits: string): void =>
+      this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.#ledger.ranksOpen, waits));
+    if (this.#programs === undefined) end('');
+    else this.#programs.askWaits(end);
+  }
+
+  /** Without asking the error manager: the user set the deadline, and a job that does not fit its hosts cannot run. */
+  #forceEnd(kind: 'timeout' | 'agent-launch', error: StciError): void {
+    if (this.#phase === 'ending' || this.#phase === 'over') return;
+    this.#record(failureBy(kind, error, this.#now()));
+    this.#endJob(false, error.message);
+  }
+
+  #endJob(kill: boolean, reason: string): void {
+    if (this.#phase === 'over') return;
+    const first = this.#phase !== 'ending';
+    this.#phase = 'ending';
+    this.#deadlines.onLaunched();
+    this.recovery.giveUp();
+    if (first) this.emit({ type: 'ending', reason });
+    if (this.#launch !== undefined) this.#end.send(kill, reason);
+    else {
+      this.#hosts.clear();
+      this.#ledger.closeUnstarted();
+    }
+    this.#forced ||= kill;
+    this.#end.await();
+    this.checkOver();
+  }
+
+  /** Gives up hosts that do not answer and whose leases have not run out. */
+  #giveUp(): void {
+    const ledger = this.#ledger;
+    if (ledger.complete) return;
+    for (const place of ledger.map.hosts) {
+      if ([...ranksOf(place)].every((rank) => ledger.rankReport(rank) !== undefined)) continue;
+      const error = toErrorRecord(unansweredHostError(ledger.spec.hosts, place.host));
+      const found = this.#loseHost({ host: place.host, error, kind: 'agent-lost' });
+      for (const lost of found) this.emit({ type: 'failure', error: lost.error });
+    }
+    this.#over();
+  }
+
+  checkOver(): void {
+    if (this.#phase === 'over' || !this.#ledger.complete || this.#session.allocationEnd.isPending) return;
+    if (this.#hosts.undrained.size === 0) return this.#over();
+    // A forced end waits for the last processes to be killed, not for the reader of output.
+    if (this.#forced) this.#deadlines.awaitDrained(() => this.#over());
+  }
+
+  #over(): void {
+    if (this.#phase === 'over') return;
+    const { undrained } = this.#hosts;
+    if (undrained.size > 0) this.emit({ type: 'warning', text: undrainedText(this.#ledger.spec.hosts, undrained) });
+    this.close();
+    const report = this.#ledger.report(this.#now());
+    this.#session.failures.onEnding(this.job, () => {
+      this.front.tellEnd(report);
+      this.#session.onOver(this.job, this.#launch !== undefined);
+    });
+  }
+}

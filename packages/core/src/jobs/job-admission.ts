@@ -1,0 +1,148 @@
+/**
+ * Whether a job can be run on the hosts of the session, and on which. A host of which it is not known whether it lives
+ * gets no ranks while others have room for them; where none has, the job waits until it is known.
+ */
+
+import { StciError, type HostIndex, type HostSpec, type JobId } from '@stci/interface';
+import type { Bootstrap } from '../hosts/bootstrap.js';
+import { ControllerJob } from './controller-job.js';
+import { behindError, restartingError } from './job-failures.js';
+import type { ControllerJobInit } from './job-session.js';
+
+/** The hosts of a session, as a job sees them. */
+export interface Places {
+  readonly hosts: readonly HostSpec[];
+  /** Those that no job can use; before all hosts have come up, those that will not. */
+  readonly leftOut: ReadonlySet<HostIndex>;
+  /** Those of which it is not known whether they live. */
+  readonly doubted: readonly HostIndex[];
+}
+
+export interface Admitted {
+  readonly job: ControllerJob;
+  /** Its hosts have come up: it is launched, or waits. */
+  begin(): void;
+}
+
+export class JobAdmission {
+  readonly #bootstrap: () => Bootstrap;
+  readonly #isOpen: () => boolean;
+  readonly #jobs: () => Iterable<ControllerJob>;
+  /** In the order of their submission. */
+  readonly #waiting = new Set<ControllerJob>();
+  /** Those of them that wait for slots, and for no host. */
+  readonly #lacking = new Set<ControllerJob>();
+
+  /** `isOpen`: all wanted hosts are up or left out. `jobs`: all that are not over. */
+  constructor(bootstrap: () => Bootstrap, isOpen: () => boolean, jobs: () => Iterable<ControllerJob>) {
+    this.#bootstrap = bootstrap;
+    this.#isOpen = isOpen;
+    this.#jobs = jobs;
+  }
+
+  get places(): Places {
+    const { table, hosts } = this.#bootstrap();
+    if (!this.#isOpen()) return { hosts: [...hosts], leftOut: new Set(table.hosts('left')), doubted: [] };
+    const all = [...hosts.keys()];
+    return {
+      hosts: [...hosts],
+      leftOut: new Set(all.filter((host) => !table.isUsable(host))),
+      doubted: all.filter((host) => table.isDoubted(host)),
+    };
+  }
+
+  /**
+   * Throws StciError if it cannot be run; nothing has been sent then. Where it would fit if hosts were up that are
+   * being started again, `data.busy` of the error says so.
+   */
+  admit(init: Omit<ControllerJobInit, 'hosts' | 'leftOut'>): Admitted {
+    if (!init.spec.oversubscribe && this.#lacksSlots) throw behindError();
+    const { places } = this;
+    const { hosts, leftOut, doubted } = places;
+    const job = this.#create({ ...init, hosts, leftOut });
+    const ready = (one: ControllerJob, without: ReadonlySet<HostIndex>): Admitted =>
+      ({ job: one, begin: () => one.onReady(hosts, without) });
+    if (doubted.every((host) => job.ranksOn(host) === 0)) return ready(job, leftOut);
+    if (roomFor(job, places) !== 'now') return { job, begin: () => void this.#waiting.add(job) };
+    const without = beyondDoubt(places);
+    return ready(new ControllerJob({ ...init, hosts, leftOut: without }), without);
+  }
+
+  /** Launches those that wait no longer: for hosts, and after them for slots that other jobs have. */
+  onHostsChanged(): void {
+    for (const job of this.#waiting) {
+      const { places } = this;
+      const awaitsHosts = places.doubted.length > 0 || this.#restarting(places.leftOut).length > 0;
+      const room = roomFor(job, places);
+      const awaitsSlots = room === 'later' && !awaitsHosts && this.awaitsSlots(job.job);
+      this.#lacking.delete(job);
+      if (awaitsSlots) this.#lacking.add(job);
+      if (room !== 'now' && (awaitsHosts || awaitsSlots)) continue;
+      this.#waiting.delete(job);
+      // Where nothing is awaited, it runs on what there is with fewer ranks, or not at all.
+      job.onReady(places.hosts, beyondDoubt(places));
+    }
+  }
+
+  /** Others may end, and their slots be free: not all of them wait for slots themselves. */
+  awaitsSlots(job: JobId): boolean {
+    return [...this.#jobs()].some((other) =>
+      other.job !== job && !other.recovery.lacksRoom && !this.#waiting.has(other));
+  }
+
+  /** A job waits for slots: those that come later do not overtake it. */
+  get #lacksSlots(): boolean {
+    return this.#lacking.size > 0 || [...this.#jobs()].some(({ recovery }) => recovery.lacksRoom);
+  }
+
+  isWaiting(job: ControllerJob): boolean {
+    return this.#waiting.has(job);
+  }
+
+  /** It is over. */
+  drop(job: ControllerJob): void {
+    this.#waiting.delete(job);
+    this.#lacking.delete(job);
+  }
+
+  close(): void {
+    this.#waiting.clear();
+    this.#lacking.clear();
+  }
+
+  #create(init: ControllerJobInit): ControllerJob {
+    try {
+      return new ControllerJob(init);
+    } catch (fault) {
+      const awaited = this.#restarting(init.leftOut);
+      if (!(fault instanceof StciError) || fault.data['busy'] === true || awaited.length === 0) throw fault;
+      const leftOut = new Set([...init.leftOut].filter((host) => !awaited.includes(host)));
+      void new ControllerJob({ ...init, leftOut }); // Throws if not even then.
+      throw restartingError(awaited.map((host) => this.#bootstrap().hostName(host)));
+    }
+  }
+
+  #restarting(leftOut: ReadonlySet<HostIndex>): HostIndex[] {
+    return [...leftOut].filter((host) => this.#bootstrap().isRestarting(host));
+  }
+}
+
+/** The hosts that a job does without that is launched now. */
+function beyondDoubt({ leftOut, doubted }: Places): ReadonlySet<HostIndex> {
+  return new Set([...leftOut, ...doubted]);
+}
+
+/**
+ * Whether as many ranks as on all usable hosts find room on those that are known to live. `later`: when other jobs have
+ * ended.
+ */
+function roomFor(job: ControllerJob, places: Places): 'now' | 'later' | 'never' {
+  try {
+    const [all, some] = [places.leftOut, beyondDoubt(places)]
+      .map((without) => job.mapOn(places.hosts, without).map.size);
+    return all === some ? 'now' : 'never';
+  } catch (fault) {
+    if (!(fault instanceof StciError)) throw fault;
+    return fault.data['busy'] === true ? 'later' : 'never';
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * The end of a job that is ended: its session agents end the ranks; if ends of ranks are missing some time after the
+ * grace period, SIGKILL follows, and then hosts that do not answer are given up.
+ */
+
+import type { JobId, Timer } from '@stci/interface';
+import type { MessageBody } from '../messages/messages.js';
+import type { AgentNode } from '../node/node.js';
+
+/** How long after the grace period the ends of ranks are awaited: before SIGKILL, and again before the job is over. */
+export const END_REPORT_MS = 5000;
+
+/** From SIGTERM to SIGKILL where a batch system takes the hosts, at most; tool.grace may be less. */
+export const ALLOCATION_GRACE_MS = 15_000;
+
+export interface JobEndInit {
+  readonly node: AgentNode;
+  readonly job: JobId;
+  readonly graceMs: number;
+  isComplete(): boolean;
+  onOverdue(): void;
+}
+
+export class JobEnd {
+  readonly #init: JobEndInit;
+  #sent: MessageBody<'job.end'> | undefined;
+  #timer: Timer | undefined;
+  #hurryTimer: Timer | undefined;
+
+  constructor(init: JobEndInit) {
+    this.#init = init;
+  }
+
+  /** Sent once, and again only to kill the ranks: further failures of an ending job change nothing for its hosts. */
+  send(kill: boolean, reason: string): void {
+    if (this.#sent !== undefined && (this.#sent.kill || !kill)) return;
+    this.#sent = { kill, reason };
+    this.#init.node.messages.sendSubtree('job.end', this.#sent, this.#init.job);
+  }
+
+  /** Output may take as long as its reader needs; the ends of the ranks may not. */
+  await(): void {
+    const { node: { platform: { clock } }, graceMs, isComplete, onOverdue } = this.#init;
+    this.#timer ??= clock.after(graceMs + END_REPORT_MS, () => {
+      if (isComplete()) return;
+      this.send(true, 'the job does not end');
+      this.#timer = clock.after(END_REPORT_MS, onOverdue);
+    });
+  }
+
+  /** Who takes the hosts gives less time: SIGKILL follows after `graceMs` at the latest. */
+  hurry(graceMs: number): void {
+    const { node: { platform: { clock } }, graceMs: ownMs } = this.#init;
+    this.#hurryTimer ??= clock.after(Math.min(graceMs, ownMs), () => this.send(true, 'the hosts are taken'));
+  }
+
+  cancel(): void {
+    this.#hurryTimer?.cancel();
+    this.#timer?.cancel();
+  }
+}

@@ -1,0 +1,306 @@
+/**
+ * Recovery of one job, at the controller: asks the error manager about each failure and carries out what it decides.
+ * Ranks of a lost agent that are started again are no failure of the job yet: they are if that is given up.
+ */
+
+import {
+  StciError, type Action, type ErrorManager, type Failure, type HostIndex, type JobContext, type JobEvent, type JobId,
+  type Params, type Rank, type RankReport, type RestartAction,
+} from '@stci/interface';
+import type { HostLoss } from '../hosts/loss-notices.js';
+import { foldRanks } from '../iof/fold.js';
+import { failureOf } from '../job/exit-rule.js';
+import type { Ledger, RankEnd } from '../job/ledger.js';
+import type { Launch } from '../messages/messages.js';
+import type { JobHosts } from './job-hosts.js';
+import type { JobSession } from './job-session.js';
+import { RankMoves } from './rank-moves.js';
+
+/** Hosts on which a rank is to start before it counts as lost with them. */
+const PLACES_MAX = 4;
+/** Longest time from the end of an agent to that of its tools. */
+const GUARDIAN_MS = 500;
+
+export interface JobRecoveryInit {
+  readonly errorManager: ErrorManager;
+  readonly session: JobSession;
+  readonly job: JobId;
+  /** Between SIGTERM and SIGKILL of a tool. */
+  readonly graceMs: number;
+  /** Of the job. */
+  readonly params: Params;
+  ledger(): Ledger;
+  phase(): JobContext['phase'] | 'over';
+  /** Whether programs of the job use the client library. */
+  hasPrograms(): boolean;
+  /** The launch of all hosts, with the ranks as they are placed now. */
+  launchNow(): Launch;
+  /** A session agent was started there by the launch of the whole job. */
+  hasFirstAgent(host: HostIndex): boolean;
+  readonly hosts: JobHosts;
+  onNewAgent(host: HostIndex): void;
+  emit(event: JobEvent): void;
+  /** Told to the job's front-end already. */
+  onRestarting(report: RankReport): void;
+  /** Tells the outcome of a rank, which the ledger has. */
+  exited(rank: Rank): void;
+  record(found: Failure): void;
+  endJob(reason: string): void;
+  /** Ranks that are to be started again could not be named to their session agent. */
+  onUnsent(error: StciError | undefined): void;
+  checkOver(): void;
+}
+
+/** An attempt that has ended; `moves`: the next one is not its session agent's to start. */
+export type RestartingEnd = RankEnd & { readonly afterMs: number; readonly moves?: boolean };
+
+export class JobRecovery {
+  readonly #init: JobRecoveryInit;
+  #moves: RankMoves | undefined;
+  /** On how many hosts ranks were to start that lost the first before. */
+  readonly #places = new Map<Rank, number>();
+
+  constructor(init: JobRecoveryInit) {
+    this.#init = init;
+  }
+
+  /** Of a failure that the ledger has. `attempt`: starts so far of what failed. */
+  apply(found: Failure, attempt = found.rank === undefined ? 0 : this.#init.ledger().attempt(found.rank)): void {
+    const actions = this.#decide(found, attempt);
+    // A tool is started again by its session agent, or not at all.
+    const ends = actions.some(({ type }) => type === 'end-job' || (type === 'restart' && found.rank !== undefined));
+    this.#tell(found, ends ? 'the job is ended' : 'the job goes on');
+    if (ends) this.#init.endJob(found.error.message);
+  }
+
+  /** Ranks of the host that have no outcome, but those that wait to be started elsewhere. */
+  ranksAt(host: HostIndex): readonly Rank[] {
+    return this.#init.ledger().openRanks(host).filter((rank) => this.#moves?.isWaiting(rank) !== true);
+  }
+
+  /** Whether the ranks of a lost agent are started again. */
+  restart(found: Failure): boolean {
+    const ledger = this.#init.ledger();
+    const ranks = this.ranksAt(found.host as HostIndex);
+    if (this.#init.phase() === 'ending' || ranks.length === 0) return false;
+    const action = this.#decide(found, Math.max(...ranks.map((rank) => ledger.attempt(rank))))
+      .find((each): each is RestartAction => each.type === 'restart');
+    if (action === undefined) return false;
+    this.#tell(found, 'its ranks are started again');
+    this.#startAgain(ranks, found, action.afterMs);
+    return true;
+  }
+
+  /**
+   * Whether the ranks of a lost host are started on others, whatever the error manager would do about their loss: none
+   * of them is known to have run, no rank has been told where others are, and there is room for all. The job is still
+   * being launched.
+   */
+  startElsewhere(found: Failure): boolean {
+    const ledger = this.#init.ledger();
+    const ranks = this.ranksAt(found.host as HostIndex);
+    const isUnstarted = (rank: Rank): boolean =>
+      !ledger.isRunning(rank) && ledger.attempt(rank) === 1 && (this.#places.get(rank) ?? 1) < PLACES_MAX;
+    if (found.kind !== 'agent-lost' || this.#init.phase() !== 'launching' || !ranks.every(isUnstarted)) return false;
+    if (this.#init.params.int('errmgr.elsewhere') === 0 || this.#init.hasPrograms()) return false;
+    if (ranks.length === 0 || !this.#movesOf(ledger).hasRoom(ranks)) return false;
+    for (const rank of ranks) this.#places.set(rank, 1 + (this.#places.get(rank) ?? 1));
+    this.#tell(found, 'its ranks had not started: they are started on other hosts');
+    const what = `its ranks had not started, and are started on other hosts: ${foldRanks(ranks)}`;
+    this.#init.emit({ type: 'warning', text: `${found.error.message}; ${what}` });
+    this.#movesOf(ledger).add(ranks, found, this.#endMs(found));
+    return true;
+  }
+
+  #startAgain(ranks: readonly Rank[], found: Failure, leastMs: number): void {
+    const afterMs = Math.max(leastMs, this.#endMs(found));
+    for (const rank of ranks) {
+      this.#again({ rank, pid: 0, outcome: 'lost', error: found.error, leftovers: 0 }, afterMs);
+    }
+    this.#movesOf(this.#init.ledger()).add(ranks, found, afterMs);
+  }
+
+  #movesOf(ledger: Ledger): RankMoves {
+    return (this.#moves ??= this.#makeMoves(ledger));
+  }
+
+  /**
+   * Their session agent starts them again. Throws STCI_MESSAGE_INVALID where the error manager would not have it so:
+   * each start costs an entry of the ledger, and events.
+   */
+  onRestarting(host: HostIndex, ends: readonly RestartingEnd[]): void {
+    // Each after the one before is counted: a message may name a rank twice.
+    for (const { afterMs, moves = false, ...end } of ends) {
+      const { rank } = end;
+      const attempt = this.#init.ledger().attempt(rank);
+      if (this.#init.ledger().rankReport(rank) !== undefined) continue; // It is late: nothing is counted.
+      const found = this.#restarted(host, end, attempt);
+      if (found !== undefined) {
+        const { session, job } = this.#init;
+        session.failures.onRankFailed(job, found, end, attempt);
+        this.#tell(found, moves ? 'it is to be started elsewhere' : 'its session agent starts it again', attempt);
+        this.#again(end, afterMs, moves ? undefined : host);
+        if (moves) this.#movesOf(this.#init.ledger()).leave(rank, host, found, afterMs);
+      } else if (!this.#init.hosts.isLost(host)) {
+        const text = `Expected restarts as the error manager allows, got one after attempt ${attempt} of rank ${rank}`;
+        throw new StciError('STCI_MESSAGE_INVALID', text);
+      }
+    }
+  }
+
+  /** The failure for which a rank may be started again by its session agent. */
+  #restarted(host: HostIndex, end: RankEnd, attempt: number): Failure | undefined {
+    const { errorManager, ledger } = this.#init;
+    const failure = failureOf(end, { index: host, name: ledger().map.hosts[host]!.name }, end.endWallMs ?? 0);
+    const mayRestart = failure && errorManager.local?.(failure, { of: 'tool', attempt }).type === 'restart';
+    return mayRestart === true ? failure : undefined;
+  }
+
+  /** An attempt has ended, and another follows; on the same host where one is given. */
+  #again(end: RankEnd, afterMs: number, host?: HostIndex): void {
+    const { ledger, emit, onRestarting } = this.#init;
+    const report = ledger().again(end);
+    if (report === undefined) return;
+    const attempt = ledger().attempt(end.rank);
+    emit({ type: 'restarting', report, ...(host !== undefined && { host }), attempt, afterMs });
+    onRestarting(report);
+  }
+
+  /**
+   * Within this time the tools of a lost agent have ended: by their guardian if the agent has, else by the agent,
+   * which gives them the grace period. Before, no other attempt may run.
+   */
+  #endMs({ kind, host }: Failure): number {
+    const { session, graceMs } = this.#init;
+    const hasEnded = kind === 'session-lost' || session.members.table.get(host as HostIndex).state === 'failed';
+    return GUARDIAN_MS + (hasEnded ? 0 : graceMs);
+  }
+
+  /** The root agent of a lost session agent starts another, which waits for ranks. */
+  onReplaced(found: Failure): void {
+    this.#tell(found, 'its root agent starts another');
+  }
+
+  /** A session agent that waited for ranks is lost, and none with it. */
+  onIdleLost(loss: HostLoss): void {
+    const { session, job, hosts, ledger } = this.#init;
+    const { host, kind, error } = loss;
+    hosts.countLoss(host);
+    session.failures.onRanksLost(job, loss, [], hosts.losses(host));
+    const found = { ...ledger().lossOf(host, error, session.node.platform.clock.wallMs()), kind };
+    if (loss.session?.isReplaced === true) this.onReplaced(found);
+    else this.#tell(found, 'another is started with its ranks');
+  }
+
+  /** Number of the launch that the session agent there has been given. */
+  launchOf(host: HostIndex): number {
+    return this.#moves?.launchOf(host) ?? 1;
+  }
+
+  /** Slots there that the job has: of ranks without an outcome, and kept ones. */
+  slotsOn(host: HostIndex): number {
+    if (host >= this.#init.ledger().map.hosts.length) return 0;
+    const open = this.#init.ledger().openRanks(host);
+    if (this.#moves === undefined) return open.length;
+    return open.filter((rank) => this.#moves?.isKept(rank) === false).length + this.#moves.keptOn(host);
+  }
+
+  /** A rank waits for a slot. */
+  get lacksRoom(): boolean {
+    return this.#moves?.lacksRoom === true;
+  }
+
+  /** Hosts or slots came, or are not awaited any more. */
+  place(): void {
+    this.#moves?.place();
+  }
+
+  /** The job ends: nothing is started again. */
+  giveUp(): void {
+    const ranks = this.#moves?.giveUp();
+    if (ranks !== undefined) this.#giveUpRanks(ranks);
+  }
+
+  /** The session ends: nobody waits for those any more. */
+  close(): void {
+    this.#moves?.giveUp();
+  }
+
+  /** The launches by which session agents were started on the hosts that `isMeant` accepts. */
+  launches(first: Launch, isMeant: (host: HostIndex) => boolean): Launch[] {
+    const again = (this.#moves?.launches ?? []).filter(({ hosts }) => hosts.some(([host]) => isMeant(host)));
+    const isFirst = (host: HostIndex): boolean => isMeant(host) && this.#moves?.startedAgain(host) !== true;
+    return [{ ...first, hosts: first.hosts.filter(([host]) => isFirst(host)) }, ...again];
+  }
+
+  /** Whether a session agent that has drained had got all that it was sent. */
+  hasAll(host: HostIndex, restarts: number): boolean {
+    return this.#moves === undefined || this.#moves.sentTo(host) === restarts;
+  }
+
+  #tell(found: Failure, text: string, attempt = this.#attemptOf(found)): void {
+    const { errorManager, session, job } = this.#init;
+    const policy = errorManager.policyOf?.(found) ?? errorManager.policy;
+    session.failures.onDecision(job, found, `${policy}: ${text}`, attempt);
+  }
+
+  /** The number of the rank, or of the session agent, that failed last. */
+  #attemptOf({ rank, host }: Failure): number {
+    const { ledger, hosts } = this.#init;
+    if (rank !== undefined) return ledger().attempt(rank);
+    return host === undefined ? 0 : hosts.losses(host);
+  }
+
+  #decide(found: Failure, attempt: number): readonly Action[] {
+    const { errorManager, phase } = this.#init;
+    const { ranksAlive, failureCount } = this.#init.ledger();
+    const now = phase();
+    return errorManager.decide(found, {
+      of: 'job', phase: now === 'over' ? 'ending' : now, ranksAlive, failuresBefore: failureCount - 1, attempt,
+    });
+  }
+
+  #makeMoves(ledger: Ledger): RankMoves {
+    const { session, job, hosts } = this.#init;
+    return new RankMoves({
+      session, job, ledger,
+      launchNow: () => this.#init.launchNow(),
+      hasFirstAgent: (host) => this.#init.hasFirstAgent(host),
+      isLost: (host) => hosts.isLost(host),
+      onStarting: (host, isNew) => {
+        hosts.onStarting(host);
+        if (isNew) this.#init.onNewAgent(host);
+      },
+      onUnsent: (error) => this.#init.onUnsent(error),
+      ranksMax: this.#init.params.int('errmgr.aside'),
+      onSetAside: (host, ranks) => this.#init.emit({ type: 'warning', text: asideText(ledger, host, ranks) }),
+      onMapped: (map) => this.#init.emit({ type: 'mapped', map }),
+      onAwaitingSlots: (ranks) => this.#init.emit({ type: 'warning', text: awaitingText(ranks) }),
+      onNoRoom: (ranks) => {
+        this.#giveUpRanks(ranks);
+        for (const found of new Set(ranks.values())) this.apply(found, Number.MAX_SAFE_INTEGER);
+        this.#init.checkOver();
+      },
+    });
+  }
+
+  /** They are not started again: the failures for which they were to be count. */
+  #giveUpRanks(ranks: ReadonlyMap<Rank, Failure>): void {
+    const { ledger, exited, record } = this.#init;
+    for (const [rank, found] of ranks) {
+      ledger().giveUp(rank, found.error);
+      exited(rank);
+      record(found);
+    }
+  }
+}
+
+function awaitingText(ranks: readonly Rank[]): string {
+  const [who, verb] = ranks.length === 1 ? ['rank', 'waits'] : ['ranks', 'wait'];
+  return `${who} ${foldRanks([...ranks])} ${verb} for slots that other jobs of the session have`;
+}
+
+function asideText({ spec }: Ledger, host: HostIndex, ranks: Iterable<Rank>): string {
+  return `host ${spec.hosts[host]?.name ?? host} is set aside: ranks ${foldRanks([...ranks])} failed there soon after `
+    + 'each start (errmgr.aside)';
+}

@@ -1,0 +1,67 @@
+/** What a job at the controller and its session know of each other. */
+
+import type { Address, Failure, HostIndex, HostSpec, JobId, JobSpec, Rank } from '@stci/interface';
+import type { AgentScope } from '../assembly/composition.js';
+import type { HostLoss } from '../hosts/loss-notices.js';
+import type { RankEnd } from '../job/ledger.js';
+import type { MembershipTable } from '../membership/table.js';
+import type { Launch } from '../messages/messages.js';
+import type { AgentNode } from '../node/node.js';
+
+/** What a job tells of failures, for their records. */
+export interface JobFailures {
+  /** Detectors watch the agents: the record of a host is told to the user. */
+  readonly tellsHosts: boolean;
+  /** An attempt of a rank failed by itself. */
+  onRankFailed(job: JobId, failure: Failure, end: RankEnd, attempt: number): void;
+  /** Ranks were lost with their host, or with the job's session agent there: its `attempt`. */
+  onRanksLost(job: JobId, loss: HostLoss, ranks: readonly Rank[], attempt: number): void;
+  /** What the error manager decided; `attempt`: of the failure's rank, or session agent. */
+  onDecision(job: JobId, failure: Failure, decision: string, attempt: number): void;
+  /** The job is about to be over, and is when what is recorded has been told: then calls `done`, once. */
+  onEnding(job: JobId, done: () => void): void;
+}
+
+/** What a job uses of its session. */
+export interface JobSession {
+  readonly node: AgentNode;
+  readonly scope: AgentScope;
+  /** It has jobs of others, on hosts that may be no concern of this one. */
+  readonly stays: boolean;
+  /** Agents were told to end, and it is not known yet why: no job is over meanwhile. */
+  readonly allocationEnd: { readonly isPending: boolean };
+  /** A job has waited too long for its hosts. Names of those that are not up; in a session of one job they failed. */
+  takeOverdue(): readonly string[];
+  /** Its hosts as they are now; once it is open. */
+  readonly members: {
+    readonly table: Pick<MembershipTable, 'isUsable' | 'isDoubted' | 'get' | 'hosts'>;
+    readonly hosts: readonly HostSpec[];
+    isRestarting(host: HostIndex): boolean;
+    /** Names its network stack (`Environment.network`); undefined: not known, or it has not come up. */
+    networkOf(host: HostIndex): string | undefined;
+  };
+  /** By host, slots that other jobs have. */
+  slotsTaken(job: JobId): readonly number[];
+  /** Other jobs may end, and their slots be free: not all of them wait for slots themselves. */
+  awaitsSlots(job: JobId): boolean;
+  /** Ranks, or whole jobs, may wait for hosts of which more is known now, or for slots: they are looked at soon. */
+  placeSoon(): void;
+  /** Sends a launch down the boot tree. */
+  passLaunch(launch: Launch, job: JobId): void;
+  /** Records of its failures. */
+  readonly failures: JobFailures;
+  /** The job is over: its report has been sent. `launched`: it may have session agents. */
+  onOver(job: JobId, launched: boolean): void;
+}
+
+export interface ControllerJobInit {
+  readonly session: JobSession;
+  readonly job: JobId;
+  readonly spec: JobSpec;
+  /** Of the session, as they are now. */
+  readonly hosts: readonly HostSpec[];
+  /** Those that the job cannot use. */
+  readonly leftOut: ReadonlySet<HostIndex>;
+  /** The front-end that submitted the job: it gets its events and its output. */
+  readonly owner: Address;
+}

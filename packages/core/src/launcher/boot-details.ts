@@ -1,0 +1,100 @@
+/**
+ * Boot details: the part of a boot record that an agent reads once its link is up: its place in the boot tree,
+ * the hosts at and below it, parameters.
+ */
+
+import { StciError, bootPosition, type ArityPlan, type HostIndex } from '@stci/interface';
+import { BODY_BYTES_MAX, MEMBERS_MAX, members } from '../codec/bounds.js';
+import { decode, encode } from '../codec/cbor.js';
+import { bool, bytes, fields, integer, list, optional, plain, u32 } from '../codec/shape.js';
+import type { ParamSnapshot } from '../config/params.js';
+import { TOPOLOGY_SIZE_MAX } from '../topology/options.js';
+import { shortestCycle } from './boot-plan.js';
+import { KEY_BYTES, addresses, hostLogin, type HostLogin } from './host-login.js';
+import { ParentTree, type BootTreePart, type ParentsPart } from './parent-tree.js';
+
+export interface BootDetails {
+  readonly host: HostIndex;
+  /** Number of all hosts of the session. */
+  readonly hosts: number;
+  /** What it needs of the boot tree. */
+  readonly tree: BootTreePart;
+  /** This agent's host, then those below it that it and the agents below it start. */
+  readonly subtree: readonly HostLogin[];
+  /** It may be linked to another parent if it loses its own. */
+  readonly outlivesParent: boolean;
+  /** Addresses to connect to for the boot link, best first; empty for a native link. */
+  readonly connect: readonly string[];
+  /** Key of the encryption of that link; absent: none. */
+  readonly connectKey?: Uint8Array;
+  /** Encoded once for all agents and forwarded unchanged. */
+  readonly params: Uint8Array;
+}
+
+/** Positions of a boot tree: its hosts and the controller. */
+export const HOSTS_MAX = TOPOLOGY_SIZE_MAX - 1;
+
+const shape = fields({
+  host: integer(0, HOSTS_MAX - 1),
+  hosts: integer(1, HOSTS_MAX),
+  tree: fields({
+    arity: optional(integer(1, HOSTS_MAX)), planned: optional(integer(1, HOSTS_MAX)),
+    parents: optional(list(u32, 2 * MEMBERS_MAX)),
+  }),
+  subtree: members(hostLogin),
+  outlivesParent: bool,
+  connect: addresses,
+  connectKey: optional(bytes(KEY_BYTES)),
+  params: bytes(BODY_BYTES_MAX),
+});
+
+export function encodeBootDetails(details: BootDetails): Uint8Array {
+  return encode(details);
+}
+
+/** Throws STCI_CODEC_INVALID or STCI_MESSAGE_INVALID. */
+export function decodeBootDetails(encoded: Uint8Array): BootDetails {
+  const details = shape(decode(encoded), 'boot details');
+  const { host, hosts, subtree } = details;
+  const tree = partOf(details.tree, hosts);
+  integer(0, hosts - 1)(host, 'boot details.host');
+  // In the k-ary tree, hosts below have higher indices.
+  const first = 'arity' in tree ? host : 0;
+  integer(1, hosts - first)(subtree.length, 'boot details.subtree.length');
+  for (const [at] of subtree) integer(first, hosts - 1)(at, 'boot details.subtree');
+  integer(host, host)(subtree[0]?.[0], 'boot details.subtree[0]');
+  if (!('arity' in tree)) checkBelow(new ParentTree(hosts + 1, tree), host, subtree);
+  return { ...details, tree };
+}
+
+/** Of two kinds: `arity` alone, or `planned` and `parents`, each host once, without a cycle. */
+function partOf(found: Partial<ArityPlan & ParentsPart>, hosts: number): BootTreePart {
+  const { arity, planned, parents } = found;
+  if (arity !== undefined) return { arity };
+  if (planned === undefined || parents === undefined) {
+    throw new StciError('STCI_MESSAGE_INVALID', 'Expected an arity or the parents of hosts at boot details.tree');
+  }
+  integer(1, hosts)(planned, 'boot details.tree.planned');
+  for (const host of parents) integer(0, planned - 1)(host, 'boot details.tree.parents');
+  const known = new Map<HostIndex, HostIndex>();
+  for (let at = 0; at + 1 < parents.length; at += 2) known.set(parents[at]!, parents[at + 1]!);
+  integer(2 * known.size, 2 * known.size)(parents.length, 'boot details.tree.parents.length');
+  if (shortestCycle(known) === undefined) return { planned, parents };
+  throw new StciError('STCI_MESSAGE_INVALID', 'Expected no cycle at boot details.tree.parents');
+}
+
+function checkBelow(tree: ParentTree, host: HostIndex, subtree: readonly HostLogin[]): void {
+  const stranger = subtree.find(([at]) => at !== host && !tree.isAncestor(bootPosition(host), bootPosition(at)));
+  if (stranger === undefined) return;
+  const text = `Expected hosts at and below ${host} at boot details.subtree, got ${stranger[0]}`;
+  throw new StciError('STCI_MESSAGE_INVALID', text);
+}
+
+export function encodeParams(snapshot: ParamSnapshot): Uint8Array {
+  return encode(snapshot);
+}
+
+/** Throws STCI_CODEC_INVALID or STCI_MESSAGE_INVALID; the parameters' values are checked later, by their catalogue. */
+export function decodeParams(encoded: Uint8Array): ParamSnapshot {
+  return plain<ParamSnapshot>(BODY_BYTES_MAX)(decode(encoded), 'parameters');
+}

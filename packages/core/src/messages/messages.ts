@@ -1,0 +1,397 @@
+/**
+ * Active messages ("am"; STCI paper, II-E.2): the one table of message types, `service.verb`. A type has a number for
+ * the frame header, its permitted senders, and a shape that is checked before a handler sees the body. Numbers are
+ * never reused.
+ */
+
+import { CONTROLLER, StciError, addressIndex, addressKind, addressName } from '@stci/interface';
+import type { Address, AgentKind, StreamSpec } from '@stci/interface';
+import { MESSAGE_BYTES_MAX, chunk, members, name, numbers, text, word } from '../codec/bounds.js';
+import {
+  any, bool, bytes, fields, integer, num, object, oneOf, optional, tuple, u32, wallTime, type Shape,
+} from '../codec/shape.js';
+import { addresses, hostLogin, socket } from '../launcher/host-login.js';
+import { metricRows } from '../metrics/store.js';
+import { FAILURE_MESSAGES } from './failure-messages.js';
+import { sessionFailure } from './failure-shapes.js';
+import { FAULT_MESSAGES } from './fault-messages.js';
+import {
+  allocation, appSpec, errorRecord, hostSpec, jobControl, jobEvent, jobMap, jobParams, jobReport, jobSpec, processEnd,
+  signalName, stdinTo, texts,
+} from './job-shapes.js';
+import type { Neighbour } from './neighbour.js';
+import { PROGRAM_MESSAGES } from './program-messages.js';
+import { jobLabel, wireRecord } from './records.js';
+import type { LinkReport } from './topology-report.js';
+
+/** Keys of links. */
+const KEY_BYTES_MAX = 64;
+
+/** One host's part of a job: `[host, node, [[app, first, count, stride], …]]`; `node`: its place among `nodes`. */
+const hostRuns = tuple(u32, u32, members(tuple(u32, u32, u32, u32)));
+
+/** The end of a rank's attempt, the first if `attempt` is absent. */
+const rankEnd = {
+  rank: u32,
+  pid: u32,
+  outcome: oneOf('exited', 'signalled', 'ended', 'failed-start', 'lost', 'not-started'),
+  end: optional(processEnd),
+  error: optional(errorRecord),
+  startWallMs: optional(wallTime),
+  endWallMs: wallTime,
+  leftovers: u32,
+  readInput: optional(bool),
+  attempt: optional(u32),
+};
+
+const linkReport = object<LinkReport>({
+  peer: name, kind: name, role: oneOf('parent', 'child', 'front-end', 'overlay'),
+  state: oneOf('connecting', 'up', 'suspect', 'closed'), inStateMs: num, roundTripMs: optional(num),
+});
+
+const streamSpec = fields({
+  id: u32,
+  members: numbers,
+  topology: name,
+  reduction: oneOf('none', 'sum', 'min', 'max', 'concat', 'and', 'or'),
+}) as Shape<StreamSpec>;
+
+/** Who may send a type: agents of these kinds; the parent; the parent or, through it, the controller; any agent. */
+type Senders = readonly AgentKind[] | 'parent' | 'above' | 'any';
+
+interface MessageType {
+  readonly id: number;
+  readonly from: Senders;
+  /** `host` in the body must be the sender's own. */
+  readonly ofOwnHost?: true;
+  readonly body: Shape<unknown>;
+  /** Shape of the reply to a request; absent: the reply has no body. */
+  readonly reply?: Shape<unknown>;
+}
+
+const MESSAGE_TYPES = {
+  /** Root agent → controller: the agent is up. `socket`: where it can be reached if it loses its parent. */
+  'agent.up': {
+    id: 1, from: ['root'], ofOwnHost: true,
+    body: fields({ host: u32, pid: u32, network: optional(text), incarnation: u32, socket: optional(socket) }),
+  },
+  /** Root agent → controller: what started it, a batch system, has told it to end, and gives it a time for that. */
+  'agent.ending': { id: 131, from: ['root'], ofOwnHost: true, body: fields({ host: u32 }) },
+  /**
+   * Controller → the agent that starts `host`, while the session comes up: start its agent again. `subtree`: the hosts
+   * now at and below it.
+   */
+  'launch.restart': { id: 5, from: ['controller'], body: fields({ host: u32, subtree: members(hostLogin) }) },
+  /** Controller → the agent that starts `host`, which is left out: start the agents below it yourself. */
+  'launch.takeover': { id: 6, from: ['controller'], body: fields({ host: u32, subtree: members(hostLogin) }) },
+  /** Controller → root agent, while the session runs: start the agent of this host, and none below it. */
+  'tree.start': { id: 67, from: ['controller'], body: fields({ login: hostLogin }) },
+  /** Parent → child, neighbour: stop the agents below you, then yourself. */
+  'agent.stop': { id: 2, from: 'parent', body: fields({ reason: text }) },
+  /** Agent → controller: a child did not come up, or was lost. */
+  'agent.failed': {
+    id: 3,
+    from: ['root', 'controller'],
+    body: fields({
+      kind: oneOf('agent-launch', 'agent-lost'), agent: u32, incarnation: u32,
+      evidence: oneOf('exited', 'closed', 'silent'),
+      error: errorRecord,
+      wallMs: wallTime,
+      session: optional(sessionFailure),
+    }),
+  },
+  /** Front-end → controller: this agent's messages do not fit their types. */
+  'agent.malformed': { id: 7, from: ['front-end'], body: fields({ agent: u32, error: errorRecord }) },
+  /** Controller → the agent that started `agent`, request: close your link to it. */
+  'agent.expel': { id: 8, from: ['controller'], body: fields({ agent: u32, reason: text }) },
+  /** Controller → root agent: leave the session, the agents below you stay. */
+  'agent.leave': { id: 9, from: ['controller'], body: fields({}) },
+  /**
+   * Controller → root agent: link to the agent of this host, which has lost its parent. `hosts`: those at and below it.
+   * The answer is a message of its own, because it counts however late it is. `waitMs`: how long the attempt may take.
+   */
+  'tree.adopt': {
+    id: 60, from: ['controller'],
+    body: fields({ attempt: u32, login: hostLogin, socket, hosts: numbers, waitMs: u32 }),
+  },
+  /** Root agent → controller. `parent`: of an agent that is `busy`. */
+  'tree.adopted': {
+    id: 61, from: ['root'],
+    body: fields({ attempt: u32, result: oneOf('adopted', 'dead', 'busy', 'unreachable'), parent: optional(u32) }),
+  },
+  /** Parent → child, neighbour, passed on to all below: an agent above has been linked again. */
+  'tree.mended': { id: 62, from: 'parent', body: fields({}) },
+  /** Parent → child, neighbour, passed on to all below: an agent above has no parent; others may link to each. */
+  'tree.orphaned': { id: 94, from: 'parent', body: fields({}) },
+  /** Parent → child, neighbour: it is cut off; another agent may link to the child, which waits so long at most. */
+  'tree.release': { id: 69, from: 'parent', body: fields({ waitMs: u32 }) },
+  /** Controller → front-end: these hosts have been linked again; what was sent to them may have been lost. */
+  'tree.resend': { id: 64, from: ['controller'], body: fields({ hosts: numbers }) },
+  /** Controller → every root agent: all have come up, in a session that has no job yet. */
+  'session.ready': { id: 66, from: 'above', body: fields({}) },
+  /** Controller → root agent that was linked again, passed on to those below: of the jobs up to `last` these run. */
+  'session.jobs': { id: 68, from: 'above', body: fields({ last: u32, running: numbers }) },
+  /** Controller → every root agent: the session is about to end, so that nobody is linked again. */
+  'session.end': { id: 65, from: 'above', body: fields({}) },
+  /** Controller → root agent: agents of `hosts` are reached by that of `child`. */
+  'tree.route': { id: 63, from: ['controller'], body: fields({ child: u32, hosts: numbers }) },
+  /** Controller → root agent: listen for links of the overlay. */
+  'overlay.open': { id: 80, from: ['controller'], body: fields({ kind: oneOf('private', 'ws') }) },
+  /** Root agent → controller: where it listens; `problem`: why it does not. */
+  'overlay.opened': {
+    id: 81, from: ['root'], ofOwnHost: true,
+    body: fields({ host: u32, incarnation: u32, addresses, problem: optional(text) }),
+  },
+  /** Controller → root agent: the overlay has so many positions, and these are your neighbours. */
+  'overlay.links': {
+    id: 82,
+    from: ['controller'],
+    body: fields({
+      size: u32,
+      neighbours: members(object<Neighbour>({
+        position: u32, incarnation: u32, addresses, key: bytes(KEY_BYTES_MAX), tls: optional(bytes(KEY_BYTES_MAX)),
+      })),
+    }),
+  },
+  /** Parent → child, passed on to all below: frames take other ways upwards, and may have been lost. */
+  'overlay.detour': { id: 83, from: 'parent', body: fields({}) },
+  /** Controller → root agent: measure your links, and report them. */
+  'links.survey': { id: 84, from: ['controller'], body: fields({ survey: u32 }) },
+  'links.report': {
+    id: 85, from: ['root'], ofOwnHost: true,
+    body: fields({ host: u32, survey: u32, links: members(linkReport) }),
+  },
+  /** Controller → root agent, by any way: ask this agent for an answer. */
+  'probe.ask': { id: 87, from: ['controller', 'root'], body: fields({ probe: u32, agent: u32 }) },
+  /** Root agent → controller: it has given one. */
+  'probe.answered': { id: 88, from: ['root'], body: fields({ probe: u32, agent: u32 }) },
+  /** Any → any, request: replies with the same body. */
+  'agent.echo': { id: 4, from: 'any', body: any(MESSAGE_BYTES_MAX), reply: any(MESSAGE_BYTES_MAX) },
+  /** Parent → child, neighbour; each agent forwards to a child only the part of the job at and below it. */
+  'job.launch': {
+    id: 10,
+    from: 'parent',
+    body: fields({
+      session: name,
+      /** The front-end that gets the output. */
+      owner: u32,
+      size: u32,
+      nodes: u32,
+      apps: members(appSpec),
+      env: texts,
+      wdir: word,
+      stdin: stdinTo,
+      params: optional(jobParams),
+      creditBytes: integer(1, 0xffff_ffff),
+      hosts: members(hostRuns),
+      /** Number of the session agent's start, from 1; the ranks that it starts, with their attempts; absent: all. */
+      start: optional(u32),
+      restarts: optional(members(tuple(u32, u32))),
+    }),
+  },
+  /** Controller → session agent: `[rank, app, attempt]` of ranks that were elsewhere, and are started there. */
+  'job.restart': { id: 91, from: ['controller'], body: fields({ ranks: members(tuple(u32, u32, u32)) }) },
+  /** Session agent → controller: `[rank, pid, wallMs]` each. */
+  'job.started': {
+    id: 11, from: ['session'], ofOwnHost: true, body: fields({ host: u32, ranks: members(tuple(u32, u32, wallTime)) }),
+  },
+  /** Session agent → controller: ends of ranks. */
+  'job.exited': {
+    id: 12,
+    from: ['session'],
+    ofOwnHost: true,
+    body: fields({
+      host: u32,
+      ranks: members(fields(rankEnd)),
+    }),
+  },
+  /**
+   * Session agent → controller: attempts of ranks that have ended, each of which the local error manager follows by
+   * another after a pause.
+   */
+  'job.restarting': {
+    id: 90, from: ['session'], ofOwnHost: true,
+    body: fields({ host: u32, ranks: members(fields({ ...rankEnd, afterMs: u32, moves: optional(bool) })) }),
+  },
+  /** Its answer, one for each. */
+  'job.restarting.noted': { id: 93, from: ['controller'], body: fields({}) },
+  /**
+   * Session agent → controller: all its ranks have ended and their output is sent. `survivors`: processes left over
+   * that could not be ended; `restarts`: messages `job.restart` that it had got.
+   */
+  'job.drained': {
+    id: 13, from: ['session'], ofOwnHost: true,
+    body: fields({ host: u32, swept: u32, survivors: numbers, restarts: u32 }),
+  },
+  /** Controller → session agent, request: what may have been lost with a link above is sent again before the answer. */
+  /** Session agent → front-end: no tool of this host reads standard input any longer. */
+  'job.unread': { id: 16, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
+  /** Controller → every session agent; root agent → its own, request: answered when the tools have got it. */
+  'job.signal': { id: 14, from: 'above', body: fields({ signal: signalName }) },
+  /** Root agent → its session agents: SIGTERM comes, or has come, from outside to what runs on this host. */
+  'host.ending': { id: 132, from: 'parent', body: fields({}) },
+  'job.end': { id: 15, from: 'above', body: fields({ kill: bool, reason: text }) },
+  /** Parent → child: nothing of the job is needed any more. */
+  'job.close': { id: 17, from: 'parent', body: fields({}) },
+  /** Front-end → controller, request: start the agents of these hosts. */
+  'session.open': { id: 25, from: ['front-end'], body: allocation },
+  /** Front-end → controller. */
+  'job.submit': {
+    id: 20, from: ['front-end'], body: fields({ spec: jobSpec }), reply: fields({ job: u32 }),
+  },
+  'job.control': { id: 21, from: ['front-end'], body: jobControl },
+  /** Controller → front-end, in order. The report in `ended` has neither ranks nor failures: they were sent before. */
+  'job.event': { id: 22, from: ['controller'], body: jobEvent },
+  /** Controller → front-end, before `ended`: one failure of the report, in order. */
+  'job.failure': { id: 23, from: ['controller'], body: fields({ error: errorRecord }) },
+  /**
+   * Controller → front-end: a host is lost; it neither sends nor receives from now on. `moving`: its ranks, first and
+   * last each, if they had not started and are to be started elsewhere.
+   */
+  'job.host.lost': { id: 24, from: ['controller'], body: fields({ host: u32, moving: members(tuple(u32, u32)) }) },
+  /** Controller → front-end: a session agent of the job is being started there, in place of none or a lost one. */
+  'job.host.joined': { id: 92, from: ['controller'], body: fields({ host: u32 }) },
+  /**
+   * Front-end of another process → session: run this job; answered by `client.accepted`, `refused` or `waiting`. A call
+   * whose answer is a message of its own has a number, which the answer has, too.
+   */
+  'client.submit': {
+    id: 40, from: ['front-end'], body: fields({ call: u32, spec: jobSpec, wait: bool, detach: bool, label: jobLabel }),
+  },
+  /** Answered as a submission. `all`: all output that is kept; `input`: this front-end writes standard input. */
+  'client.attach': { id: 41, from: ['front-end'], body: fields({ call: u32, job: u32, all: bool, input: bool }) },
+  'client.accepted': {
+    id: 42, from: ['controller'], body: fields({ call: u32, job: u32, stdin: stdinTo, map: jobMap, input: bool }),
+  },
+  /** `call`: the one that it concerns, also after its answer, of a job that is followed; 0: all of them. */
+  'client.refused': { id: 43, from: ['controller'], body: fields({ call: u32, error: errorRecord }) },
+  'client.waiting': { id: 44, from: ['controller'], body: fields({ call: u32, reason: text }) },
+  /** Session → front-end, within its credit; `[source, bytes]` of output that was dropped before. */
+  'client.records': {
+    id: 45, from: ['controller'], body: fields({ records: members(wireRecord), missed: members(tuple(u32, num)) }),
+  },
+  /** Front-end → session: room for so much more; so much of what was sent is shown, from the oldest on. */
+  'client.credit': { id: 46, from: ['front-end'], body: fields({ bytes: u32, shown: u32 }) },
+  /** Standard input, empty at its end, and the room that the session returns for it: see inputCost. */
+  'client.input': { id: 47, from: ['front-end'], body: fields({ data: chunk }) },
+  'client.room': { id: 48, from: ['controller'], body: fields({ bytes: u32 }) },
+  /** Session → front-end: no rank reads standard input any longer. */
+  'client.unread': { id: 49, from: ['controller'], body: fields({}) },
+  'client.control': { id: 50, from: ['front-end'], body: jobControl },
+  /** Requests of commands such as `stci ps`. */
+  'client.status': { id: 51, from: ['front-end'], body: fields({}), reply: any(MESSAGE_BYTES_MAX) },
+  /** The links of all agents, once `isDone`; with number 0 a new survey begins. */
+  'client.topology': { id: 86, from: ['front-end'], body: fields({ survey: u32 }), reply: any(MESSAGE_BYTES_MAX) },
+  'client.ranks': { id: 52, from: ['front-end'], body: fields({ job: u32, from: u32 }), reply: any(MESSAGE_BYTES_MAX) },
+  'client.signal': { id: 53, from: ['front-end'], body: fields({ job: u32, signal: optional(signalName) }) },
+  'client.stop': { id: 54, from: ['front-end'], body: fields({}) },
+  /** Front-end → session, and its answer when the job has ended; without ranks and failures. */
+  'client.wait': { id: 55, from: ['front-end'], body: fields({ call: u32, job: u32 }) },
+  'client.ended': { id: 56, from: ['controller'], body: fields({ call: u32, report: jobReport }) },
+  /** Front-end → session: start these hosts; let these leave. Both are answered by `client.changed`, or refused. */
+  'client.add': { id: 57, from: ['front-end'], body: fields({ call: u32, hosts: members(hostSpec) }) },
+  'client.remove': {
+    id: 58, from: ['front-end'],
+    body: fields({ call: u32, names: members(name), force: bool, timeoutMs: optional(u32) }),
+  },
+  'client.changed': {
+    id: 59, from: ['controller'],
+    body: fields({ call: u32, outcomes: members(fields({ name, error: optional(errorRecord) })) }),
+  },
+  /** Controller → root agent: what it has counted, answered by its rows. */
+  'agent.metrics': { id: 110, from: ['controller'], body: fields({}), reply: metricRows },
+  /** Front-end → session: the metrics of all agents. Answered by those of each, then by who did not answer. */
+  'client.metrics': { id: 111, from: ['front-end'], body: fields({ call: u32 }) },
+  'client.measured': { id: 112, from: ['controller'], body: fields({ call: u32, agent: name, rows: metricRows }) },
+  'client.gathered': { id: 113, from: ['controller'], body: fields({ call: u32, silent: members(name) }) },
+  /**
+   * Stream root → member, request: open or close your endpoint. The stream layer checks that the sender is the root.
+   */
+  'stream.open': { id: 30, from: 'any', body: streamSpec },
+  'stream.close': { id: 31, from: 'any', body: fields({ stream: u32 }) },
+  ...PROGRAM_MESSAGES,
+  ...FAILURE_MESSAGES,
+  ...FAULT_MESSAGES,
+} as const satisfies Record<string, MessageType>;
+
+/** Of a reply. */
+const NO_BODY = { bytesMax: 0 };
+
+export type MessageName = keyof typeof MESSAGE_TYPES;
+
+export type MessageBody<Name extends MessageName> =
+  (typeof MESSAGE_TYPES)[Name]['body'] extends Shape<infer T> ? T : never;
+
+/** A job, to all agents below that have a part in it. */
+export type Launch = MessageBody<'job.launch'>;
+
+const NAME_BY_ID = new Map<number, MessageName>(
+  Object.entries(MESSAGE_TYPES).map(([name, { id }]) => [id, name as MessageName]),
+);
+
+export function messageId(name: MessageName): number {
+  return MESSAGE_TYPES[name].id;
+}
+
+export function messageName(id: number): MessageName | undefined {
+  return NAME_BY_ID.get(id);
+}
+
+/** Bytes of fields that a newer peer may add. */
+const ADDED_BYTES_MAX = 64 * 1024;
+
+/** Most bytes of a message of this type, or of the reply to one. */
+export function bodyBytesMax(name: MessageName, isReply = false): number {
+  const { body, reply }: MessageType = MESSAGE_TYPES[name];
+  const { bytesMax } = isReply ? reply ?? NO_BODY : body;
+  return Math.min(MESSAGE_BYTES_MAX, bytesMax + ADDED_BYTES_MAX);
+}
+
+/** Throws STCI_MESSAGE_INVALID for a body, or that of a reply, which is longer than any of its type. */
+export function checkLength(name: MessageName, bytes: number, isReply = false): void {
+  const bytesMax = bodyBytesMax(name, isReply);
+  if (bytes <= bytesMax) return;
+  const what = isReply ? `a reply to ${name}` : name;
+  throw new StciError('STCI_MESSAGE_INVALID', `Expected at most ${bytesMax} bytes of ${what}, got ${bytes}`);
+}
+
+/** Throws STCI_MESSAGE_INVALID with the path of the wrong value. */
+export function checkBody<Name extends MessageName>(name: Name, body: unknown): MessageBody<Name> {
+  return (MESSAGE_TYPES[name].body as Shape<MessageBody<Name>>)(body, name);
+}
+
+/** As checkBody, for the body of a reply. */
+export function checkReply(name: MessageName, body: unknown): void {
+  const { reply }: MessageType = MESSAGE_TYPES[name];
+  if (reply !== undefined) reply(body, `reply to ${name}`);
+  else if (body !== undefined) throw new StciError('STCI_MESSAGE_INVALID', `Expected no body in a reply to ${name}`);
+}
+
+/**
+ * Throws STCI_MESSAGE_INVALID if `source` may not send this. `parent`: the parent, if the message came over its link.
+ */
+export function checkSender(name: MessageName, body: unknown, source: Address, parent: Address | undefined): void {
+  const { from, ofOwnHost }: MessageType = MESSAGE_TYPES[name];
+  const { host } = (ofOwnHost === true ? body : {}) as { readonly host?: number };
+  const may = maySend(from, source, parent);
+  if (may && (host === undefined || host === addressIndex(source))) return;
+  const what = may ? ` for host ${host}` : '';
+  throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} may not send ${name}${what}`);
+}
+
+/** Whether only agents above may send a type: it is a command, which goes by the tree. */
+export function isCommand(type: number): boolean {
+  const name = messageName(type);
+  if (name === undefined) return false;
+  const { from }: MessageType = MESSAGE_TYPES[name];
+  return from === 'parent' || from === 'above' || (from !== 'any' && from.every((kind) => kind === 'controller'));
+}
+
+function maySend(from: Senders, source: Address, parent: Address | undefined): boolean {
+  if (from === 'any') return true;
+  const isParent = parent !== undefined && source === parent;
+  if (from === 'parent') return isParent;
+  if (from === 'above') return isParent || (parent !== undefined && source === CONTROLLER);
+  const kind = addressKind(source);
+  return kind !== undefined && from.includes(kind);
+}

@@ -1,0 +1,125 @@
+/**
+ * Guard against authenticated peers that break the protocol: a bug in an agent, or a compromised host. Such a peer
+ * loses its link; this agent and other hosts are not affected. A neighbour's link is closed here, with the reason; a
+ * more distant agent is reported with `report` to the one that can have its link closed, and its messages are refused
+ * from then on.
+ */
+
+import {
+  CONTROLLER,
+  FRONT_END,
+  JOB_MAX,
+  NEIGHBOUR,
+  addressIndex,
+  addressKind,
+  addressName,
+  agentKey,
+  type Address,
+  type JobId,
+  type StciError,
+} from '@stci/interface';
+import type { PeerGuard } from '../am/message-layer.js';
+import { SUBTREE } from '../am/transport.js';
+import type { Link } from '../bootcom/link.js';
+import { frameDestination, frameJob, frameSource, isByOverlay, type Frame } from '../codec/frame.js';
+import { isCommandFrame } from './command.js';
+import type { AgentNode } from './node.js';
+
+export class LinkGuard implements PeerGuard {
+  readonly #node: AgentNode;
+  readonly #report: ((agent: Address, error: StciError, job: JobId) => void) | undefined;
+  /** Keys of agents. */
+  readonly #refused = new Set<number>();
+
+  /** `report`: called for distant agents, at the controller and the front-end; other agents refuse them silently. */
+  constructor(node: AgentNode, report?: (agent: Address, error: StciError, job: JobId) => void) {
+    this.#node = node;
+    this.#report = report;
+    node.messages.guard = this;
+  }
+
+  admits(link: Link, frame: Frame): boolean {
+    const source = frameSource(frame);
+    const job = frameJob(frame);
+    const isByItsRoute = link.role === 'overlay' || isByOverlay(frame)
+      ? this.#admitsByOverlay(link, frame)
+      : this.#admitsByTree(link, frame);
+    if (!isByItsRoute) return false;
+    return this.#refused.size === 0 || !this.#refused.has(agentKey(source, job));
+  }
+
+  #admitsByTree(link: Link, frame: Frame): boolean {
+    const source = frameSource(frame);
+    const { router, isPlannedBelow } = this.#node;
+    const comesFromAbove = link.role === 'parent' || link.role === 'front-end';
+    const isKnown = router.leadsTo(source, frameJob(frame), link);
+    // An agent that may link to others, those planned below it, may have done so before this agent learns the way.
+    if (!isKnown && !isPlannedBelow(source, link.peer) && !this.#hasMoved(source, link)) {
+      this.#close(link, `it sent a frame in the name of ${addressName(source)}`);
+      return false;
+    }
+    if (frameDestination(frame) === SUBTREE && !comesFromAbove) {
+      this.#close(link, 'it sent a message for all agents, which only agents above may do');
+      return false;
+    }
+    return true;
+  }
+
+  /**
+   * An agent may have been linked to another before this one learns the way: one above then sends in the name of one
+   * that was below this agent, which it can anyway, as it derives that one's key.
+   */
+  #hasMoved(source: Address, link: Link): boolean {
+    return link.role === 'parent' && addressIndex(source) !== addressIndex(this.#node.identity.self);
+  }
+
+  /** What may not go that way is dropped: its source, if it meant well, sends it again by the tree. */
+  #admitsByOverlay(link: Link, frame: Frame): boolean {
+    const destination = frameDestination(frame);
+    if (link.role === 'overlay' && (destination === SUBTREE || destination === NEIGHBOUR)) {
+      this.#close(link, 'it sent a command over a link of the overlay');
+      return false;
+    }
+    const { overlay } = this.#node.router;
+    if (overlay !== undefined) return overlay.admits(link, frame);
+    return link.role === 'parent' && !isCommandFrame(frame);
+  }
+
+  onMalformed(source: Address, job: JobId, from: Link, error: StciError): void {
+    const isAbove = source === CONTROLLER || addressKind(source) === 'front-end';
+    const isFromAbove = from.role === 'parent' && isAbove;
+    // What is too long is dropped. After a new link to the same or another parent, it would come again, without end.
+    if (from.role === 'parent' && (isAbove || source === from.peer) && error.data['tooLong'] === true) return;
+    const key = agentKey(source, job);
+    if (source === from.peer || isFromAbove) this.#close(from, `it sent malformed data: ${error.message}`);
+    else if (this.#mayRefuse(from) && !this.#refused.has(key)) {
+      this.#refused.add(key);
+      this.#node.messages.inbox.drop(source, job);
+      this.#report?.(source, error, job);
+    }
+  }
+
+  /** Without `report`, an agent must not refuse one below: none would learn of it; an agent farther up reports it. */
+  #mayRefuse(from: Link): boolean {
+    return this.#report !== undefined || from.role === 'parent';
+  }
+
+  /** Accepts messages of this agent again: it was replaced. Without `job`: of every job. */
+  forgive(agent: Address, job?: JobId): void {
+    deleteAgent(this.#refused, agent, job);
+  }
+
+  #close(link: Link, text: string): void {
+    if (link.state === 'closed') return;
+    // The front-end and the controller share a process, and all other agents depend on their link.
+    if (link.peer === FRONT_END || this.#node.identity.self === FRONT_END) return this.#node.fault(text, 'own message');
+    this.#node.fault(text, `link to ${addressName(link.peer)} is closed`);
+    link.destroy(text, 'protocol');
+  }
+}
+
+/** Deletes the keys of an agent; without `job`, those of the session agents of every job with that address. */
+export function deleteAgent(keys: Set<number>, agent: Address, job?: JobId): void {
+  if (job !== undefined) return void keys.delete(agentKey(agent, job));
+  for (const key of keys) if (key >= agentKey(agent, 0) && key <= agentKey(agent, JOB_MAX)) keys.delete(key);
+}

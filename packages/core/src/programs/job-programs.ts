@@ -1,0 +1,305 @@
+/**
+ * What the controller does for the programs of one job that use the client library: tells their session agents which
+ * ranks were lost or have ended, decides what ranks do together, and has the keys. It begins with the first program
+ * that connects.
+ */
+
+import {
+  COLLECTIVES, FORMS, MARKS_MAX, PROGRAM_KEYS_MAX, StciError,
+  isInRanges, rankRanges, ranksInRanges, sessionAddress, type CollectiveKind, type Form, type HostIndex,
+  type JobEvent, type JobId, type LostRanks, type Params, type Rank, type RankRange, type RankReport,
+} from '@stci/interface';
+import { needsOwner } from '../am/requests.js';
+import { SUBTREE } from '../am/transport.js';
+import { endText } from '../job/exit-rule.js';
+import type { Ledger } from '../job/ledger.js';
+import { ranksOf } from '../job/placement.js';
+import { checkRanks } from '../job/rank-checks.js';
+import type { MessageBody } from '../messages/messages.js';
+import type { AgentNode } from '../node/node.js';
+import { Agreement, type Decision, type Pair } from './agreement.js';
+import { collectiveLimits } from './program-credit.js';
+import { WaitSurvey } from './program-waits.js';
+import { pairBytes } from './program.js';
+
+/** Kind of wait: of ranks that have voted, for the others. */
+const WAIT = 'agreement';
+
+/** Longest reason of a loss, in characters. */
+const REASON_CHARS_MAX = 500;
+
+export class JobPrograms {
+  readonly #node: AgentNode;
+  readonly #job: JobId;
+  readonly #ledger: Ledger;
+  readonly #emit: (event: JobEvent) => void;
+  readonly #agreement: Agreement;
+  /** How many marks each rank has made. */
+  readonly #marks = new Map<Rank, number>();
+  #lost: LostRanks[] = [];
+  /** How many of `#lost` have been told. */
+  #told = 0;
+  /** Ranks that have ended well, and those of them that have not been told. */
+  readonly #ended: Rank[] = [];
+  #endedTold = 0;
+  /** Ranks that take part again, and as which attempt. */
+  readonly #joined = new Map<Rank, number>();
+  readonly #keys = new Map<string, Pair>();
+  #keysBytes = 0;
+  readonly #keysBytesMax: number;
+  #isScheduled = false;
+  /** Hosts where programs take part. */
+  readonly #open = new Set<HostIndex>();
+  #survey: WaitSurvey | undefined;
+  /** By host, of the ledger's map, which another may replace. */
+  #named: { readonly hosts: unknown; readonly names: ReadonlyMap<HostIndex, string> }
+    = { hosts: undefined, names: new Map() };
+
+  /** Of a ledger that stays the job's. */
+  constructor(node: AgentNode, job: JobId, ledger: Ledger, emit: (event: JobEvent) => void) {
+    this.#node = node;
+    this.#job = job;
+    this.#ledger = ledger;
+    this.#emit = emit;
+    const { partsBytesMax, keysBytesMax } = collectiveLimits(node.params);
+    this.#keysBytesMax = keysBytesMax;
+    this.#agreement = new Agreement(ledger.map.size, {
+      partsBytesMax, refusesPairs: (pairs) => this.#refusesPairs(pairs),
+    });
+    for (let rank = 0; rank < ledger.map.size; rank++) {
+      const report = ledger.rankReport(rank);
+      if (report !== undefined) this.#add(report);
+      else if (ledger.attempt(rank) > 1) this.#addReturned(rank, 'it failed and was started again');
+    }
+    this.#told = this.#lost.length;
+    this.#endedTold = this.#ended.length;
+  }
+
+  /** A program has connected to the session agent of this host, which is told of all losses from now on. */
+  onOpen(host: HostIndex): StciError | undefined {
+    this.#open.add(host);
+    const { hosts } = this.#ledger.map;
+    const state: MessageBody<'program.state'> = {
+      decided: this.#agreement.decided,
+      lost: this.#lost,
+      ended: rankRanges(this.#ended.slice().sort((a, b) => a - b)),
+      places: hosts.map((place) => [place.host, place.name, rankRanges([...ranksOf(place)].sort((a, b) => a - b))]),
+      attempts: [...this.#joined],
+      pairs: wirePairs(this.#keys.values()),
+    };
+    return this.#node.messages.send(sessionAddress(host), 'program.state', state, this.#job);
+  }
+
+  /** Throws STCI_MESSAGE_INVALID for ranks of other hosts, and votes on an agreement that is not open yet. */
+  onVotes({ host, sequence, votes }: MessageBody<'program.votes'>): void {
+    const { placements, map } = this.#ledger;
+    checkRanks(placements, map, host, votes.map(([rank]) => rank));
+    for (const [rank, number, kind, flag, root, form, length, part, pairs] of votes) {
+      const own = pairs.map(([key, of, value]): Pair => [key, FORMS[of] as Form, value]);
+      const bytes = own.reduce((sum, pair) => sum + pairBytes(pair), part.length);
+      this.#agreement.vote({
+        rank, sequence, number, host, flag, root, length: Math.max(length, bytes), part,
+        kind: COLLECTIVES[kind] as CollectiveKind, form: FORMS[form] as Form, pairs: own,
+      });
+    }
+    this.#schedule();
+  }
+
+  /** Throws STCI_MESSAGE_INVALID for ranks of other hosts, and for more than their session agent may let through. */
+  onMarked({ host, marks }: MessageBody<'program.marked'>): void {
+    checkRanks(this.#ledger.placements, this.#ledger.map, host, marks.map(([rank]) => rank));
+    for (const [rank, name, wallMs] of marks) {
+      const count = (this.#marks.get(rank) ?? 0) + 1;
+      // Each attempt has so many; the next one may have begun before its report is here.
+      if (count > MARKS_MAX * (this.#ledger.attempt(rank) + 1)) {
+        throw new StciError('STCI_MESSAGE_INVALID', `Expected at most ${MARKS_MAX} marks of rank ${rank}, got more`);
+      }
+      this.#marks.set(rank, count);
+      this.#emit({ type: 'mark', rank, host, name, wallMs });
+    }
+  }
+
+  /** Calls `done` with what the programs wait for, in words; '' if none does. */
+  askWaits(done: (text: string) => void): void {
+    this.#survey = new WaitSurvey(this.#node.platform.clock, this.#open, done);
+    for (const host of this.#open) this.#node.messages.send(sessionAddress(host), 'program.wait', {}, this.#job);
+  }
+
+  /** Throws STCI_MESSAGE_INVALID for ranks of other hosts. */
+  onWaiting(waiting: MessageBody<'program.waiting'>): void {
+    checkRanks(this.#ledger.placements, this.#ledger.map, waiting.host, waiting.waits.map(([rank]) => rank));
+    this.#survey?.onWaiting(waiting);
+  }
+
+  /** Its session agent answers no more; another that takes its place opens anew. */
+  onHostLost(host: HostIndex): void {
+    this.#open.delete(host);
+    this.#survey?.onLost(host);
+  }
+
+  /** The job has ended. */
+  close(): void {
+    this.#survey?.close();
+  }
+
+  onEnded(report: RankReport): void {
+    this.#add(report);
+    this.#schedule();
+  }
+
+  /** An attempt of a rank has ended, and another follows. */
+  onRestarting(report: RankReport): void {
+    this.#addReturned(report.rank, reasonOf(report) ?? 'it is started again');
+    this.#schedule();
+  }
+
+  #add(report: RankReport): void {
+    const { rank, outcome } = report;
+    const lost = outcome === 'ended' ? undefined : reasonOf(report);
+    const reason = lost ?? (outcome === 'ended' ? 'it is ended' : 'it ended with status 0');
+    this.#agreement.ended(rank, { isFailure: lost !== undefined, reason, host: this.#hostName(rank) });
+    if (lost !== undefined) this.#addLost(rank, lost);
+    else this.#ended.push(rank);
+  }
+
+  #addReturned(rank: Rank, reason: string): void {
+    this.#agreement.ended(rank, { isFailure: true, reason, host: this.#hostName(rank) });
+    this.#agreement.returned(rank);
+    this.#addLost(rank, reason);
+  }
+
+  #addLost(rank: Rank, reason: string): void {
+    const host = this.#hostName(rank);
+    const before = this.#lost.at(-1);
+    const isNext = this.#lost.length > this.#told && before?.[1] === rank - 1 && before[2] === reason
+      && before[3] === host;
+    if (isNext) this.#lost[this.#lost.length - 1] = [before[0], rank, reason, host];
+    else this.#lost.push([rank, rank, reason, host]);
+  }
+
+  #hostName(rank: Rank): string {
+    const { map, placements } = this.#ledger;
+    const { hosts } = map;
+    if (this.#named.hosts !== hosts) {
+      this.#named = { hosts, names: new Map(hosts.map(({ host, name }) => [host, name])) };
+    }
+    return this.#named.names.get(placements.host(rank)) ?? '';
+  }
+
+  /** Losses and votes of one turn are told together: a host that is lost may have had thousands of ranks. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#node.platform.clock.soon(() => {
+      this.#isScheduled = false;
+      this.#tell();
+    });
+  }
+
+  /** Losses first, so that whoever gets a decision knows them. */
+  #tell(): void {
+    const lost = this.#lost.slice(this.#told);
+    this.#told = this.#lost.length;
+    const ended = this.#ended.slice(this.#endedTold);
+    this.#endedTold = this.#ended.length;
+    const { messages } = this.#node;
+    if (lost.length > 0) messages.sendList(SUBTREE, 'program.failed', lost, (part) => ({ lost: [...part] }), this.#job);
+    if (ended.length > 0) {
+      messages.sendSubtree('program.ended', { ranks: rankRanges(ended.sort((a, b) => a - b)) }, this.#job);
+    }
+    this.#tellRefusals();
+    const decision = this.#agreement.decide();
+    if (this.#agreement.isAwaited) messages.waits.begin(WAIT, this.#job, 'all');
+    else messages.waits.end(WAIT, this.#job);
+    if (decision !== undefined) this.#tellDecision(decision);
+  }
+
+  #tellRefusals(): void {
+    for (const { votes, code, reason, agreed } of this.#agreement.refusals()) {
+      const { failed, missing } = agreed;
+      for (const host of new Set(votes.map((vote) => vote.host))) {
+        const own = votes.filter((vote) => vote.host === host);
+        const calls = own.map(({ rank, number }) => [rank, number] as const);
+        const refusal = { calls, code, reason, failed, missing };
+        this.#node.messages.send(sessionAddress(host), 'program.refused', refusal, this.#job);
+      }
+    }
+  }
+
+  /** What cannot be told fails for all: nobody waits for its parts, or goes on without them. */
+  #tellDecision(decision: Decision): void {
+    this.#forget(decision.agreed.joined);
+    const error = this.#sendDecision(decision);
+    if (!needsOwner(error)) return;
+    const reason = `what the ranks brought cannot be told: ${error.message}`;
+    this.#sendDecision({ ...decision, code: 'STCI_CLIENT_LIMIT', reason, parts: [], pairs: [] });
+  }
+
+  #sendDecision({ sequence, code, reason, agreed, parts, root, pairs }: Decision): StciError | undefined {
+    const { joined, kind } = agreed;
+    const { placements } = this.#ledger;
+    const joins = ranksInRanges(joined).map((rank) => {
+      this.#joined.set(rank, this.#ledger.attempt(rank));
+      return [this.#ledger.attempt(rank), placements.host(rank), this.#hostName(rank)] as const;
+    });
+    // Why a reduction failed concerns all.
+    const isForRoot = code === '' && (kind === 'gather' || (kind === 'reduce' && agreed.flag));
+    const wire = parts.map(([rank, form, bytes]) => [rank, FORMS.indexOf(form), bytes] as const);
+    const { messages } = this.#node;
+    const to = sessionAddress(placements.host(root));
+    const error = isForRoot ? messages.send(to, 'program.parts', { sequence, parts: wire }, this.#job) : undefined;
+    if (needsOwner(error)) return error;
+    const { flag, isMismatch, ranks, failed } = agreed;
+    const unsent = messages.sendSubtree('program.agreed', {
+      sequence, kind: COLLECTIVES.indexOf(kind), flag, isMismatch, ranks, joined, failed, joins, code, reason,
+      parts: isForRoot ? [] : wire, partsTo: isForRoot ? root : undefined, pairs: wirePairs(pairs),
+    }, this.#job);
+    if (unsent === undefined) for (const pair of pairs) this.#setPair(pair);
+    return unsent;
+  }
+
+  #setPair(pair: Pair): void {
+    this.#keysBytes += pairBytes(pair) - pairBytes(this.#keys.get(pair[0]));
+    this.#keys.set(pair[0], pair);
+  }
+
+  #refusesPairs(pairs: ReadonlyMap<string, Pair>): string {
+    let [count, bytes] = [this.#keys.size, this.#keysBytes];
+    for (const [key, pair] of pairs) {
+      if (!this.#keys.has(key)) count += 1;
+      bytes += pairBytes(pair) - pairBytes(this.#keys.get(key));
+    }
+    if (count > PROGRAM_KEYS_MAX) return `the job has ${count} keys, at most ${PROGRAM_KEYS_MAX} are allowed`;
+    if (bytes <= this.#keysBytesMax) return '';
+    return `the job's keys count for ${bytes} bytes, at most ${this.#keysBytesMax} are allowed`;
+  }
+
+  /** Ranks that take part again are not lost. */
+  #forget(joined: readonly RankRange[]): void {
+    if (joined.length === 0) return;
+    this.#lost = this.#lost.flatMap(([first, last, reason, host]): LostRanks[] => {
+      const left = ranksInRanges([[first, last]]).filter((rank) => !isInRanges(joined, rank));
+      return rankRanges(left).map(([from, to]) => [from, to, reason, host]);
+    });
+    this.#told = this.#lost.length;
+  }
+}
+
+function wirePairs(pairs: Iterable<Pair>): (readonly [string, number, Uint8Array])[] {
+  return [...pairs].map(([key, form, value]) => [key, FORMS.indexOf(form), value]);
+}
+
+/** Why the rank is lost; undefined if it ended well. */
+function reasonOf(report: RankReport): string | undefined {
+  if (report.outcome === 'exited' && report.end?.status === 0) return undefined;
+  return endText(report).slice(0, REASON_CHARS_MAX);
+}
+
+/**
+ * Throws STCI_MESSAGE_INVALID for a job without the client library: its session agents would not understand what they
+ * are told from then on.
+ */
+export function openPrograms(params: Params, ...of: ConstructorParameters<typeof JobPrograms>): JobPrograms {
+  if (params.bool('client.enable')) return new JobPrograms(...of);
+  throw new StciError('STCI_MESSAGE_INVALID', 'Expected no program of a job that runs without the client library');
+}

@@ -1,0 +1,271 @@
+/**
+ * Where programs that use the client library connect to the session agent of their host: a private socket, open while
+ * the job runs if `client.enable` is set. A program speaks for the one rank whose token it has, and is told what
+ * concerns that rank; votes go to the controller, which decides.
+ */
+
+import {
+  CONTROLLER, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, isInRanges, rankRanges, ranksInRanges, type Channel,
+  type ErrorRecord, type HostIndex, type JobId, type LostRanks, type PrivateListener, type ProgramEvent,
+  type ProgramRequest, type Rank, type Topology,
+} from '@stci/interface';
+import { selectEviction } from '../bootcom/eviction.js';
+import type { MessageBody } from '../messages/messages.js';
+import type { AgentNode } from '../node/node.js';
+import { MarkBudget } from './mark-budget.js';
+import { ProgramConnection } from './program-connection.js';
+import { ProgramMail } from './program-mail.js';
+import { ProgramNews } from './program-news.js';
+import { ProgramQueries } from './program-queries.js';
+import { BYTE_COST_US, POSITION_COST_US, ProgramTurns, REQUEST_COST_US } from './program-turns.js';
+import { ProgramVotes } from './program-votes.js';
+import { waitsOf } from './program-waits.js';
+import { Program, type UntoldKeys } from './program.js';
+
+const TOKEN_BYTES = 16;
+
+export interface ProgramPortInit {
+  readonly node: AgentNode;
+  readonly host: HostIndex;
+  readonly hostName: string;
+  readonly job: JobId;
+  readonly size: number;
+  /** Number of its hosts. */
+  readonly hosts: number;
+  /** As users write it. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
+  topologyOf(text: string, size: number): Topology;
+  /** A sign of life, and the promise of the next within this time; 0: the promise is taken back. */
+  onAlive(rank: Rank, withinMs: number): void;
+}
+
+export class ProgramPort {
+  readonly #init: ProgramPortInit;
+  readonly #programs = new Map<Rank, Program>();
+  readonly #untold: UntoldKeys = { bytes: 0 };
+  readonly #connections = new Set<ProgramConnection>();
+  /** Of these, those that have not said which rank they are. */
+  readonly #strangers = new Set<ProgramConnection>();
+  readonly #news: ProgramNews;
+  readonly #votes: ProgramVotes;
+  readonly #mail: ProgramMail;
+  readonly #queries: ProgramQueries;
+  readonly #turns: ProgramTurns;
+  #listener: PrivateListener | undefined;
+  #closed = false;
+  #hasOpened = false;
+  readonly #marks: (readonly [Rank, string, number])[] = [];
+
+  constructor(init: ProgramPortInit) {
+    this.#init = init;
+    const { node, host, size, hosts, topologyOf } = init;
+    const news = new ProgramNews(size);
+    const programs = this.#programs;
+    this.#news = news;
+    this.#queries = new ProgramQueries({ news, topologyOf });
+    this.#turns = new ProgramTurns(node.platform.clock);
+    this.#votes = new ProgramVotes({ node, host, size, programs, onPairs: (pairs) => this.#queries.onPairs(pairs) });
+    this.#mail = new ProgramMail({
+      node, host, hosts, size, news, programs, decided: () => this.#votes.decided, open: () => this.#open(node),
+    });
+    const { messages } = node;
+    messages.on('program.state', (state) => this.#onState(state));
+    messages.on('program.failed', ({ lost }) => this.#tellLost(news.onLost(lost)));
+    messages.on('program.ended', ({ ranks }) => {
+      news.onEnded(ranks);
+      this.#tell({ type: 'ended', ranks });
+      this.#mail.onGone(ranks);
+    });
+    messages.on('program.agreed', (decision) => {
+      news.onJoined(decision);
+      this.#mail.onJoined(decision.joined);
+      this.#votes.onAgreed(decision);
+      this.#mail.onDecided();
+    });
+    messages.on('program.parts', (parts) => this.#votes.onParts(parts));
+    messages.on('program.refused', (refusal) => this.#votes.onRefused(refusal));
+    messages.on('program.wait', () => messages.send(CONTROLLER, 'program.waiting', {
+      host, ...waitsOf(programs.values(), node.platform.clock.nowMs()),
+    }));
+  }
+
+  /** Calls `done` when programs can connect, or with the reason why they cannot. */
+  open(done: (error: ErrorRecord | undefined) => void): void {
+    const { params, platform } = this.#init.node;
+    const options = { prefix: 'client', pendingMax: params.int('bootcom.pending.max'), selectEviction };
+    platform.network.listenPrivate(options, (channel) => this.#accept(channel), (error, listener) => {
+      this.#listener = listener;
+      if (this.#closed) listener?.close();
+      done(error);
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#votes.close();
+    this.#listener?.close();
+    for (const connection of this.#connections) connection.close();
+    for (const program of this.#programs.values()) this.#mail.onDisconnected(program);
+  }
+
+  /** A process is about to be started for this rank; returns the variables by which it finds the socket. */
+  add(rank: Rank, attempt: number): Record<string, string> {
+    const bytes = this.#init.node.platform.secrets.bytes(TOKEN_BYTES);
+    const token = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    this.#programs.set(rank, new Program(rank, attempt, token, this.#untold));
+    return { [PROGRAM_SOCKET_VARIABLE]: this.#listener?.path ?? '', [PROGRAM_TOKEN_VARIABLE]: token };
+  }
+
+  /** Its process has ended. */
+  remove(rank: Rank): void {
+    const program = this.#programs.get(rank);
+    if (program === undefined) return;
+    program.connection?.close();
+    program.takePairs();
+    program.forgetTaken();
+    this.#programs.delete(rank);
+    this.#mail.onEnded(program);
+  }
+
+  /** Ranks that were lost are told to the programs, once each, whoever says it first. */
+  onRankFailed(rank: Rank, attempt: number, reason: string): void {
+    if (attempt >= this.#news.attempt(rank)) this.#tellLost(this.#news.onLost([[rank, rank, reason, '']]));
+  }
+
+  #accept(channel: Channel): void {
+    let program: Program | undefined;
+    const connection = new ProgramConnection(channel, {
+      onWaiting: (waiting) => this.#turns.enter(waiting),
+      costUsOf: (request, bytes) => this.#costUsOf(program, request, bytes),
+      onRequest: (request, bytes) => {
+        this.#strangers.delete(connection);
+        if (program !== undefined) this.#onRequest(program, request, bytes);
+        else program = request.type === 'hello' ? this.#onHello(connection, request.token) : undefined;
+      },
+      onRoom: () => program !== undefined && this.#mail.onRoom(program),
+      onClosed: () => {
+        this.#connections.delete(connection);
+        this.#strangers.delete(connection);
+        if (program?.connection === connection) this.#disconnected(program);
+      },
+    });
+    this.#connections.add(connection);
+    this.#strangers.add(connection);
+    const [oldest] = this.#strangers;
+    if (oldest === undefined || this.#strangers.size <= this.#init.node.params.int('bootcom.pending.max')) return;
+    this.#strangers.delete(oldest);
+    oldest.destroy();
+  }
+
+  #onHello(connection: ProgramConnection, token: string): Program | undefined {
+    const program = [...this.#programs.values()].find((each) => each.token === token);
+    if (program === undefined) connection.close('its token is of no rank that runs here');
+    else if (program.connection !== undefined) {
+      connection.close(`rank ${program.rank} is connected already, from this process or another`);
+    } else {
+      const { size, job, node, hostName } = this.#init;
+      program.connection = connection;
+      connection.send({ type: 'welcome', rank: program.rank, size, job, attempt: program.attempt, host: hostName });
+      const { lost, ended } = this.#news;
+      if (lost.length > 0) connection.send({ type: 'failed', lost });
+      if (ended.length > 0) connection.send({ type: 'ended', ranks: ended });
+      this.#open(node);
+      return program;
+    }
+    return undefined;
+  }
+
+  /** The controller tells what is lost so far, and from then on; agents tell each other at once. */
+  #open({ messages, router }: AgentNode): void {
+    if (this.#hasOpened) return;
+    this.#hasOpened = true;
+    messages.send(CONTROLLER, 'program.open', { host: this.#init.host });
+    if (router.parentLink !== undefined) messages.sendNeighbour(router.parentLink, 'failure.interest', {});
+  }
+
+  #disconnected(program: Program): void {
+    program.connection = undefined;
+    program.awaitsVote = false;
+    this.#mail.onDisconnected(program);
+    if (program.hasPromised) this.#init.onAlive(program.rank, 0);
+    program.hasPromised = false;
+  }
+
+  /** What is named by a request, and not its length alone, costs time. */
+  #costUsOf(program: Program | undefined, request: ProgramRequest, bytes: Uint8Array): number {
+    const places = request.type === 'hosts' ? this.#news.placesCount : 0;
+    const positions = request.type === 'topology' ? this.#queries.positionsOf(request) : 0;
+    const receives = request.type === 'receive' || request.type === 'cancel' ? program?.mailbox.receivesCount ?? 0 : 0;
+    return REQUEST_COST_US + (places + positions + receives) * POSITION_COST_US + bytes.length * BYTE_COST_US;
+  }
+
+  #onRequest(program: Program, request: ProgramRequest, bytes: Uint8Array): void {
+    switch (request.type) {
+      case 'alive':
+        program.hasPromised = request.withinMs > 0;
+        return this.#init.onAlive(program.rank, request.withinMs);
+      case 'mark':
+        return this.#onMark(program, request.name);
+      case 'vote':
+        return this.#votes.vote(program, request, bytes);
+      case 'send':
+        return this.#mail.send(program, request, bytes);
+      case 'receive':
+        return this.#mail.receive(program, request);
+      case 'cancel':
+        return this.#mail.cancel(program, request.id);
+      case 'put':
+        return program.put(request.id, [request.key, request.form, bytes]);
+      case 'get':
+        return this.#queries.get(program, request);
+      case 'hosts':
+        return this.#queries.hosts(program, request);
+      case 'topology':
+        return this.#queries.topology(program, request);
+      case 'hello':
+        return undefined; // It comes first, or the connection refuses it.
+    }
+  }
+
+  /** A fault: the program of this rank ends itself. Returns why it cannot be told. */
+  exit(rank: Rank, status: number): string | undefined {
+    const connection = this.#programs.get(rank)?.connection;
+    connection?.send({ type: 'exit', status });
+    const text = 'its program has not called connect() of the client library, or its connection has ended';
+    return connection === undefined ? `rank ${rank} cannot be told to end: ${text}` : undefined;
+  }
+
+  #onMark(program: Program, name: string): void {
+    const { clock } = this.#init.node.platform;
+    if (!program.marks.take(clock.nowMs())) return program.connection?.close(MarkBudget.problem);
+    this.#marks.push([program.rank, name, clock.wallMs()]);
+    if (this.#marks.length === 1) clock.soon(() => this.#sendMarks());
+  }
+
+  /** Those of one turn together. */
+  #sendMarks(): void {
+    const { node, host } = this.#init;
+    node.messages.send(CONTROLLER, 'program.marked', { host, marks: this.#marks.splice(0) });
+  }
+
+  #onState(state: MessageBody<'program.state'>): void {
+    const { ended } = this.#news;
+    this.#tellLost(this.#news.onState(state));
+    const news = rankRanges(ranksInRanges(state.ended).filter((rank) => !isInRanges(ended, rank)));
+    if (news.length > 0) this.#tell({ type: 'ended', ranks: news });
+    this.#queries.onPairs(state.pairs);
+    this.#queries.onPlaces();
+    this.#votes.onState(state.decided);
+    this.#mail.onGone(state.ended);
+    this.#mail.onPlaces();
+  }
+
+  #tellLost(lost: readonly LostRanks[]): void {
+    if (lost.length === 0) return;
+    this.#tell({ type: 'failed', lost });
+    this.#mail.onGone(lost);
+  }
+
+  #tell(event: ProgramEvent): void {
+    for (const { connection } of this.#programs.values()) connection?.send(event);
+  }
+}

@@ -1,0 +1,324 @@
+/** The jobs of a session that stays: those that run, that wait for slots, and the last that have ended. */
+
+import {
+  StciError, type Clock, type FrontEndEvents, type HostSpec, type JobEvent, type JobId, type JobSpec, type Rank,
+  type SignalName,
+} from '@stci/interface';
+import type { GatheredMetrics } from '../failure/gather-metrics.js';
+import type { HostsChanged, RemoveOptions } from '../hosts/host-changes.js';
+import type { HostStatus } from '../hosts/host-status.js';
+import type { SessionFaults } from '../injection/fault-contracts.js';
+import type { JobFrontEnd } from '../jobs/front-end.js';
+import { behindError } from '../jobs/job-failures.js';
+import type { TopologyReport } from '../messages/topology-report.js';
+import type {
+  JobStatus, RankPage, SessionJob, SessionService, SessionStatus, SubmitEvents, SubmitOptions,
+} from './contracts.js';
+import type { SpoolFiles } from './files.js';
+import { ResidentJob } from './resident-job.js';
+
+/** Ended jobs whose status, and output that nobody has seen, are kept. */
+const ENDED_MAX = 64;
+/** Of their events together; the last one is kept in any case. */
+const ENDED_EVENT_BYTES = 64 << 20;
+/** Full spools of ended jobs. */
+const ENDED_SPOOLS = 4;
+
+/** What runs the jobs: the session's controller and agents. */
+export interface SessionBackend {
+  hosts(): readonly HostStatus[];
+  spares(): readonly string[];
+  readonly continues: boolean;
+  readonly launcher: string;
+  readonly faults: SessionFaults;
+  topology(survey: number): TopologyReport;
+  /** A front-end agent for one job. */
+  openFrontEnd(events: FrontEndEvents): JobFrontEnd;
+  addHosts(hosts: readonly HostSpec[], done: HostsChanged): void;
+  removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void;
+  /** Of all agents that run. */
+  gatherMetrics(gathered: GatheredMetrics): void;
+  /** Ends all agents. */
+  stop(done: () => void): void;
+}
+
+export interface SessionJobsInit {
+  readonly name: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly backend: SessionBackend;
+  /** For the spool of one job; they have different names. */
+  spoolFiles(name: string): SpoolFiles;
+  readonly spoolBytesMax: number;
+  /** The session is for one job: how long it keeps the result after the job's end; its agents end at once. */
+  readonly lingerMs?: number;
+  /** Of its jobs, as they happen. */
+  readonly onJobEvent?: ((job: JobId, event: JobEvent) => void) | undefined;
+  /** Of a session for one job: its agents have ended, and the result is kept. */
+  readonly onAgentsEnded?: (() => void) | undefined;
+  /** All jobs and agents have ended. */
+  readonly onStopped: () => void;
+}
+
+interface Waiting {
+  readonly spec: JobSpec;
+  readonly options: SubmitOptions;
+  readonly events: SubmitEvents;
+  readonly sinceWallMs: number;
+}
+
+export class SessionJobs implements SessionService {
+  readonly #init: SessionJobsInit;
+  readonly #jobs = new Map<JobId, ResidentJob>();
+  /** In the order of their submission. */
+  readonly #waiting: Waiting[] = [];
+  /** One is being tried. */
+  #isRetrying = false;
+  /** Something has changed since the job that is being retried was submitted. */
+  #isRetryDue = false;
+  #spools = 0;
+  /** Those that the controller has not answered yet. */
+  #starting = 0;
+  #isStopping = false;
+  #isStopped = false;
+
+  constructor(init: SessionJobsInit) {
+    this.#init = init;
+  }
+
+  submit(spec: JobSpec, options: SubmitOptions, events: SubmitEvents): () => void {
+    if (this.#isStopping) throw this.#stoppingError();
+    const waiting: Waiting = { spec, options, events, sinceWallMs: this.#init.clock.wallMs() };
+    if (this.#waiting.length > 0 && this.#needsSlots(spec)) this.#onRefused(waiting, behindError());
+    else this.#start(waiting, (error) => this.#onRefused(waiting, error));
+    return () => {
+      if (this.#remove(waiting)) this.#retry();
+    };
+  }
+
+  job(job: JobId): SessionJob {
+    return this.#job(job);
+  }
+
+  get faults(): SessionFaults {
+    return this.#init.backend.faults;
+  }
+
+  signal(job: JobId, signal: SignalName | undefined): void {
+    this.#job(job).signal(signal);
+  }
+
+  ranks(job: JobId, from: Rank): RankPage {
+    return this.#job(job).ranks(from);
+  }
+
+  topology(survey: number): TopologyReport {
+    return this.#init.backend.topology(survey);
+  }
+
+  status(): SessionStatus {
+    const { name, version, backend } = this.#init;
+    const waiting = this.#waiting.map(({ options, sinceWallMs }): JobStatus => ({
+      job: 0, state: 'waiting', label: options.label, ranks: 0, running: 0, hosts: 0, submitWallMs: sinceWallMs,
+      followers: 1, outputBytes: 0, droppedBytes: 0,
+    }));
+    return {
+      name,
+      version,
+      isStopping: this.#isStopping,
+      continues: backend.continues,
+      launcher: backend.launcher,
+      hosts: backend.hosts(),
+      spares: backend.spares(),
+      jobs: [...[...this.#jobs.values()].map((job) => job.status()), ...waiting],
+    };
+  }
+
+  gatherMetrics(gathered: GatheredMetrics): void {
+    this.#init.backend.gatherMetrics(gathered);
+  }
+
+  addHosts(hosts: readonly HostSpec[], done: HostsChanged): void {
+    if (this.#isStopping) throw this.#stoppingError();
+    this.#init.backend.addHosts(hosts, done);
+  }
+
+  removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void {
+    if (this.#isStopping) throw this.#stoppingError();
+    this.#init.backend.removeHosts(names, options, (outcomes) => {
+      done(outcomes);
+      this.#retry(); // One that waits may not fit any more.
+    });
+  }
+
+  /** Those that wait may get slots, or a host is not awaited any more, and they may not fit. */
+  onRoom(): void {
+    this.#retry();
+  }
+
+  stop(reason = 'stci stop'): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    for (const job of this.#running) job.end(reason);
+    this.stopAfterJobs();
+  }
+
+  /** No job is taken any more; those that run end without its doing. */
+  stopAfterJobs(): void {
+    this.#isStopping = true;
+    for (const { events } of this.#waiting.splice(0)) events.onRefused(this.#stoppingError());
+    this.#checkStopped();
+  }
+
+  get #running(): readonly ResidentJob[] {
+    return [...this.#jobs.values()].filter(({ isOver }) => !isOver);
+  }
+
+  #job(job: JobId): ResidentJob {
+    const found = this.#jobs.get(job);
+    if (found !== undefined) return found;
+    const last = Math.max(0, ...this.#jobs.keys());
+    const reason = job > last ? 'never had a job' : 'has forgotten job';
+    const more = job > last ? '' : `; the last ${ENDED_MAX} that ended are kept, fewer after very large ones`;
+    throw new StciError('STCI_JOB_UNKNOWN', `Session ${this.#init.name} ${reason} ${job}${more}. See stci ps.`);
+  }
+
+  #start({ spec, options, events }: Waiting, onRefused: (error: StciError) => void): void {
+    const { clock, backend, spoolFiles, spoolBytesMax } = this.#init;
+    this.#spools += 1;
+    const job = new ResidentJob({
+      clock,
+      label: options.label,
+      stdin: spec.stdin,
+      files: spoolFiles(String(this.#spools)),
+      spoolBytesMax,
+      onAccepted: (error) => {
+        this.#starting -= 1;
+        if (error === undefined) {
+          this.#jobs.set(job.job, job);
+          events.onAccepted(job);
+          if (this.#isStopping) job.end('the end of its session');
+          return;
+        }
+        frontEnd.stop();
+        job.close();
+        onRefused(error);
+        this.#checkStopped();
+        if (this.#lingers && this.#jobs.size === 0) clock.after(0, () => this.stop());
+      },
+      onEvent: (event) => this.#init.onJobEvent?.(job.job, event),
+      onEnded: () => {
+        frontEnd.stop();
+        this.#onEnded();
+      },
+      onCollected: () => this.#checkCollected(),
+    });
+    const frontEnd = backend.openFrontEnd(job);
+    job.frontEnd = frontEnd;
+    this.#starting += 1;
+    frontEnd.submit(spec);
+  }
+
+  #onRefused(waiting: Waiting, error: StciError): void {
+    if (error.data['busy'] === true && waiting.options.wait && !this.#isStopping) {
+      return this.#enqueue(waiting, error.message);
+    }
+    waiting.events.onRefused(error);
+  }
+
+  #enqueue(waiting: Waiting, reason: string): void {
+    this.#waiting.push(waiting);
+    waiting.events.onWaiting(reason);
+  }
+
+  /** Whether it waited. */
+  #remove(waiting: Waiting): boolean {
+    const at = this.#waiting.indexOf(waiting);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    return at >= 0;
+  }
+
+  /** It may get ranks on hosts whose slots are a bound: then it goes behind those that wait for them. */
+  #needsSlots({ apps, oversubscribe }: JobSpec): boolean {
+    const hosts = this.#init.backend.hosts();
+    const isBound = ({ host, spec }: HostStatus): boolean =>
+      spec.slotsBound && apps.some((app) => app.hosts === undefined || app.hosts.includes(host));
+    return !oversubscribe && hosts.some(isBound);
+  }
+
+  #onEnded(): void {
+    const ended = [...this.#jobs.values()].filter(({ isOver, isFollowed }) => isOver && !isFollowed);
+    let events = ended.reduce((sum, { eventBytes }) => sum + eventBytes, 0);
+    while (ended.length > ENDED_MAX || (events > ENDED_EVENT_BYTES && ended.length > 1)) {
+      const job = ended.shift() as ResidentJob;
+      events -= job.eventBytes;
+      job.close();
+      this.#jobs.delete(job.job);
+    }
+    // Of ended jobs together no more than of some jobs that run.
+    let bytes = ended.reduce((sum, { spoolBytes }) => sum + spoolBytes, 0);
+    for (const job of ended) {
+      if (bytes <= this.#init.spoolBytesMax * ENDED_SPOOLS) break;
+      bytes -= job.spoolBytes;
+      job.dropOutput();
+    }
+    this.#retry();
+    if (this.#lingers && this.#running.length === 0) this.#linger();
+    this.#checkStopped();
+  }
+
+  #checkCollected(): void {
+    if (!this.#lingers || this.#running.length > 0) return;
+    if ([...this.#jobs.values()].every(({ isCollected, isFollowed }) => isCollected && !isFollowed)) this.stop();
+  }
+
+  get #lingers(): boolean {
+    return this.#init.lingerMs !== undefined;
+  }
+
+  /** The one job has ended. */
+  #linger(): void {
+    const { backend, clock, lingerMs = 0, onAgentsEnded } = this.#init;
+    backend.stop(() => onAgentsEnded?.());
+    clock.after(lingerMs, () => this.stop());
+  }
+
+  /** The first of those that wait, then the next. */
+  #retry(): void {
+    const [first] = this.#waiting;
+    this.#isRetryDue = this.#isRetrying;
+    if (first === undefined || this.#isRetrying) return;
+    this.#isRetrying = true;
+    const again = (): boolean => {
+      this.#isRetrying = false;
+      return this.#remove(first);
+    };
+    const events: SubmitEvents = {
+      ...first.events,
+      onAccepted: (job) => {
+        if (again()) first.events.onAccepted(job);
+        else this.#job(job.job).end('its front-end, which has left'); // While it was tried.
+        this.#retry();
+      },
+    };
+    this.#start({ ...first, events }, (error) => {
+      if (error.data['busy'] === true && this.#waiting.includes(first)) {
+        this.#isRetrying = false; // It keeps its place.
+        if (this.#isRetryDue) this.#retry();
+      } else {
+        if (again()) first.events.onRefused(error);
+        this.#retry();
+      }
+    });
+  }
+
+  #checkStopped(): void {
+    if (!this.#isStopping || this.#isStopped || this.#starting > 0 || this.#running.length > 0) return;
+    this.#isStopped = true;
+    this.#init.backend.stop(() => this.#init.onStopped());
+  }
+
+  #stoppingError(): StciError {
+    return new StciError('STCI_SESSION_REFUSED', `Session ${this.#init.name} is stopping.`);
+  }
+}

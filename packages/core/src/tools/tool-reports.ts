@@ -1,0 +1,79 @@
+/** What a session agent tells the controller of its tools: starts and ends, those of one turn together. */
+
+import { CONTROLLER, type HostIndex, type Rank } from '@stci/interface';
+import type { AgentNode } from '../node/node.js';
+import type { Tool, ToolEnd } from './tool.js';
+
+/** An attempt that another one follows, of this agent or, with `moves`, of the one that the controller chooses. */
+type FollowedEnd = ToolEnd & { readonly afterMs: number; readonly moves?: true };
+
+export interface ToolReportsInit {
+  readonly messages: Pick<AgentNode['messages'], 'send' | 'sendList'>;
+  readonly host: HostIndex;
+  readonly hostName: string;
+  /** Calls back once other agents have been told what is more urgent. */
+  afterNews(call: () => void): void;
+}
+
+export class ToolReports {
+  readonly #init: ToolReportsInit;
+  #started: (readonly [Rank, number, number])[] = [];
+  #followed: FollowedEnd[] = [];
+  #ended: ToolEnd[] = [];
+  /** Messages with followed ends so far. */
+  #count = 0;
+  #isScheduled = false;
+
+  constructor(init: ToolReportsInit) {
+    this.#init = init;
+  }
+
+  started({ rank, pid, startWallMs }: Tool): void {
+    this.#started.push([rank, pid, startWallMs]);
+    this.#schedule();
+  }
+
+  ended(end: ToolEnd): void {
+    this.#ended.push(this.#withHost(end));
+    this.#schedule();
+  }
+
+  /** Returns the number of the message that tells it. */
+  followed(end: ToolEnd, afterMs: number, moves?: true): number {
+    this.#followed.push({ ...this.#withHost(end), afterMs, ...(moves && { moves }) });
+    this.#schedule();
+    return this.#count + 1;
+  }
+
+  /** The end of an attempt is told before the start of the next. */
+  flushFollowed(): void {
+    if (this.#followed.length > 0) this.flush();
+  }
+
+  /** A thousand short tools need a few messages. */
+  flush(): void {
+    this.#isScheduled = false;
+    const { messages, host } = this.#init;
+    if (this.#started.length > 0) {
+      messages.sendList(CONTROLLER, 'job.started', this.#started.splice(0), (ranks) => ({ host, ranks }));
+    }
+    if (this.#followed.length > 0) {
+      this.#count += 1;
+      messages.send(CONTROLLER, 'job.restarting', { host, ranks: this.#followed.splice(0) as never });
+    }
+    if (this.#ended.length > 0) {
+      const bodyOf = (ranks: readonly ToolEnd[]): never => ({ host, ranks }) as never;
+      messages.sendList(CONTROLLER, 'job.exited', this.#ended.splice(0), bodyOf);
+    }
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#init.afterNews(() => this.flush());
+  }
+
+  #withHost(end: ToolEnd): ToolEnd {
+    return end.error === undefined ? end : { ...end, error: { ...end.error, host: this.#init.hostName } };
+  }
+}

@@ -1,0 +1,142 @@
+/** Records at the end of a job: it waits until the agents have said when they were told, with a bound. */
+
+import { rootAddress, type FailedSubject, type FailureNotice, type FailureRecord } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { ENDING_MS, FailureLog } from '../../dist/failure/failure-log.js';
+import { RECORD_MS } from '../../dist/failure/records.js';
+import type { AgentNode } from '../../dist/node/node.js';
+import { testPlace } from '../world.js';
+
+const HOST = { kind: 'host', host: 2, incarnation: 1 } as const;
+const KEY = 'host 2#1';
+
+const NOTICE: FailureNotice = {
+  reporter: { position: 1, incarnation: 1 }, number: 1, subject: HOST, cause: 'silent', evidence: 'e', detector: 'ring',
+  suspectedWallMs: 1, confirmedWallMs: 1,
+};
+
+/** With two agents, which are asked and have not answered. */
+function openLog() {
+  const place = testPlace();
+  const answers: (() => void)[] = [];
+  const told: (string | number)[] = [];
+  const request = (_to: number, name: string, _body: unknown, done: () => void, options: object) => {
+    assert.equal([name, options], ['failure.told', { timeoutMs: ENDING_MS, job: 0 }]);
+    answers.push(done);
+  };
+  const log = new FailureLog({
+    node: { platform: place.platform, messages: { request } } as unknown as AgentNode,
+    agents: () => [[rootAddress(0), 0], [rootAddress(1), 0]],
+    onRecord: ({ notified }: FailureRecord) => void told.push(notified),
+  });
+  const end = (isSpread = true): void => {
+    const isDue = ({ kind }: FailedSubject): boolean => kind === 'host';
+    log.onEnding(isDue, () => isSpread, () => void told.push('over'));
+  };
+  const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
+  const add = (isProvisional?: boolean): void => log.add(NOTICE, { host: 'c', reporter: 'root:0' }, isProvisional);
+  return { ...place, log, told, answers, end, add, isQuiet };
+}
+
+suite('records of failures, at the end of a job', (test) => {
+  test('it is over when all agents have said when they were told, or do not answer in time', () => {
+    const { log, told, answers, end, add } = openLog();
+    add();
+    log.records.seen(KEY, rootAddress(0), 3);
+    end();
+    assert.equal([told, answers.length], [[], 2]);
+    answers[0]?.();
+    log.records.seen(KEY, rootAddress(1), 4);
+    assert.equal(told, []);
+    answers[1]?.();
+    assert.equal(told, [2, 'over']);
+  });
+
+  test('at once without records, if all agents have said so already, or if they are not told of such a failure', () => {
+    for (const [isAdded, seen, isSpread] of [[false, 0, true], [true, 2, true], [true, 0, false]] as const) {
+      const { log, told, answers, end, add } = openLog();
+      if (isAdded) add();
+      for (let i = 0; i < seen; i++) log.records.seen(KEY, rootAddress(i), 3);
+      end(isSpread);
+      assert.equal([told, answers.length], [isAdded ? [seen, 'over'] : ['over'], 0]);
+    }
+  });
+
+  test('at once when the session ends, and once', () => {
+    const { log, told, answers, end, add } = openLog();
+    add();
+    end();
+    log.stop();
+    for (const answer of answers) answer();
+    end();
+    assert.equal(told, [0, 'over', 'over']);
+  });
+
+  test('what is not decided yet is not waited for', () => {
+    const { log, told, end, add } = openLog();
+    add();
+    log.records.hold(HOST);
+    end();
+    assert.equal(told, ['over']);
+  });
+
+  test('a record is told by itself when it is due, whenever it began', () => {
+    const { log, told, add, run } = openLog();
+    run(5000);
+    add();
+    run(RECORD_MS - 1);
+    assert.equal(told, []);
+    run(1);
+    assert.equal(told, [0]);
+    log.stop();
+    assert.equal(told, [0]);
+  });
+
+  test('one that is held is told as long after it is decided as any other, once, and leaves no timer', () => {
+    const { log, told, add, run, isQuiet } = openLog();
+    add();
+    log.records.hold(HOST);
+    run(5 * RECORD_MS);
+    assert.equal(told, []);
+    log.release(HOST);
+    run(RECORD_MS - 1);
+    assert.equal(told, []);
+    run(1);
+    assert.equal([told, isQuiet(), run(5 * RECORD_MS), told.length], [[0], true, undefined, 1]);
+  });
+
+  test('when the session ends, what is recorded is told at once, also after, and no timer is left', () => {
+    const { log, told, add, run, isQuiet } = openLog();
+    add();
+    log.stop();
+    assert.equal([told, isQuiet()], [[0], true]);
+    log.add({ ...NOTICE, number: 2, subject: { ...HOST, host: 3 } }, { host: 'd', reporter: 'root:0' });
+    assert.is(isQuiet(), true, 'what comes later waits for nothing');
+    run(5 * RECORD_MS);
+    assert.equal(told, [0]);
+  });
+
+  test('a job that ends meanwhile is over when the session ends, before what is left is told', () => {
+    const { log, told, add, end } = openLog();
+    log.add({ ...NOTICE, number: 2, subject: { kind: 'tool', host: 3, job: 1, rank: 0, attempt: 1 } },
+      { host: 'd', reporter: 'root:0' });
+    add();
+    end();
+    log.records.seen(KEY, rootAddress(0), 3);
+    log.stop();
+    assert.equal(told, [1, 'over', 0]);
+  });
+
+  test('who has found it is named by the first report that says so', () => {
+    const { log, told, add } = openLog();
+    add(true);
+    log.add({ ...NOTICE, detector: 'process' }, { host: 'c', reporter: 'root:1' });
+    const { reporter, confirmers } = log.records.take(Infinity)[0] as FailureRecord;
+    assert.equal([reporter, confirmers, told], ['root:1', [], []]);
+    const plain = openLog();
+    plain.add();
+    plain.log.add({ ...NOTICE, detector: 'process' }, { host: 'c', reporter: 'root:1' });
+    const second = plain.log.records.take(Infinity)[0] as FailureRecord;
+    assert.equal([second.reporter, second.confirmers], ['root:0', ['root:1']]);
+  });
+});

@@ -1,0 +1,182 @@
+/** The star at a root agent: whose programs it tells of a failure. */
+
+import { addressName, rootAddress, sessionAddress, type Address, type JobId, type MemberId } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import type { AgentScope } from '../../dist/assembly/composition.js';
+import { detectorProcess } from '../../dist/detector/process.js';
+import { RootFailures } from '../../dist/failure/root-failures.js';
+import type { AgentNode } from '../../dist/node/node.js';
+import type { Overlay } from '../../dist/overlay/contracts.js';
+import { testPlace } from '../world.js';
+
+const FOUND = {
+  cause: 'signalled', evidence: 'e', detector: 'process', suspectedWallMs: 1, confirmedWallMs: 1,
+} as const;
+
+type Handler = (body: unknown, context: { readonly job: JobId }) => unknown;
+
+/** Root agent of host 0, with session agents of some jobs. */
+function rootAgent(jobs: Set<JobId>) {
+  const place = testPlace();
+  const handlers = new Map<string, Handler>();
+  const told: string[] = [];
+  const bodies: unknown[] = [];
+  const joined: MemberId[] = [];
+  const opened: unknown[] = [];
+  const node = {
+    name: 'root:0', platform: place.platform, identity: { self: rootAddress(0), incarnation: 1 },
+    fault: (fault: unknown) => { throw fault as Error; },
+    params: { string: () => '', int: () => 1, list: () => [] },
+    router: {
+      parentLink: { peer: rootAddress(4) } as { peer: Address } | undefined,
+      link: (address: number, job: JobId) => (address === sessionAddress(0) && jobs.has(job) ? { job } : undefined),
+    },
+    messages: {
+      on: (name: string, handler: Handler) => void handlers.set(name, handler),
+      send: (to: number, name: string, body: unknown) => {
+        told.push(`${name} to ${addressName(to)}`);
+        bodies.push(body);
+      },
+      sendNeighbour: (link: { job: JobId }, name: string) => void told.push(`${name} to job ${link.job}`),
+      observeWaits: () => undefined,
+    },
+  } as unknown as AgentNode;
+  const notifier = {
+    topology: '',
+    open: ({ members }: { members: readonly MemberId[] }) => {
+      opened.push(...members.map(({ position, incarnation }) => [position, incarnation]));
+      return { dueMs: undefined, on: () => [] };
+    },
+  };
+  const scope = {
+    detectors: () => [{
+      name: 'process', module: detectorProcess.create({}, {}, undefined), notifier: 'auto', isNamed: false,
+    }],
+    notifier: () => notifier,
+  } as unknown as AgentScope;
+  const overlay = {
+    self: { position: 1, incarnation: 1 }, members: [], start: () => undefined, reported: () => undefined,
+    gone: () => undefined,
+    joined: (member: MemberId) => void joined.push(member), whenOpen: (call: () => void) => call(),
+  } as unknown as Overlay;
+  const failures = new RootFailures({
+    node, scope, overlay, jobs: () => jobs, fence: () => undefined, cutOff: () => undefined,
+    parentGone: () => void told.push('parent gone'),
+  });
+  const receive = (name: string, body: unknown, job = 0): string[] => {
+    told.length = 0;
+    handlers.get(name)?.(body, { job });
+    return [...told];
+  };
+  receive('failure.watch', { members: [[0, 1, 0], [1, 5, 1]] });
+  const tool = (job: JobId, rank: number): string[] =>
+    receive('failure.report', { ranks: [{ ...FOUND, rank, attempt: 1 }] }, job);
+  const host = (position: number): string[] => {
+    const subject = { kind: 'host', host: position - 1, incarnation: 1 };
+    const notice = { ...FOUND, subject, reporter: { position: 0, incarnation: 0 }, number: position };
+    return receive('failure.verdict', { member: { position, incarnation: 1 }, verdict: 'dead', notice });
+  };
+  const run = (forMs: number): string[] => {
+    told.length = 0;
+    place.run(forMs);
+    return [...told];
+  };
+  const verdict = (position: number, verdict: 'dead' | 'refuted', notice?: unknown): string[] =>
+    receive('failure.verdict', { member: { position, incarnation: 1 }, verdict, notice });
+  const ask = (name: string): unknown => handlers.get(name)?.({}, { job: 0 });
+  const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
+  return { failures, node, receive, tool, host, verdict, ask, run, isQuiet, bodies, joined, opened };
+}
+
+suite('failures at a root agent', (test) => {
+  test('only jobs that want to know are told: of hosts, and of their own ranks', () => {
+    const jobs = new Set([1, 2, 3]);
+    const { receive, tool, host } = rootAgent(jobs);
+    assert.equal([host(2), tool(1, 0)], [[], []], 'nobody wants to know');
+    assert.equal(receive('failure.interest', {}, 1), ['failure.interest to controller'], 'all agents are to tell');
+    assert.equal(host(3), ['failure.notice to job 1']);
+    receive('failure.interest', {}, 3);
+    assert.equal(host(4), ['failure.notice to job 1', 'failure.notice to job 3']);
+    assert.equal(host(4), [], 'once');
+    assert.equal([tool(1, 1), tool(2, 1), tool(3, 1)], [['failure.notice to job 1'], [], ['failure.notice to job 3']]);
+  });
+
+  test('the controller is told when this agent was told: after a while, or at once if it asks', () => {
+    const { receive, host, run } = rootAgent(new Set([1]));
+    const seen = 'failure.seen to controller';
+    host(2);
+    assert.equal(receive('failure.told', {}), [seen]);
+    assert.equal(receive('failure.told', {}), [], 'nothing new');
+    assert.equal(run(10_000), [], 'nor later');
+    host(3);
+    assert.equal([run(200), run(100)], [[], [seen]]);
+  });
+
+  test('the interest of a job ends with it', () => {
+    const jobs = new Set([1, 2]);
+    const { receive, host } = rootAgent(jobs);
+    receive('failure.interest', {}, 1);
+    jobs.delete(1);
+    assert.equal(host(2), []);
+    receive('failure.interest', {}, 2);
+    jobs.add(1); // Numbers of jobs are not used again: if this one were, it would have to say so itself.
+    assert.equal(host(3), ['failure.notice to job 2']);
+  });
+
+  test('the controller is told which subjects and agents this one was told of, but for those refuted meanwhile', () => {
+    const { receive, host, tool, verdict, run, bodies, isQuiet } = rootAgent(new Set([1]));
+    for (const position of [2, 3, 4]) host(position);
+    tool(1, 7);
+    assert.equal(verdict(3, 'refuted'), []);
+    run(250);
+    const [{ seen, members }] = bodies as [{ seen: [string, number][]; members: MemberId[] }];
+    assert.is(seen.length, 4);
+    assert.equal(members, [2, 4].map((position) => ({ position, incarnation: 1 })));
+    assert.is(isQuiet(), true);
+    host(5);
+    receive('failure.told', {});
+    assert.is(isQuiet(), true, 'it does not tell again later');
+    const [, second] = bodies as { seen: unknown[]; members: MemberId[] }[];
+    assert.equal([second?.seen.length, second?.members], [1, [{ position: 5, incarnation: 1 }]]);
+  });
+
+  test('the runs of members are each its positions, one behind the other, at its incarnation', () => {
+    const { opened } = rootAgent(new Set());
+    assert.equal(opened, [[0, 0], ...[1, 2, 3, 4, 5].map((position) => [position, 1])]);
+  });
+
+  test('the loss of the parent, and no other, is told at once; it is doubted until that is refuted', () => {
+    const { failures, node, host, verdict } = rootAgent(new Set());
+    assert.is(failures.isParentDoubted(), false);
+    assert.equal(host(4), []);
+    assert.is(failures.isParentDoubted(), false);
+    assert.equal(host(5), ['parent gone'], 'root:4 is at position 5');
+    assert.is(failures.isParentDoubted(), true);
+    const router = node.router as { parentLink: unknown };
+    router.parentLink = { peer: rootAddress(2) };
+    assert.is(failures.isParentDoubted(), false, 'another parent');
+    router.parentLink = { peer: rootAddress(4) };
+    verdict(5, 'refuted');
+    assert.is(failures.isParentDoubted(), false);
+    router.parentLink = undefined;
+    assert.is(failures.isParentDoubted(), false, 'nobody doubts the controller');
+  });
+
+  test('once it stops, nothing is told any more, and no timer is left', () => {
+    const { failures, host, tool, receive, run, isQuiet } = rootAgent(new Set([1]));
+    receive('failure.interest', {}, 1);
+    host(2);
+    failures.stop();
+    assert.equal([isQuiet(), run(10_000)], [true, []]);
+    assert.equal([host(3), tool(1, 4), host(5)], [[], [], []]);
+  });
+
+  test('whoever joins, as the controller says, takes part; the metrics are told who asks', () => {
+    const { receive, ask, joined, tool } = rootAgent(new Set());
+    receive('failure.joined', { member: { position: 3, incarnation: 2 } });
+    receive('failure.joined', { member: { position: 3, incarnation: 1 } });
+    assert.equal(joined, [{ position: 3, incarnation: 2 }]);
+    tool(1, 2);
+    assert.ok(Array.isArray(ask('agent.metrics')));
+  });
+});

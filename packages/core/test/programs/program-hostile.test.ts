@@ -1,0 +1,274 @@
+/** What an agent of one host cannot do to the messages and collectives of ranks that are elsewhere. */
+
+import type { HostIndex, Rank } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { checkBody, type MessageBody } from '../../dist/messages/messages.js';
+import type { AgentNode } from '../../dist/node/node.js';
+import { BATCHES_MAX, mailLimits } from '../../dist/programs/program-credit.js';
+import { GRANT_MS, ProgramInbox, type InboxAnswer } from '../../dist/programs/program-inbox.js';
+import { ProgramMail } from '../../dist/programs/program-mail.js';
+import { ProgramNews } from '../../dist/programs/program-news.js';
+import { ProgramOutbox, type Outgoing } from '../../dist/programs/program-outbox.js';
+import { Program } from '../../dist/programs/program.js';
+import { testPlace } from '../world.js';
+
+type Batch = MessageBody<'program.messages'>;
+
+const MIB = 1024 * 1024;
+const SIZE = 3;
+const LIMITS = mailLimits(SIZE, 64 * MIB, 16 * MIB);
+const DECIDED_MAX = 2 ** 32 - 1;
+
+/** One rank on each host. */
+function newsOf(): ProgramNews {
+  const news = new ProgramNews(SIZE);
+  const places = [0, 1, 2].map((at) => [at, `h${at}`, [[at, at] as const]] as const);
+  news.onState({ decided: 0, lost: [], ended: [], places, attempts: [], pairs: [] });
+  return news;
+}
+
+function batchOf(host: HostIndex, more: Partial<Batch>): Batch {
+  return { host, decided: 0, messages: [], asks: [], ...more };
+}
+
+function messageOf(call: number, from: Rank, bytes = 4): Batch['messages'][number] {
+  return [call, from, 0, 1, 't', 0, new Uint8Array(bytes)];
+}
+
+function askOf(call: number, from: Rank, bytes = 8 * MIB): Batch['asks'][number] {
+  return [call, from, 0, 1, 't', bytes];
+}
+
+function inboxOf() {
+  const place = testPlace();
+  const program = new Program(0, 1, '');
+  const answers: [HostIndex, InboxAnswer][] = [];
+  let got = 0;
+  const news = newsOf();
+  program.connection = { hasRoom: true, send: () => (got += 1) } as never;
+  const inbox = new ProgramInbox({
+    limits: LIMITS, news,
+    programs: new Map([program, new Program(1, 1, ''), new Program(2, 1, '')].map((of) => [of.rank, of])),
+    after: (ms, call) => place.platform.clock.after(ms, call),
+    answer: (host, answer) => answers.push([host, answer]),
+  });
+  const receive = (from: Rank): void => inbox.receive(program, { id: 1, from, tag: undefined });
+  const granted = (): unknown[] =>
+    answers.splice(0).flatMap(([host, { grants = [] }]) => grants.map((call) => `${host} ${call}`));
+  return { place, news, inbox, program, receive, granted, got: () => got };
+}
+
+/** The mail of host 0, with what it sends. */
+function mailOf() {
+  const place = testPlace();
+  const sent: string[] = [];
+  const granted: number[] = [];
+  const faults: string[] = [];
+  let [decided, got] = [0, 0];
+  let on: Record<string, (body: never) => void> = {};
+  const node = {
+    platform: place.platform,
+    params: { int: () => 64 * MIB },
+    fault: (_fault: unknown, where: string) => faults.push(where),
+    messages: {
+      on: (name: string, call: (body: never) => void) => (on = { ...on, [name]: call }),
+      send: (_to: number, name: string, { host, batches, grants }: MessageBody<'program.taken'>) => {
+        sent.push(`${name} ${host} ${batches}`);
+        granted.push(...grants);
+      },
+    },
+  } as unknown as AgentNode;
+  const program = new Program(0, 1, '');
+  program.connection = { hasRoom: true, send: () => (got += 1) } as never;
+  const programs = new Map([[0, program]]);
+  const mail = new ProgramMail({
+    node, host: 0, hosts: SIZE, size: SIZE, news: newsOf(), programs,
+    decided: () => decided, open: () => undefined,
+  });
+  const bring = (batch: Batch): void => {
+    on['program.messages']?.(batch as never);
+    place.run(1);
+  };
+  const decide = (): void => {
+    decided += 1;
+    mail.onDecided();
+    place.run(1);
+  };
+  const receive = (): void => mail.receive(program, { type: 'receive', id: 1 });
+  /** The rank's process ends, and it is started again. */
+  const restart = (): void => {
+    mail.onEnded(program);
+    programs.set(0, new Program(0, 2, ''));
+  };
+  return {
+    bring, decide, receive, restart, got: () => got, told: () => sent.splice(0), granted: () => granted.splice(0),
+    faults,
+  };
+}
+
+suite('a hostile agent and programs', (test) => {
+  test('a message that waits retains nothing else of the batch that it came in', () => {
+    const { inbox, program } = inboxOf();
+    const came = new Uint8Array(MIB);
+    inbox.onBatch(batchOf(1, { messages: [[1, 1, 0, 1, 't', 0, came.subarray(7, 8)]] }));
+    program.mailbox.await({ id: 1, from: 1, tag: undefined });
+    assert.is(program.mailbox.match()?.[1].bytes.buffer.byteLength, 1);
+  });
+
+  test('batches ahead of every decision stop nobody else, are not answered, and are bounded', () => {
+    const { bring, receive, got, told } = mailOf();
+    bring(batchOf(1, { decided: DECIDED_MAX, messages: [messageOf(1, 1)] }));
+    assert.equal(told(), []);
+    bring(batchOf(2, { messages: [messageOf(1, 2)] }));
+    assert.equal(told(), ['program.taken 0 1']);
+    receive();
+    assert.is(got(), 1);
+    for (let i = 2; i <= 2 * BATCHES_MAX; i++) bring(batchOf(1, { decided: DECIDED_MAX }));
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => bring(batchOf(1, { decided: DECIDED_MAX })));
+    const asks = Array.from({ length: mailLimits(SIZE, 64 * MIB, 64 * MIB).asksMax + 1 }, (_, call) => askOf(call, 2));
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => bring(batchOf(2, { decided: DECIDED_MAX, asks })));
+    const large = batchOf(2, { decided: DECIDED_MAX, messages: [1, 2, 3].map((call) => messageOf(call, 2, 8 * MIB)) });
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => bring(large));
+  });
+
+  test('what comes early is taken in order once it is decided; a wrong batch is no fault of who decided', () => {
+    const { bring, decide, receive, got, told, faults } = mailOf();
+    bring(batchOf(1, { decided: 1, messages: [messageOf(1, 1)] }));
+    bring(batchOf(1, { messages: [messageOf(2, 1)] }));
+    bring(batchOf(2, { decided: 1, messages: [messageOf(1, 1)] }));
+    assert.equal(told(), []);
+    decide();
+    assert.equal(told().sort(), ['program.taken 0 1', 'program.taken 0 2']);
+    assert.equal(faults, ['messages of ranks of host 2']);
+    receive();
+    receive();
+    assert.is(got(), 2);
+  });
+
+  test('an agent answers for its own host alone: calls, and credit for ranks', () => {
+    const sent: Outgoing[] = [];
+    const outbox = new ProgramOutbox({
+      limits: LIMITS, attempt: () => 1, host: (rank) => rank,
+      transmit: (_host, messages) => void sent.push(...messages),
+    });
+    let settled = 0;
+    const bytes = new Uint8Array(10_000);
+    for (let i = 0; i < 600; i++) {
+      outbox.send({ from: 0, to: 1, tag: 't', form: 'bytes', bytes, settle: () => (settled += 1) });
+    }
+    const all = sent.map(({ call }) => call);
+    outbox.onTaken(2, 0, all, [[1, LIMITS.shareBytes]], []);
+    assert.is(settled, 0);
+    while (settled < sent.length) outbox.onTaken(1, 0, sent.map(({ call }) => call), [], []);
+    const some = sent.length;
+    assert.ok(some < 600);
+    outbox.onTaken(2, 0, [], [[1, LIMITS.shareBytes]], []);
+    outbox.onTaken(1, 0, [], [], []);
+    assert.is(sent.length, some, 'no credit of another host');
+    outbox.onTaken(1, 0, [], [[1, LIMITS.shareBytes]], []);
+    assert.ok(sent.length > some);
+  });
+
+  test('a long message that was asked for and does not come loses its room to others, and may still come', () => {
+    const { place, inbox, receive, granted, got } = inboxOf();
+    inbox.onBatch(batchOf(1, { asks: [askOf(1, 1)] }));
+    inbox.onBatch(batchOf(2, { asks: [askOf(1, 2)] }));
+    assert.equal(granted(), ['1 1']);
+    place.run(GRANT_MS);
+    assert.equal(granted(), ['2 1']);
+    inbox.onBatch(batchOf(2, { messages: [messageOf(1, 2, 8 * MIB)] }));
+    receive(2);
+    assert.is(got(), 1);
+    inbox.onBatch(batchOf(1, { messages: [messageOf(1, 1, 8 * MIB)] }));
+    inbox.onBatch(batchOf(2, { asks: [askOf(2, 2)] }));
+    assert.equal(granted(), [], 'it has room again');
+    receive(1);
+    assert.is(got(), 2);
+    assert.equal(granted(), ['2 2'], 'all room was given back');
+  });
+
+  test('what a process was given room for, and has not come when it ends, takes none from the next', () => {
+    const { bring, restart, granted } = mailOf();
+    bring(batchOf(1, { asks: [askOf(1, 1)] }));
+    bring(batchOf(2, { asks: [askOf(2, 2)] }));
+    assert.equal(granted(), [1], 'one of the longest at a time');
+    restart();
+    bring(batchOf(2, { asks: [[3, 2, 0, 2, 't', 8 * MIB]] }));
+    assert.equal(granted(), [3]);
+  });
+
+  test('an ask that comes after the news of its sender\'s end gets no room', () => {
+    const { news, inbox, granted } = inboxOf();
+    news.onEnded([[1, 1]]);
+    inbox.onGone(1);
+    inbox.onBatch(batchOf(1, { asks: [askOf(1, 1)] }));
+    assert.equal(granted(), []);
+  });
+
+  test('an agent that did not send what it asked for gets room again later; what may come of it has a bound', () => {
+    const { place, inbox, granted } = inboxOf();
+    const asks = ['t', '_o'].flatMap((tag, i) =>
+      [0, 1, 2].map((to) => [1 + 3 * i + to, 1, to, 1, tag, 8 * MIB] as const));
+    inbox.onBatch(batchOf(1, { asks }));
+    for (const [call] of asks) {
+      assert.equal(granted(), [`1 ${call}`]);
+      place.run(GRANT_MS);
+      assert.equal(granted(), [], 'it is overdue');
+      place.run(GRANT_MS);
+    }
+    // The first two by credit now; the others have room.
+    for (const [call, from, to, attempt, tag, bytes] of asks) {
+      inbox.onBatch(batchOf(1, { messages: [[call, from, to, attempt, tag, 0, new Uint8Array(bytes)]] }));
+    }
+    for (const to of [0, 1]) {
+      const more = batchOf(1, { messages: [[9, 1, to, 1, 't', 0, new Uint8Array(8 * MIB)]] });
+      assert.throwsCode('STCI_MESSAGE_INVALID', () => inbox.onBatch(more));
+    }
+    inbox.onBatch(batchOf(1, { messages: [[9, 1, 2, 1, 't', 0, new Uint8Array(8 * MIB)]] }));
+  });
+
+  test('one ask of each pair of ranks: another takes its place, and its room', () => {
+    const { inbox, receive, granted } = inboxOf();
+    for (let call = 1; call <= 1000; call++) inbox.onBatch(batchOf(1, { asks: [askOf(call % 2, 1)] }));
+    assert.is(granted().length, 1000);
+    inbox.onBatch(batchOf(1, { messages: [messageOf(0, 1, 20_000)] }));
+    inbox.onBatch(batchOf(2, { asks: [askOf(1, 2)] }));
+    assert.equal(granted(), [], 'the message that is there has its room');
+    receive(1);
+    assert.equal(granted(), ['2 1'], 'it was shorter than what was asked for');
+  });
+
+  test('short messages that ask get what a receive waits for: one each, and none that came by credit meanwhile', () => {
+    const { inbox, receive, granted, got } = inboxOf();
+    inbox.onBatch(batchOf(1, { asks: [askOf(1, 1, 100)] }));
+    inbox.onBatch(batchOf(1, { messages: [messageOf(1, 1, 100)] }));
+    receive(1);
+    assert.is(got(), 1);
+    receive(1);
+    assert.equal(granted(), [], 'it was sent');
+    inbox.onBatch(batchOf(1, { asks: [askOf(2, 1, 100)] }));
+    assert.equal(granted(), ['1 2']);
+    inbox.onBatch(batchOf(2, { asks: [askOf(1, 2, 100)] }));
+    receive(2);
+    assert.equal(granted(), ['2 1']);
+    inbox.onBatch(batchOf(2, { messages: [messageOf(1, 2, 100)], asks: [askOf(2, 2, 100)] }));
+    assert.is(got(), 2);
+    assert.equal(granted(), [], 'no receive waits for it');
+    inbox.onBatch(batchOf(1, { messages: [messageOf(2, 1, 100)] }));
+    assert.is(got(), 3);
+  });
+
+  test('tags and keys have the bound that they have for programs', () => {
+    const batch = (tag: string): Batch => batchOf(1, { messages: [[1, 1, 0, 1, tag, 0, new Uint8Array()]] });
+    checkBody('program.messages', batch('t'.repeat(64)));
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('program.messages', batch('t'.repeat(65))));
+    const asks = batchOf(1, { asks: [[1, 1, 0, 1, 't'.repeat(65), 9]] });
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('program.messages', asks));
+    const votes = (key: string) => {
+      const pairs = [[key, 0, new Uint8Array()] as const];
+      return { host: 0, sequence: 1, votes: [[0, 1, 0, true, 0, 0, 0, new Uint8Array(), pairs] as const] };
+    };
+    checkBody('program.votes', votes('k'.repeat(256)));
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('program.votes', votes('k'.repeat(257))));
+  });
+});

@@ -1,0 +1,127 @@
+/** A rank's mailbox: which receive gets which message, and what that costs. */
+
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { assert, eventually, seededIntegers, suite } from '@stci/testkit';
+import { Mailbox, type MailMessage, type Receive } from '../../dist/programs/program-mailbox.js';
+
+const NONE = new Uint8Array();
+const messageOf = (from: number, tag: string): MailMessage =>
+  ({ from, tag, form: 'bytes', bytes: NONE, host: 0, isGranted: false });
+
+const fits = ({ from, tag }: Receive, message: MailMessage): boolean =>
+  (from ?? message.from) === message.from && (tag ?? message.tag) === message.tag
+  && (tag !== undefined || !message.tag.startsWith('_'));
+
+suite('mailbox of a rank', (test) => {
+  test('60 seeds: the first receive and message that fit, as if each were tested when it comes', () => {
+    let matches = 0;
+    for (let seed = 1; seed <= 60; seed++) {
+      const pick = seededIntegers(seed);
+      const mailbox = new Mailbox();
+      const receives: Receive[] = [];
+      const messages: MailMessage[] = [];
+      const wanted: (readonly [Receive, MailMessage])[] = [];
+      const got: (readonly [Receive, MailMessage])[] = [];
+      for (let step = 1; step <= 400; step++) {
+        const from = pick(3);
+        const tag = ['a', 'b', '_c'][pick(3)] as string;
+        const what = pick(5);
+        if (what < 2) {
+          const message = messageOf(from, tag);
+          mailbox.push(message);
+          const at = receives.findIndex((receive) => fits(receive, message));
+          if (at < 0) messages.push(message);
+          else wanted.push([...receives.splice(at, 1) as [Receive], message]);
+        } else if (what < 4) {
+          const receive = { id: step, from: pick(2) === 0 ? undefined : from, tag: pick(2) === 0 ? undefined : tag };
+          mailbox.await(receive);
+          const at = messages.findIndex((message) => fits(receive, message));
+          if (at < 0) receives.push(receive);
+          else wanted.push([receive, ...messages.splice(at, 1) as [MailMessage]]);
+        } else {
+          for (let found = mailbox.match(); found !== undefined; found = mailbox.match()) got.push(found);
+          const [some] = receives;
+          if (some !== undefined) assert.is(mailbox.cancel(receives.splice(0, 1)[0]?.id ?? 0), true);
+        }
+      }
+      for (let found = mailbox.match(); found !== undefined; found = mailbox.match()) got.push(found);
+      assert.equal(got, wanted, `seed ${seed}`);
+      assert.equal(mailbox.receives, receives);
+      assert.is(mailbox.bytes, messages.length * 256);
+      matches += got.length;
+    }
+    assert.ok(matches > 5000, `${matches} matches`);
+  });
+
+  test('32000 messages that no receive fits, and 1024 receives: each of them is tested once', () => {
+    const mailbox = new Mailbox();
+    let tests = 0;
+    const counted: MailMessage = {
+      ...messageOf(0, 'y'),
+      get tag() {
+        tests += 1;
+        return 'y';
+      },
+    };
+    for (let i = 0; i < 32_000; i++) mailbox.push(counted);
+    for (let i = 1; i <= 1024; i++) {
+      mailbox.await({ id: i, from: undefined, tag: 'x' });
+      assert.is(mailbox.match(), undefined);
+    }
+    assert.ok(tests <= 4 * 32_000, `${tests} tests`);
+    mailbox.push(messageOf(0, 'x'));
+    assert.is(mailbox.match()?.[0].id, 1);
+    assert.is(mailbox.cancelAll(() => true).length, 1023);
+    for (let i = 0; i < 32_000; i++) {
+      mailbox.await({ id: i, from: 0, tag: undefined });
+      assert.is(mailbox.match()?.[0].id, i);
+    }
+    assert.is(mailbox.bytes, 0);
+  });
+
+  test('messages that were taken are not kept with their bytes, whatever lies before them', async () => {
+    const mailbox = new Mailbox();
+    for (let i = 0; i < 200; i++) mailbox.push(messageOf(0, 'unread'));
+    assert.is(mailbox.match(), undefined);
+    const take = (isFirst: boolean): WeakRef<Uint8Array> => {
+      const bytes = new Uint8Array(1024 * 1024);
+      const receive = { id: 1, from: 0, tag: 'long' };
+      if (isFirst) mailbox.await(receive);
+      mailbox.push({ ...messageOf(0, 'long'), bytes });
+      if (!isFirst) {
+        assert.is(mailbox.match(), undefined);
+        mailbox.await(receive);
+      }
+      assert.is(mailbox.match()?.[1].bytes.length, bytes.length);
+      return new WeakRef(bytes);
+    };
+    const taken = [take(true), take(false)];
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const areGone = (): boolean => {
+      collect();
+      return taken.every((bytes) => bytes.deref() === undefined);
+    };
+    void (await eventually(areGone, { what: 'their bytes are gone', everyMs: 1 }));
+  });
+
+  test('tags that were used once leave nothing behind', () => {
+    const mailbox = new Mailbox();
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const take = (count: number): number => {
+      for (let i = 0; i < count; i++) {
+        mailbox.push(messageOf(0, `tag ${i}`));
+        assert.is(mailbox.match(), undefined);
+        mailbox.await({ id: i, from: 0, tag: `tag ${i}` });
+        assert.is(mailbox.match()?.[0].id, i);
+      }
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = take(1000);
+    const moreMiB = (take(30_000) - before) / 2 ** 20;
+    assert.ok(moreMiB < 3, `${moreMiB} MiB more`);
+  });
+});

@@ -1,0 +1,263 @@
+/** What agents do for a fault by their roles: what is left is taken back, processes are marked and bounded. */
+
+import type { FaultOrder, Impairment, ProcessEvents, SpawnSpec } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
+import { FaultProcesses } from '../../dist/injection/fault-processes.js';
+import { MARK_VARIABLE } from '../../dist/job/environment.js';
+import type { AgentNode } from '../../dist/node/node.js';
+import { controllerHands, linkHands, rootHands, toolHands } from '../../dist/tools/fault-hands.js';
+import { testPlace } from '../world.js';
+
+const order = (id: string) => ({ id, job: 2 }) as FaultOrder;
+const SILENT: Impairment = { direction: 'both', isSilent: true };
+
+suite('hands of faults', (test) => {
+  test('a rank that was stopped and not continued goes on when its fault is over; others are left alone', () => {
+    const seen: string[] = [];
+    const tool = { signal: (name: string, whom: string) => seen.push(`${name} ${whom}`) > 0 };
+    const hands = toolHands({ node: {} as AgentNode, ownsProcess: true }, () => tool as never, () => undefined);
+    const signal = (id: string, name: 'SIGSTOP' | 'SIGCONT'): void =>
+      hands.signal?.({ type: 'signal', key: 'k', ranks: [1], signal: name, whom: 'group' }, order(id), () => undefined);
+    signal('a', 'SIGSTOP');
+    hands.release?.(order('b'));
+    assert.equal(seen, ['SIGSTOP group']);
+    hands.release?.(order('a'));
+    hands.release?.(order('a'));
+    assert.equal(seen, ['SIGSTOP group', 'SIGCONT group']);
+    signal('c', 'SIGSTOP');
+    signal('c', 'SIGCONT');
+    hands.release?.(order('c'));
+    assert.is(seen.length, 4);
+  });
+
+  test('links that were impaired and not restored are, when their fault is over', () => {
+    const seen: string[] = [];
+    const linkFaults = {
+      impair: (peers: readonly number[], _how: Impairment, id: string) => void seen.push(`impair ${peers} ${id}`),
+      restore: (peers: readonly number[], id: string) => void seen.push(`restore ${peers} ${id}`),
+    };
+    const hands = linkHands({ linkFaults } as unknown as AgentNode);
+    const done = (problem?: string): void => void seen.push(problem ?? 'done');
+    hands.impair?.({ type: 'impair', key: 'k', peers: [1, 2], how: SILENT }, order('a'), done);
+    hands.impair?.({ type: 'impair', key: 'k', peers: [3], how: SILENT }, order('a'), done);
+    hands.restore?.({ type: 'restore', key: 'k', peers: [1] }, order('a'), done);
+    hands.restore?.({ type: 'restore', key: 'k', peers: [1] }, order('b'), done);
+    hands.release?.(order('b'));
+    assert.equal(seen.splice(0),
+      ['impair 1,2 a', 'done', 'impair 3 a', 'done', 'restore 1 a', 'done', 'restore 1 b', 'done']);
+    hands.release?.(order('a'));
+    hands.release?.(order('a'));
+    assert.equal(seen, ['restore 2,3 a']);
+  });
+
+  test('a close of links is done if there was one', () => {
+    for (const count of [0, 1, 2]) {
+      const told: (string | undefined)[] = [];
+      const hands = linkHands({ linkFaults: { close: () => count } } as unknown as AgentNode);
+      hands.close?.({ type: 'close', key: 'k', peers: [1] }, order('a'), (problem) => told.push(problem));
+      assert.equal(told, [count === 0 ? 'there is no link to close' : undefined]);
+    }
+  });
+});
+
+/** A root agent that is all of its process; it is ready to be stopped when the test says so. */
+function stoppable() {
+  const place = testPlace();
+  const log: string[] = [];
+  const parentLink = { queuedBytes: 1 };
+  let ready: ((error: undefined, go: (isWanted: boolean) => void) => void) | undefined;
+  const stopSelf = (_forMs: number, call: typeof ready): void => void (ready = call);
+  let answer: ((problem?: string) => void) | undefined;
+  const { clock } = place.platform;
+  const hands = rootHands({
+    node: {
+      name: 'root:1', platform: { clock, processes: { stopSelf } }, router: { parentLink }, linkFaults: place,
+    } as unknown as AgentNode,
+    ownsProcess: true, killSelf: () => undefined,
+    sessions: {
+      kill: () => undefined,
+      signal: (signal, _timeoutMs, done) => {
+        log.push(signal);
+        answer = done;
+      },
+    },
+  });
+  const pause = (what: 'self' | 'all'): void => hands.pause?.({ type: 'pause', key: 'k', what, forMs: 5 }, order('a'),
+    (problem) => log.push(problem ?? 'told'));
+  return {
+    ...place, hands, log, parentLink, pause,
+    ready: () => ready?.(undefined, (isWanted) => log.push(isWanted ? 'stopped' : 'not stopped')),
+    answer: (problem?: string) => answer?.(problem),
+  };
+}
+
+suite('an agent stops itself', (test) => {
+  test('a host: its tools are stopped, then it is told, and when that has left, its agent is; then they go on', () => {
+    const { hands, log, parentLink, pause, ready, answer, run } = stoppable();
+    pause('all');
+    run(1000);
+    assert.equal(log, [], 'nothing before it is certain that it goes on');
+    ready();
+    assert.equal(log, ['SIGSTOP']);
+    answer();
+    run(20);
+    assert.equal(log, ['SIGSTOP', 'told']);
+    parentLink.queuedBytes = 0;
+    run(10);
+    assert.equal(log, ['SIGSTOP', 'told', 'stopped']);
+    hands.release?.(order('a'));
+    hands.release?.(order('a'));
+    assert.equal(log, ['SIGSTOP', 'told', 'stopped', 'SIGCONT']);
+  });
+
+  test('not for ever if what was sent does not leave, and not if the fault is over or its tools do not answer', () => {
+    const stuck = stoppable();
+    stuck.pause('self');
+    stuck.ready();
+    stuck.run(300);
+    assert.equal(stuck.log, ['told', 'stopped']);
+    const late = stoppable();
+    late.pause('all');
+    late.hands.release?.(order('a'));
+    late.ready();
+    assert.equal(late.log, ['not stopped']);
+    const undone = stoppable();
+    undone.pause('self');
+    undone.ready();
+    undone.hands.release?.(order('a'));
+    undone.run(300);
+    assert.equal(undone.log, ['told', 'not stopped'], 'it was undone while the report left');
+    const silent = stoppable();
+    silent.pause('all');
+    silent.ready();
+    silent.answer('no reply');
+    silent.run(300);
+    silent.hands.release?.(order('a'));
+    assert.equal(silent.log, ['SIGSTOP', 'no reply', 'not stopped', 'SIGCONT']);
+  });
+});
+
+suite('an agent kills itself', (test) => {
+  for (const [name, what] of [['root', 'all'], ['root', 'self'], ['controller', 'self']] as const) {
+    test(`${name}, ${what}: when what was sent has left, or after 200 ms`, () => {
+      for (const leavesMs of [50, Infinity]) {
+        const place = testPlace();
+        const log: string[] = [];
+        const link = { queuedBytes: 1 };
+        const router = name === 'root' ? { parentLink: link } : { links: () => [{ queuedBytes: 0 }, link] };
+        const killSelf = (): void => void log.push('self');
+        const { clock } = place.platform;
+        const node = { platform: { clock, processes: { killSelf } }, router } as unknown as AgentNode;
+        const sessions = { kill: () => void log.push('tools'), signal: () => undefined };
+        const root = rootHands({ node, ownsProcess: true, sessions, killSelf });
+        const hands = name === 'root' ? root : controllerHands(node);
+        hands.kill?.({ type: 'kill', key: 'k', what }, order('a'), (problem) => log.push(problem ?? 'done'));
+        place.run(45);
+        assert.equal(log, []);
+        if (leavesMs < 200) link.queuedBytes = 0;
+        place.run(15);
+        assert.is(log.length > 0, leavesMs < 200);
+        place.run(175);
+        assert.equal(log, what === 'all' ? ['tools', 'self'] : ['self']);
+      }
+    });
+  }
+});
+
+function processes() {
+  const place = testPlace();
+  const started: { readonly spec: SpawnSpec; readonly events: ProcessEvents; isEnded: boolean }[] = [];
+  const spawn = (spec: SpawnSpec, events: ProcessEvents) => {
+    const one = { spec, events, isEnded: false };
+    started.push(one);
+    return { pid: started.length, signal: () => (one.isEnded = true) };
+  };
+  const { clock, env } = place.platform;
+  const all = new FaultProcesses({
+    platform: { clock, env, processes: { spawn } }, sessionName: 's', identity: { job: 2, self: 0x2000_0003 },
+  } as unknown as AgentNode);
+  const answers: string[] = [];
+  const start = (owner: string, count: number): void =>
+    all.spawn(owner, { type: 'spawn', key: 'k', program: 'p', args: [], count }, (problem) =>
+      void answers.push(problem ?? 'done'));
+  return { ...place, all, started, answers, start, left: () => started.filter(({ isEnded }) => !isEnded).length };
+}
+
+suite('processes of faults', (test) => {
+  test('they carry the mark by which leftovers are found, and end with their fault, or with the agent', () => {
+    const { all, start, started, left, run, answers } = processes();
+    start('a', 2);
+    start('b', 1);
+    start('c', 1);
+    run(1);
+    assert.equal(answers, ['done', 'done', 'done']);
+    assert.equal(started[0]?.spec.env[MARK_VARIABLE], 's-2-3.');
+    assert.is(started[0]?.spec.lifetime, 'guarded');
+    all.endAll('a');
+    assert.equal(started.map(({ isEnded }) => isEnded), [true, true, false, false]);
+    all.close();
+    assert.is(left(), 0);
+  });
+
+  test('one that ends by itself makes room for others, and what it has started is ended', () => {
+    const { start, started, run, answers } = processes();
+    start('a', 256);
+    started[3]?.events.onExit({ status: 0 });
+    assert.equal(started.filter(({ isEnded }) => isEnded).map((one) => started.indexOf(one)), [3]);
+    start('b', 1);
+    run(1);
+    assert.equal([answers, started.length], [['done', 'done'], 257]);
+  });
+
+  test('one that cannot be started ends those that were', () => {
+    const { start, started, left, run, answers } = processes();
+    start('a', 3);
+    started[1]?.events.onError({ code: 'STCI_PROGRAM_SPAWN', message: 'no such program' });
+    run(1);
+    assert.equal([answers, left()], [['no such program'], 0]);
+  });
+
+  test('there are at most 256 at an agent', () => {
+    const { start, started, run, answers } = processes();
+    start('a', 200);
+    start('b', 57);
+    run(1);
+    assert.equal([answers.sort()[0], started.length],
+      ['57 processes are too many: the faults of an agent have 256 at most', 200]);
+  });
+});
+
+suite('programs that faults run to their end', (test) => {
+  function run(network: string | undefined, apartFrom: string | undefined, script: readonly string[] = []) {
+    const answers: (string | undefined)[] = [];
+    let spec: SpawnSpec | undefined;
+    const spawn = (given: SpawnSpec, events: ProcessEvents) => {
+      spec = given;
+      queueMicrotask(() => {
+        for (const words of script) events.onOutput('stderr', new TextEncoder().encode(words), 0);
+        events.onExit({ status: script.length });
+        events.onOutputEnd('stderr');
+      });
+      return { readable: () => undefined };
+    };
+    const platform = { env: { hostname: 'h', network, variables: { PATH: '/p' } }, processes: { spawn },
+      clock: { after: () => ({ cancel: () => undefined }) } };
+    new FaultProcesses({ platform } as unknown as AgentNode)
+      .run({ type: 'run', key: 'k', program: 'nft', args: ['x'], apartFrom }, (problem) => answers.push(problem));
+    return new Promise<[typeof answers, SpawnSpec | undefined]>((done) => queueMicrotask(() => done([answers, spec])));
+  }
+
+  test('in a network that is that of the controller, or not known, nothing is run', async () => {
+    assert.equal(await run('k 1', 'k 1'), [['h shares the network of the machine of the controller'], undefined]);
+    const unknown = ['the system does not tell whether h has a network apart'];
+    assert.equal([await run(undefined, 'k 1'), await run('k 1', '')], [[unknown, undefined], [unknown, undefined]]);
+  });
+
+  test('elsewhere it is, apart from this process, and the first line of its words is told', async () => {
+    const [answers, spec] = await run('k 1', 'k 2');
+    const env = { PATH: '/p:/usr/local/sbin:/usr/sbin:/sbin' };
+    assert.equal([answers, spec?.lifetime, spec?.env], [[undefined], 'apart', env]);
+    assert.equal((await run('k 1', undefined, ['Error: no', ' right\nx']))[0],
+      ['nft ended by exit code 2: Error: no right']);
+  });
+});

@@ -1,0 +1,139 @@
+/**
+ * A session whose hosts change: a script adds, kills and removes hosts and submits jobs, in a world of its own. The
+ * same script and seed give the same run.
+ */
+
+import { ResidentSession, type HostsChanged, type RemoveOptions } from '@stci/core';
+import type { Clock, HostSpec, JobEvent, JobReport, JobSpec } from '@stci/interface';
+import type { SimProcess, World } from '@stci/platform-sim';
+import { LOGIN_HOST } from '../scenarios/faults.js';
+import { hostName } from '../scenarios/job-spec.js';
+import type { BadHost, SwarmOptions } from '../scenarios/options.js';
+import { PLAIN } from '../scenarios/plain.js';
+import { composition, resolveSettings } from './assembly.js';
+import { makeWorld } from './make-world.js';
+import { bytesText } from './text.js';
+
+const UNTIL_MS = 3_600_000;
+const EVENTS_MAX = 30_000_000;
+/** More than a lease, after the end. */
+const REST_MS = 30_000;
+
+export interface HostsOptions {
+  readonly seed: number;
+  /** With which the session begins. */
+  readonly hosts: number;
+  /** That there are. */
+  readonly hostsMax: number;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly slots?: number;
+  /** Hosts behind those with which it begins. */
+  readonly spares?: number;
+  readonly badHosts?: readonly BadHost[];
+  readonly link?: SwarmOptions['link'];
+  /** Before anything happens. */
+  readonly onWorld?: (world: World) => void;
+}
+
+type Command = readonly [string, ...string[]];
+
+export interface JobOptions extends Partial<JobSpec> {
+  readonly count?: number;
+  readonly onEvent?: (event: JobEvent) => void;
+}
+
+export interface EndedJob {
+  readonly report: JobReport;
+  readonly out: readonly string[];
+}
+
+/** What a script has. */
+export interface HostsSession {
+  readonly world: World;
+  readonly clock: Clock;
+  readonly session: ResidentSession;
+  /** Of the session, so far. */
+  readonly events: readonly JobEvent[];
+  /** Adds hosts by their indices in the world. */
+  add(hosts: readonly number[], done: HostsChanged): void;
+  remove(hosts: readonly number[], options: RemoveOptions, done: HostsChanged): void;
+  submit(command: Command, more: JobOptions, done: (job: EndedJob) => void): void;
+  /** Kills the root agent of a host; false if there is none. */
+  kill(host: number): boolean;
+  stop(): void;
+}
+
+/** Runs the script once the session is up. Returns what is wrong with the world in the end. */
+export function runHosts(options: HostsOptions, script: (session: HostsSession) => void): string[] {
+  const { hosts, hostsMax, seed, slots = 8, spares = 0, badHosts = [], link = PLAIN.link } = options;
+  const world = makeWorld({ ...PLAIN, seed, hosts: hostsMax, remote: true, badHosts, link });
+  options.onWorld?.(world);
+  const events: JobEvent[] = [];
+  let stopped = 0;
+  const spec = (host: number): HostSpec => ({ name: hostName(host), slots, slotsBound: true, origin: 'swarm' });
+  const frontEnd: SimProcess = world.start(LOGIN_HOST, ['stci'], (context) => {
+    const { params, snapshot } = resolveSettings({ launcherproc: 'remote', ...options.settings });
+    const all = Array.from({ length: hosts + spares }, (_, host) => spec(host));
+    const allocation = { hosts: all.slice(0, hosts), spares: all.slice(hosts) };
+    const { platform } = context;
+    const stop = (): void => session.stop(() => context.exit(stopped += 1));
+    const onReady = (): void => script({
+      world,
+      clock: platform.clock,
+      session,
+      events,
+      add: (more, done) => session.addHosts(more.map(spec), done),
+      remove: (some, how, done) => session.removeHosts(some.map(hostName), how, done),
+      submit: (command, more, done) => submit(session, command, more, done),
+      kill: (host) => killAgent(world, host),
+      stop,
+    });
+    const init = { platform, composition, params, snapshot, allocation };
+    const onEvent = (event: JobEvent): unknown => events.push(event);
+    const onRoom = (): void => undefined;
+    const session = new ResidentSession(init, { onEvent, onReady, onAborted: stop, onRoom, onEnding: stop });
+  }, { PATH: '/bin' });
+  const outcome = world.run({ until: () => !frontEnd.isAlive, untilMs: UNTIL_MS, maxEvents: EVENTS_MAX });
+  world.run({ untilMs: world.nowMs + REST_MS, maxEvents: EVENTS_MAX });
+  return [
+    ...(outcome === 'until' && stopped === 1 ? [] : [`the session did not end: ${outcome} at ${world.nowMs} ms`]),
+    ...world.faults.map(({ error }) => `fault: ${String(error)}`),
+    ...world.livingProcesses().map(({ host, command }) => `left on ${host}: ${command.join(' ')}`),
+  ];
+}
+
+function killAgent(world: World, host: number): boolean {
+  const name = hostName(host);
+  const agent = world.livingProcesses().find((each) => each.host === name && each.command[0] === 'stci-agent');
+  if (agent !== undefined) world.killProcess(name, agent.pid);
+  return agent !== undefined;
+}
+
+function submit(
+  session: ResidentSession,
+  [program, ...args]: Command,
+  { count, onEvent, ...more }: JobOptions,
+  done: (job: EndedJob) => void,
+): void {
+  const out: string[] = [];
+  const frontEnd = session.openFrontEnd({
+    onJobEvent: (event) => {
+      onEvent?.(event);
+      if (event.type !== 'ended') return;
+      frontEnd.stop();
+      done({ report: event.report, out });
+    },
+    onOutput: (rank, _stream, chunk, _wallMs, release) => {
+      out[rank] = (out[rank] ?? '') + bytesText(chunk);
+      release();
+    },
+    onStdinDrain: () => undefined,
+    onStdinClosed: () => undefined,
+    onStopped: () => undefined,
+  });
+  frontEnd.submit({
+    apps: [{ program, args, env: {}, ...(count !== undefined && { count }) }],
+    mapBy: { by: 'ppr', perHost: 1 }, oversubscribe: false, env: { PATH: '/bin' }, wdir: '/', stdin: { to: 'none' },
+    launchTimeoutMs: 60_000, params: { errmgr: ['continue'] }, ...more,
+  });
+}
