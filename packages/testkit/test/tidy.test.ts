@@ -4,6 +4,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert, suite } from '@stci/testkit';
+import {
+  checkFolderKnots, checkFolderSizes, checkFolderTable, checkFolders,
+} from '../dist/tidy/folders.js';
+import { FOLDER_RULES } from '../dist/tidy/house.js';
 import { checkCycles, checkDirections } from '../dist/tidy/imports.js';
 import { findings } from '../dist/tidy/main.js';
 import { checkLockfile, checkManifests, checkReferences } from '../dist/tidy/manifests.js';
@@ -100,6 +104,65 @@ suite('tidy: cycles', (test) => {
       'packages/core/src/d.ts': '',
     };
     assert.equal(of(checkCycles, files), []);
+  });
+});
+
+suite('tidy: folders', (test) => {
+  const many = (folder: string, count: number): Files =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`packages/${folder}/f${i}.ts`, '']));
+  /** Every import that the table has, so that no row of it is found unused. */
+  const whole: Files = Object.fromEntries(Object.entries(FOLDER_RULES).map(([folder, others]) =>
+    [`packages/core/src/${folder}/x.ts`, others.map((other) => `import '../${other}/x.js';\n`).join('')]));
+
+  test('have so many files at most', () => {
+    for (const [folder, most] of [['core/src/boot', 20], ['swarm/src/worlds', 30], ['swarm/src', 30]] as const) {
+      assert.equal(of(checkFolderSizes, many(folder, most)), []);
+      only(of(checkFolderSizes, many(folder, most + 1)), `packages/${folder}: ${most + 1} files, ${most} at most`);
+    }
+    assert.equal(of(checkFolderSizes, many('core/test/boot', 40)), [], 'tests are many');
+  });
+
+  test('of core import what the table says, and all of it', () => {
+    assert.equal(of(checkFolders, whole), []);
+    const upward = { ...whole, 'packages/core/src/codec/y.ts': "import { A } from '../agent/x.js';\n" };
+    only(of(checkFolders, upward), 'packages/core/src/codec/y.ts:1', 'src/codec may not import src/agent');
+    const types = { ...whole, 'packages/core/src/codec/y.ts': "\n\ntype A = import('../agent/x.js').A;\n" };
+    only(of(checkFolders, types), 'packages/core/src/codec/y.ts:3');
+    only(of(checkFolders, { ...whole, 'packages/core/src/new/y.ts': "import '../codec/x.js';" }), 'src/new may not');
+    only(of(checkFolders, { ...whole, 'packages/core/src/metrics/x.ts': '' }), 'metrics does not import codec');
+    const { 'packages/core/src/metrics/x.ts': _, ...without } = whole;
+    only(of(checkFolders, without), 'metrics does not import it');
+    const index = { ...whole, 'packages/core/src/index.ts': "export * from './agent/x.js';" };
+    assert.equal(of(checkFolders, index), [], 'the index of core exports from anywhere');
+  });
+
+  test('the table itself has no knot: each row names rows before it', () => {
+    const seen = new Set<string>();
+    for (const [folder, others] of Object.entries(FOLDER_RULES)) {
+      assert.equal(others.filter((other) => !seen.has(other)), [], folder);
+      seen.add(folder);
+    }
+  });
+
+  test('of any package form no knot', () => {
+    const knot = {
+      'packages/swarm/src/a/x.ts': "import '../b/x.js';",
+      'packages/swarm/src/b/x.ts': "import '../c/x.js';",
+      'packages/swarm/src/c/x.ts': "import type { A } from '../a/y.js';",
+      'packages/swarm/src/d/x.ts': "import '../a/x.js';",
+    };
+    only(of(checkFolderKnots, knot), 'packages/swarm/src: a knot of folders: a, b, c');
+    assert.equal(of(checkFolderKnots, { ...knot, 'packages/swarm/src/c/x.ts': '' }), []);
+  });
+
+  test('the document has the same table', () => {
+    const row = (folder: string, others: readonly string[]): string =>
+      `| \`${folder}/\` | words | ${others.map((other) => `\`${other}\``).join(', ') || 'nothing'} |`;
+    const rows = Object.entries(FOLDER_RULES).map(([folder, others]) => row(folder, others));
+    const text = rows.join('\n');
+    assert.equal(of(checkFolderTable, { 'docs/architecture.md': text }), []);
+    const other = text.replace(row('metrics', ['codec']), row('metrics', ['codec', 'event']));
+    only(of(checkFolderTable, { 'docs/architecture.md': other }), 'expected a row | `metrics/` | … | `codec` |');
   });
 });
 

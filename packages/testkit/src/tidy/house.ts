@@ -178,6 +178,51 @@ export const TEST_SYNTAX: readonly { readonly selector: string; readonly message
   },
 ];
 
+/** Folder of core/src → those that its files may import, from the bottom to the top; docs/architecture.md says it too. */
+export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
+  codec: '',
+  event: '',
+  config: '',
+  topology: '',
+  iof: '',
+  metrics: 'codec',
+  mca: 'config',
+  job: 'config',
+  launcher: 'codec config topology job',
+  membership: 'launcher',
+  allocation: 'config mca job',
+  run: 'config iof job',
+  detector: '',
+  notifier: 'codec iof',
+  errmgr: 'config',
+  fault: 'config',
+  bootcom: 'codec event config',
+  messages: 'codec iof metrics job launcher',
+  am: 'codec iof bootcom messages',
+  streams: 'codec bootcom am',
+  node: 'codec event bootcom messages am streams',
+  assembly: 'config topology mca launcher detector notifier errmgr fault bootcom node',
+  boot: 'codec event config launcher membership bootcom messages node assembly',
+  programs: 'codec iof job bootcom messages am node',
+  injection: 'event config job membership fault messages am node assembly',
+  overlay: 'codec launcher membership bootcom messages am node assembly boot',
+  hosts: 'config job launcher membership messages am node assembly boot',
+  jobs: 'codec config iof job membership bootcom messages am streams node assembly programs hosts',
+  failure: 'codec event iof metrics job membership run detector messages node assembly overlay hosts jobs',
+  tools: 'codec event config iof metrics job launcher messages am node assembly boot programs injection jobs failure',
+  agent: 'metrics launcher membership bootcom messages node assembly boot injection overlay hosts failure tools',
+  controller: 'config job membership bootcom messages am node assembly boot injection overlay hosts jobs '
+    + 'failure tools agent',
+  sessions: 'iof metrics run bootcom messages node injection hosts jobs failure controller',
+});
+
+/** Of a source folder: of core, and of other packages. */
+export const FILES_MAX_CORE = 20;
+export const FILES_MAX = 30;
+
+/** Packages whose folders import each other in circles still. */
+export const KNOTTED_PACKAGES: readonly string[] = ['stcirun'];
+
 export function ruleOf(packageName: string): PackageRule | undefined {
   const exact = PACKAGE_RULES[packageName];
   if (exact !== undefined) return exact;
@@ -188,4 +233,8 @@ export function ruleOf(packageName: string): PackageRule | undefined {
 /** The module of a specifier: `uvu/assert` → `uvu`, `@oclif/core/flags` → `@oclif/core`. */
 export function moduleOf(specifier: string): string {
   return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+function rows(table: Readonly<Record<string, string>>): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(table).map(([folder, others]) => [folder, others.split(' ').filter(Boolean)]));
 }

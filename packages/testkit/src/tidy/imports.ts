@@ -116,7 +116,7 @@ function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   return cycles;
 }
 
-interface Source {
+export interface Source {
   readonly path: string;
   readonly packageName: string;
   /** Path below the package: `src/…` or `test/…`. */
@@ -124,7 +124,7 @@ interface Source {
   readonly text: string;
 }
 
-function packageSources(tree: Tree): Source[] {
+export function packageSources(tree: Tree): Source[] {
   return [...tree].flatMap(([path, text]) => {
     const match = /^packages\/([^/]+)\/((?:src|test)\/.*\.ts)$/.exec(path);
     return match === null ? [] : [{ path, packageName: match[1] as string, inside: match[2] as string, text }];

@@ -3,6 +3,7 @@
  * packages/testkit/test/tidy.test.ts. The verdict is of the files alone, not of the machine, the user or the place.
  */
 
+import { checkFolderKnots, checkFolderSizes, checkFolderTable, checkFolders } from './folders.js';
 import { checkCycles, checkDirections } from './imports.js';
 import { checkLockfile, checkManifests, checkReferences } from './manifests.js';
 import { checkMarkdown } from './markdown.js';
@@ -14,6 +15,10 @@ export function findings(tree: Tree): Finding[] {
   return [
     ...checkDirections(tree),
     ...checkCycles(tree),
+    ...checkFolderSizes(tree),
+    ...checkFolders(tree),
+    ...checkFolderKnots(tree),
+    ...checkFolderTable(tree),
     ...checkManifests(tree),
     ...checkReferences(tree),
     ...checkLockfile(tree),
