@@ -37,7 +37,11 @@ export { selfControlCompliance } from './platform/self-control.js';
 export type { SelfControlSetup } from './platform/self-control.js';
 export { impairedPair, linkCompliance } from './platform/link.js';
 export type { LinkPair } from './platform/link.js';
-export { LAUNCHERPROC, SPOKEN, StartedAgent, launcherProcCompliance, reachCompliance } from './launcherproc/launcherproc.js';
-export type { BadAgent, LauncherProcCase, LauncherProcExample, LauncherProcSetup, ReachSetup } from './launcherproc/launcherproc.js';
+export {
+  LAUNCHERPROC, SPOKEN, StartedAgent, launcherProcCompliance, reachCompliance,
+} from './launcherproc/launcherproc.js';
+export type {
+  BadAgent, LauncherProcCase, LauncherProcExample, LauncherProcSetup, ReachSetup,
+} from './launcherproc/launcherproc.js';
 export { startAllCompliance } from './launcherproc/start-all.js';
 export type { StartAllSetup } from './launcherproc/start-all.js';

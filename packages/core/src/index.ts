@@ -1,8 +1,8 @@
 /** The STCI runtime: imports for assemblies, tools and tests of other packages. Components import `./component`. */
 
-export * from './config/index.js';
+export * from '@stci/registry';
 export * from './job/index.js';
-export * from './mca/index.js';
+export { builtinRelations } from './assembly/relations.js';
 export { builtins } from './assembly/builtin.js';
 export * from './component.js';
 export { name, word } from './codec/bounds.js';

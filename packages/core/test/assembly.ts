@@ -5,11 +5,14 @@ import {
   builtins,
   createRegistry,
   createComposition,
+  createSelector,
   paramsSnapshot,
   resolveParams,
   type ParamSnapshot,
+  type Registry,
+  type Selector,
 } from '@stci/core';
-import type { Params } from '@stci/interface';
+import type { Facts, Params } from '@stci/interface';
 import { detectorMesh } from '@stci/detector-mesh';
 import { detectorRing } from '@stci/detector-ring';
 import { detectorSwim } from '@stci/detector-swim';
@@ -26,6 +29,12 @@ const registry = createRegistry(builtins([
 export const composition = createComposition(registry);
 
 export type Settings = Readonly<Record<string, string>>;
+
+/** Of a registry of the test's own. */
+export function selectorOf(own: Registry, settings: Settings = {}, facts: Facts = {}): Selector {
+  const commandLine = Object.entries(settings).map(([key, value]) => ({ key, value }));
+  return createSelector(own, resolveParams(own.catalog, { commandLine }, own.rules).params, facts);
+}
 
 export function resolved(settings: Settings): { params: Params; snapshot: ParamSnapshot } {
   const commandLine = Object.entries(settings).map(([key, value]) => ({ key, value }));

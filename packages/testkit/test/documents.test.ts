@@ -14,7 +14,7 @@ const RUN_MIN = 25;
 const ALL = documents('README.md', 'CONTRIBUTING.md', 'docs', ...packageReadmes());
 
 function packageReadmes(): string[] {
-  const names = ['testkit', 'core/src/mca', 'swarm', 'stcirun', 'launcher-ssh', 'launcher-local'];
+  const names = ['testkit', 'registry', 'swarm', 'stcirun', 'launcher-ssh', 'launcher-local'];
   return names.map((name) => `packages/${name}/README.md`).filter((path) => existsSync(join(ROOT, path)));
 }
 

@@ -8,5 +8,4 @@ export { skip } from './running-test.js';
 export { collectTests, collectTestsOf, suite } from './suite.js';
 export { isFullSwarm, swarmSeeds, swarmTotal } from './swarm-seeds.js';
 export type { CollectedTest, Hook, StepOptions, TestApi, TestBody } from './suite.js';
-export { seededIntegers } from './seeded.js';
-export type { IntegerSource } from './seeded.js';
+export { seeded, seededIntegers, type IntegerSource, type Seeded } from './seeded.js';

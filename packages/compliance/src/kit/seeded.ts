@@ -14,3 +14,15 @@ export function seededIntegers(seed: number): IntegerSource {
     return Math.floor((((t ^ (t >>> 14)) >>> 0) / 0x1_0000_0000) * below);
   };
 }
+
+/** Draws for loops over properties: the same seed gives the same cases. */
+export interface Seeded {
+  /** 0 ≤ result < bound. */
+  below(bound: number): number;
+  pick<T>(items: readonly T[]): T;
+}
+
+export function seeded(seed: number): Seeded {
+  const below = seededIntegers(seed);
+  return { below, pick: <T>(items: readonly T[]) => items[below(items.length)] as T };
+}

@@ -12,10 +12,9 @@
 
 import { StciError } from '@stci/interface';
 import type { AllocationDeps, AllocationRequest, HostSource, HostSpec } from '@stci/interface';
-import { didYouMean } from '../config/nearest.js';
+import { didYouMean, type Selector } from '@stci/registry';
 import { joinHosts, parseHostfile } from '../job/hostfile.js';
 import { expandHostlist } from '../job/hostlist.js';
-import type { Selector } from '../mca/selector.js';
 import { allocationFramework } from './framework.js';
 
 /** Names that are compared with a mistyped one. */

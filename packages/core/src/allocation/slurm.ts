@@ -9,8 +9,7 @@
 
 import { StciError, accept, decline, defineComponent } from '@stci/interface';
 import type { HostSpec } from '@stci/interface';
-import { quote } from '../config/problems.js';
-import { counted } from '../config/text.js';
+import { counted, quote } from '@stci/registry';
 import { SLOTS_MAX, expandHostlist } from '../job/hostlist.js';
 import { allocationFramework } from './framework.js';
 

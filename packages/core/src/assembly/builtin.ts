@@ -4,8 +4,8 @@
  */
 
 import type { AnyComponent } from '@stci/interface';
+import { relationRule, type RegistryInit } from '@stci/registry';
 import { bootcomFramework, bootcomRules } from '../bootcom/framework.js';
-import { relationRule } from '../config/relations.js';
 import { detectorFramework } from '../detector/framework.js';
 import { detectorLink } from '../detector/link.js';
 import { detectorProcess } from '../detector/process.js';
@@ -20,7 +20,6 @@ import { launcherFlat } from '../launcher/flat.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
 import { launcherTree } from '../launcher/tree.js';
-import type { RegistryInit } from '../mca/registry.js';
 import { notifierDirect } from '../notifier/direct.js';
 import { notifierFramework } from '../notifier/framework.js';
 import { notifierLazy } from '../notifier/lazy.js';

@@ -14,9 +14,12 @@ import {
   type Platform,
   type TreeTopology,
 } from '@stci/interface';
+import {
+  createParams, createSelector, paramsFromSnapshot, token, withJobParams, type ParamSnapshot, type Registry,
+  type Selector,
+} from '@stci/registry';
 import { bootcomFramework } from '../bootcom/framework.js';
 import { PLUGIN_COPIES } from '../bootcom/plugin-transfer.js';
-import { createParams, paramsFromSnapshot, withJobParams, type ParamSnapshot } from '../config/params.js';
 import { detectorFramework } from '../detector/framework.js';
 import type { SelectedDetector } from '../detector/selected.js';
 import { bySubject } from '../errmgr/by-subject.js';
@@ -29,10 +32,7 @@ import { decodeParams } from '../launcher/boot-details.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
 import { ParentTree } from '../launcher/parent-tree.js';
-import { createContainer, type Scope } from '../mca/container.js';
-import type { Registry } from '../mca/registry.js';
-import { createSelector, type Selector } from '../mca/selector.js';
-import { token } from '../mca/token.js';
+import { createContainer, type Scope } from '@stci/registry/container';
 import { notifierFramework } from '../notifier/framework.js';
 import { topologyFramework } from '../topology/framework.js';
 import type { AgentScope, Composition, PluginHooks } from './composition.js';

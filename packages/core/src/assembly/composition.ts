@@ -21,10 +21,9 @@ import type {
   StreamSpec,
   Topology,
 } from '@stci/interface';
-import type { ParamSnapshot } from '../config/params.js';
+import type { ParamSnapshot, Registry } from '@stci/registry';
 import type { SelectedDetector } from '../detector/selected.js';
 import type { BootTreePart } from '../launcher/parent-tree.js';
-import type { Registry } from '../mca/registry.js';
 import type { AgentNode } from '../node/node.js';
 
 /** What is made of plugins outside of the registry. */

@@ -3,7 +3,7 @@
  * it. They are read by these names.
  */
 
-import type { ParamGroup } from '../config/catalog.js';
+import type { ParamGroup } from '@stci/registry';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -1,6 +1,6 @@
 /** Every relation between the runtime's parameters. */
 
-import type { ParamRelation } from '../config/relations.js';
+import type { ParamRelation } from '@stci/registry';
 
 export const builtinRelations: readonly ParamRelation[] = [
   {

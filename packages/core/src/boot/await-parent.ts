@@ -12,8 +12,8 @@ import {
   type Listener,
   type Platform,
 } from '@stci/interface';
+import { formatDuration } from '@stci/registry';
 import { selectEviction } from '../bootcom/eviction.js';
-import { formatDuration } from '../config/duration.js';
 
 /** One is expected; others do not have the key. */
 const PENDING_MAX = 16;

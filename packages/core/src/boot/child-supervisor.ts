@@ -8,8 +8,8 @@ import {
   StciError, addressName, agentKey, assert, type Address, type AgentProcess, type AgentProcessEnd, type
   AgentProcessEvents, type Channel, type JobId, type LinkCloseReason, type Timer,
 } from '@stci/interface';
+import { formatDuration } from '@stci/registry';
 import type { Link } from '../bootcom/link.js';
-import { formatDuration } from '../config/duration.js';
 import { StartPace } from '../launcher/start-pace.js';
 import type { AdoptionAnswer, LossEvidence } from '../membership/mender.js';
 import type { AgentNode } from '../node/node.js';

@@ -9,7 +9,7 @@ import {
   StciError, addressName, assert, rootAddress, type AgentGroup, type AgentProcessEnd, type AgentsEvents,
   type ErrorRecord, type HostIndex, type HostSpec, type Timer,
 } from '@stci/interface';
-import { formatDuration } from '../config/duration.js';
+import { formatDuration } from '@stci/registry';
 import { placeFault, type HostStart } from '../launcher/host-login.js';
 import { StartPace, startMsMax } from '../launcher/start-pace.js';
 import type { AgentNode } from '../node/node.js';

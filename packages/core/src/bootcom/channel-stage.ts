@@ -4,7 +4,7 @@
  */
 
 import { StciError, type Channel, type ChannelEvents, type Clock, type Timer } from '@stci/interface';
-import { formatDuration } from '../config/duration.js';
+import { formatDuration } from '@stci/registry';
 import { afterRunning } from '../event/running-timer.js';
 import { FrameDecoder } from '../codec/frame-decoder.js';
 import type { Frame } from '../codec/frame.js';

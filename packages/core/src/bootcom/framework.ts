@@ -5,7 +5,7 @@
 
 import { defineFramework } from '@stci/interface';
 import type { Bootcom, BootcomDeps } from '@stci/interface';
-import type { ParamRule } from '../config/catalog.js';
+import type { ParamRule } from '@stci/registry';
 import { portsProblem } from './port-range.js';
 
 const KIB = 1024;

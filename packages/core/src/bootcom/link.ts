@@ -18,7 +18,7 @@ import {
   type LinkState,
   type Timer,
 } from '@stci/interface';
-import { formatDuration } from '../config/duration.js';
+import { formatDuration } from '@stci/registry';
 import { afterRunning } from '../event/running-timer.js';
 import { FrameDecoder } from '../codec/frame-decoder.js';
 import {

@@ -1,9 +1,9 @@
 /** What the controller is made from, and who watches it. */
 
 import type { JobEvent, StciError } from '@stci/interface';
+import type { ParamSnapshot } from '@stci/registry';
 import type { AgentScope } from '../assembly/composition.js';
 import type { AgentLauncher } from '../boot/agent-launcher.js';
-import type { ParamSnapshot } from '../config/params.js';
 import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
 import type { AgentNode } from '../node/node.js';
 

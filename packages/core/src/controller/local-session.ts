@@ -7,12 +7,12 @@ import {
   CONTROLLER, FRONT_END, frontEndAddress, type Address, type Allocation, type FrontEndEvents, type HostSpec,
   type Params, type Platform,
 } from '@stci/interface';
+import type { ParamSnapshot } from '@stci/registry';
 import { LinkSurveys } from '../agent/link-survey.js';
 import { roleFactory } from '../agent/start.js';
 import type { AgentScope, Composition } from '../assembly/composition.js';
 import { AgentLauncher } from '../boot/agent-launcher.js';
 import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
-import type { ParamSnapshot } from '../config/params.js';
 import type { GatheredMetrics } from '../failure/gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from '../hosts/host-changes.js';
 import type { HostStatus } from '../hosts/host-status.js';

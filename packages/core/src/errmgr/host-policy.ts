@@ -5,7 +5,7 @@
  */
 
 import type { HostAction, ParamSpecs, Params, SessionContext } from '@stci/interface';
-import { counted } from '../config/text.js';
+import { counted } from '@stci/registry';
 
 export interface HostPolicy {
   readonly launch: 'abort' | 'retry' | 'shrink' | 'spare';

@@ -1,8 +1,7 @@
 /** What an order of a fault has to be, checked against its kind: arguments, victim, duration. Pure. */
 
 import type { FaultModule, FaultOrder, ParamSpecs, ParamValue, VictimKind } from '@stci/interface';
-import { didYouMean } from '../config/nearest.js';
-import { expectedForm, formatValue, valueProblem } from '../config/values.js';
+import { didYouMean, expectedForm, formatValue, valueProblem } from '@stci/registry';
 
 export type FaultArgs = Readonly<Record<string, ParamValue>>;
 

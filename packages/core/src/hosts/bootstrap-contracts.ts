@@ -1,8 +1,8 @@
 /** What the bootstrap is made of, and what it reports. */
 
 import type { ErrorManager, ErrorRecord, HostIndex, HostSpec, JobEvent, StciError } from '@stci/interface';
+import type { ParamSnapshot } from '@stci/registry';
 import type { AgentLauncher } from '../boot/agent-launcher.js';
-import type { ParamSnapshot } from '../config/params.js';
 import type { LossEvidence, LossReport } from '../membership/mender.js';
 import type { ParentHost } from '../membership/table.js';
 import type { AgentNode } from '../node/node.js';

@@ -7,9 +7,7 @@
 import {
   StciError, rootAddress, toErrorRecord, type ErrorRecord, type HostIndex, type HostSpec, type JobId, type Timer,
 } from '@stci/interface';
-import { formatDuration } from '../config/duration.js';
-import { didYouMean } from '../config/nearest.js';
-import { counted } from '../config/text.js';
+import { counted, didYouMean, formatDuration } from '@stci/registry';
 import type { ParentHost } from '../membership/table.js';
 import type { AgentNode } from '../node/node.js';
 import type { Bootstrap } from './bootstrap.js';

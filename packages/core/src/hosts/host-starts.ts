@@ -8,8 +8,8 @@
 import {
   StciError, rootAddress, sessionAddress, type HostIndex, type HostSpec, type Timer,
 } from '@stci/interface';
+import { formatDuration } from '@stci/registry';
 import type { BootSubtree } from '../boot/boot-subtree.js';
-import { formatDuration } from '../config/duration.js';
 import type { HostLogin } from '../launcher/host-login.js';
 import { startMsMax } from '../launcher/start-pace.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';

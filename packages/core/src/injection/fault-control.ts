@@ -8,9 +8,9 @@ import {
   CONTROLLER, StciError, addressName, type ClockOffset, type ExperimentTerms, type FaultModule, type FaultOrder,
   type FaultPart, type HostIndex, type JobId, type Timer,
 } from '@stci/interface';
+import { formatDuration } from '@stci/registry';
 import type { MessageContext } from '../am/message-layer.js';
 import type { AgentScope } from '../assembly/composition.js';
-import { formatDuration } from '../config/duration.js';
 import { completeFaultArgs, faultOrderProblem } from '../fault/order.js';
 import { termsProblem, victimKey } from '../fault/terms.js';
 import type { AgentNode } from '../node/node.js';

@@ -10,7 +10,7 @@
 import {
   CONTROLLER, StciError, addressIndex, addressName, type Address, type Clock, type FaultReport,
 } from '@stci/interface';
-import { formatDuration } from '../config/duration.js';
+import { formatDuration } from '@stci/registry';
 import type { ExperimentOwner } from './fault-contracts.js';
 import type { OpenOrder, OrderPart } from './fault-orders.js';
 

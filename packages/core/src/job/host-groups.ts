@@ -7,7 +7,7 @@
  */
 
 import { StciError } from '@stci/interface';
-import { quote } from '../config/problems.js';
+import { quote } from '@stci/registry';
 import { parseLines } from './hostfile.js';
 import { expandHostlist } from './hostlist.js';
 

@@ -13,10 +13,9 @@
 
 import { StciError } from '@stci/interface';
 import type { HostSpec } from '@stci/interface';
+import { didYouMean, listed, quote } from '@stci/registry';
 import { SLOTS_MAX, expandHostlist } from './hostlist.js';
 import type { HostItem } from './hostlist.js';
-import { didYouMean } from '../config/nearest.js';
-import { listed, quote } from '../config/problems.js';
 
 const KEYWORDS = ['slots', 'max_slots', 'user'] as const;
 type Keyword = (typeof KEYWORDS)[number];

@@ -13,5 +13,5 @@ export { mapJob } from './map.js';
 export { hostOf, localSize, placements, ranksOf } from './placement.js';
 export { signalExitCode, signalNamed, signalNumber } from './signals.js';
 export { THIS_MACHINE } from './slots.js';
-export { alignColumns, counted, cut, wrapText } from '../config/text.js';
+export { alignColumns, counted, cut, wrapText } from '@stci/registry';
 export { jobProblems, validateJob } from './validate.js';

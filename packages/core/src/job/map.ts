@@ -12,7 +12,7 @@
 
 import { StciError, assert } from '@stci/interface';
 import type { AllocatedJob, AppSpec, HostIndex, JobMap } from '@stci/interface';
-import { counted } from '../config/text.js';
+import { counted } from '@stci/registry';
 import { RoundPlacer } from './rounds.js';
 import { THIS_MACHINE, slotsExceeded } from './slots.js';
 

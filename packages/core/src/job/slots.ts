@@ -5,7 +5,7 @@
 
 import { StciError } from '@stci/interface';
 import type { HostIndex, AllocatedJob } from '@stci/interface';
-import { listed } from '../config/problems.js';
+import { listed } from '@stci/registry';
 
 /** `HostSpec.origin` of this machine where no hosts were named. */
 export const THIS_MACHINE = 'this machine';

@@ -5,7 +5,7 @@
 
 import { StciError } from '@stci/interface';
 import type { AppSpec, AllocatedJob } from '@stci/interface';
-import { listed } from '../config/problems.js';
+import { listed } from '@stci/registry';
 import { appCount } from './map.js';
 
 /** Longest time that a timer can wait, ms: 24 days. */

@@ -11,7 +11,7 @@ import {
   type HostSpec,
   type RankReport,
 } from '@stci/interface';
-import { formatDuration } from '../config/duration.js';
+import { formatDuration } from '@stci/registry';
 import type { HostLoss } from '../hosts/loss-notices.js';
 import { failureBy } from '../job/exit-rule.js';
 import { foldSorted } from '../job/hostset.js';

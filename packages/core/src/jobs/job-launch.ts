@@ -4,9 +4,9 @@ import {
   StciError, type Address, type AllocatedJob, type AppSpec, type HostIndex, type HostSpec, type JobId, type JobMap,
   type JobSpec, type Params, type Placement, type SpawnSpec,
 } from '@stci/interface';
+import { counted } from '@stci/registry';
 import { CREDIT_BYTES_MAX, CREDIT_BYTES_MIN } from '../am/credit.js';
 import { encode } from '../codec/cbor.js';
-import { counted } from '../config/text.js';
 import { jobVariables, nodeNumbers } from '../job/environment.js';
 import { foldSorted } from '../job/hostset.js';
 import { createLedger, type Ledger } from '../job/ledger.js';

@@ -4,10 +4,10 @@
  */
 
 import { StciError, bootPosition, type ArityPlan, type HostIndex } from '@stci/interface';
+import type { ParamSnapshot } from '@stci/registry';
 import { BODY_BYTES_MAX, MEMBERS_MAX, members } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
 import { bool, bytes, fields, integer, list, optional, plain, u32 } from '../codec/shape.js';
-import type { ParamSnapshot } from '../config/params.js';
 import { TOPOLOGY_SIZE_MAX } from '../topology/options.js';
 import { shortestCycle } from './boot-plan.js';
 import { KEY_BYTES, addresses, hostLogin, type HostLogin } from './host-login.js';

@@ -5,7 +5,7 @@
 
 import { BOOT_ROOT, bootHost, bootPosition } from '@stci/interface';
 import type { HostMap, HostSpec, JobMap, AllocatedJob, LaunchPlan, Position } from '@stci/interface';
-import { alignColumns, counted, cut } from '../config/text.js';
+import { alignColumns, counted, cut } from '@stci/registry';
 import { foldHostlist } from '../job/hostset.js';
 import { localSize } from '../job/placement.js';
 import { agentsPerLevel, childrenMax, criticalPathSteps, starterOf } from './plan.js';

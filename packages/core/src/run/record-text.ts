@@ -1,7 +1,7 @@
 /** A failure's record as a paragraph for people. */
 
 import type { FailureRecord } from '@stci/interface';
-import { formatDuration } from '../config/duration.js';
+import { formatDuration } from '@stci/registry';
 import { foldRanks } from '../iof/fold.js';
 import { isoTime } from '../iof/label.js';
 import { foldSorted } from '../job/hostset.js';

@@ -1,7 +1,7 @@
 /** What is done about a host that did not come up or is lost, for `stcirun`, `stci start` and a session's log. */
 
 import type { JobEvent, MemberEvent, RecoveryEvent } from '@stci/interface';
-import { formatDuration } from '../config/duration.js';
+import { formatDuration } from '@stci/registry';
 import { endText } from './report.js';
 
 /** Without the failure itself. */

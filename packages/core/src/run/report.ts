@@ -1,7 +1,7 @@
 /** Messages at the end of a job: why it failed, and the exit report with a row for each rank. */
 
 import type { ErrorRecord, FailureRecord, JobReport, RankReport, StdinTo } from '@stci/interface';
-import { alignColumns } from '../config/text.js';
+import { alignColumns } from '@stci/registry';
 import { foldRanks } from '../iof/fold.js';
 import { isoTime } from '../iof/label.js';
 import { foldSorted } from '../job/hostset.js';

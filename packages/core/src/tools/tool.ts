@@ -13,7 +13,7 @@ import {
   type SpawnSpec,
   type Timer,
 } from '@stci/interface';
-import { formatDuration } from '../config/duration.js';
+import { formatDuration } from '@stci/registry';
 
 export interface ToolInit {
   readonly platform: Platform;

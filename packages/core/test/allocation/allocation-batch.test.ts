@@ -3,7 +3,8 @@
 import { StciError, type ErrorCode } from '@stci/interface';
 import { allocate, allocationComponents, allocationFramework } from '@stci/core/allocation';
 import { assert, suite } from '@stci/testkit';
-import { createRegistry, selector } from '../mca/fixtures.js';
+import { createRegistry } from '@stci/core';
+import { selectorOf } from '../assembly.js';
 
 type Texts = Record<string, string>;
 
@@ -29,7 +30,7 @@ function from(variables: Texts, { hosts, exclude, set, files = {} }: Asked = {})
     },
   };
   const named = { hosts: hosts === undefined ? [] : [hosts], hostfiles: [] };
-  const found = allocate(selector(registry, set, { variables }), deps, {
+  const found = allocate(selectorOf(registry, set, { variables }), deps, {
     ...named, exclude: exclude === undefined ? [] : [exclude],
   });
   const origins = [...new Set(found.map(({ origin }) => origin))].join().replace(', ', ',');
@@ -124,7 +125,7 @@ suite('hosts of a Slurm job', (test) => {
 
   test('the choice is explained', () => {
     const explain = (variables: Texts): string[] =>
-      selector(registry, {}, { variables }).explain('allocation', { hosts: [], hostfiles: [] }).candidates
+      selectorOf(registry, {}, { variables }).explain('allocation', { hosts: [], hostfiles: [] }).candidates
         .map(({ component, verdict, reason }) => `${component.name} ${verdict}: ${reason ?? ''}`);
     const job = { SLURM_JOB_ID: '3', SLURM_JOB_NODELIST: 'h[1-2]', SLURM_TASKS_PER_NODE: '4(x2)' };
     assert.equal(explain(job).slice(0, 3), [

@@ -1,9 +1,9 @@
 /** Host files, and the hosts of a job from all sources. */
 
-import { parseHostfile } from '@stci/core';
+import { createRegistry, parseHostfile } from '@stci/core';
 import { allocate, allocationComponents, allocationFramework, type NamedHosts } from '@stci/core/allocation';
 import { assert, suite } from '@stci/testkit';
-import { createRegistry, selector } from '../mca/fixtures.js';
+import { selectorOf } from '../assembly.js';
 
 const show = (hosts: ReturnType<typeof allocate>): string =>
   hosts
@@ -21,7 +21,7 @@ const from = (request: Partial<NamedHosts>, set: Record<string, string> = {}): s
       throw new Error(`no file of ${variable} is read`);
     },
   };
-  return show(allocate(selector(registry, set), deps, { hosts: [], hostfiles: [], exclude: [], ...request }));
+  return show(allocate(selectorOf(registry, set), deps, { hosts: [], hostfiles: [], exclude: [], ...request }));
 };
 
 suite('host files', (test) => {

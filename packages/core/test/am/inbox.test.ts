@@ -1,11 +1,10 @@
 /** The order in which messages that wait are handled. */
 
 import { CONTROLLER, FRONT_END, addressIndex, rootAddress, sessionAddress } from '@stci/interface';
-import { assert, suite } from '@stci/testkit';
+import { assert, suite, seeded } from '@stci/testkit';
 import { Inbox, type Received, type ReceivedFrame } from '../../dist/am/inbox.js';
 import { LAYER, decodeHeader, encodeHeader, type Frame } from '../../dist/codec/frame.js';
 import type { Link } from '../../dist/bootcom/link.js';
-import { seeded } from '../config/seeded.js';
 
 const linkTo = (host: number): Link => ({ peer: rootAddress(host), role: 'child', job: 0 }) as Link;
 

@@ -2,17 +2,17 @@
 
 import { assert, suite } from '@stci/testkit';
 import {
-  TOPOLOGY_ARITY_MAX, bootcomFramework, builtins, errmgrFramework, launcherFramework, launcherprocFramework,
-  topologyFramework,
+  TOPOLOGY_ARITY_MAX, bootcomFramework, builtins, createRegistry, errmgrFramework, launcherFramework,
+  launcherprocFramework, topologyFramework,
 } from '@stci/core';
-import { createRegistry, selector } from '../mca/fixtures.js';
+import { selectorOf } from '../assembly.js';
 
 const registry = createRegistry(builtins());
 
 suite('built-in components', (test) => {
   test('launcher: tree unless flat is asked for', () => {
     const launcher = (set: Record<string, string> = {}) => {
-      return selector(registry, set).one(launcherFramework).create({}, undefined);
+      return selectorOf(registry, set).one(launcherFramework).create({}, undefined);
     };
     assert.equal([launcher().policy, launcher().tree([])], ['tree', { arity: 8 }]);
     assert.equal(launcher({ 'launcher.tree.arity': '3' }).tree([]), { arity: 3 });

@@ -4,10 +4,10 @@
  */
 
 import type { HostIndex } from '@stci/interface';
+import { seeded, type Seeded } from '@stci/testkit';
 import { createTree } from '@stci/topology-tree';
 import { Mender, type AdoptionAnswer, type LossEvidence, type MendAction } from '../../dist/membership/mender.js';
 import { MembershipTable, type ParentHost } from '../../dist/membership/table.js';
-import { seeded, type Seeded } from '../config/seeded.js';
 
 export const LEASE_MS = 10_000;
 /** How long an answer is awaited of an agent that does not answer. */

@@ -1,12 +1,11 @@
 /** Sessions with an overlay, in simulation: which links it opens, and who can talk to whom when agents die. */
 
 import type { Platform } from '@stci/interface';
-import { assert, suite } from '@stci/testkit';
+import { assert, suite, seeded } from '@stci/testkit';
 import type { Link } from '../../dist/bootcom/link.js';
 import type { LinkedOverlay } from '../../dist/overlay/linked-overlay.js';
 import { positionOf } from '../../dist/overlay/members.js';
 import type { Settings } from '../assembly.js';
-import { seeded } from '../config/seeded.js';
 import {
   at, bmgPairs, connecting, isIn, kill, nobody, open, pairs, reached, withoutReach, type Session,
 } from './overlay-help.js';

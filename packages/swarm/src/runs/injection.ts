@@ -112,7 +112,7 @@ export class InjectionRun {
     return find() as FaultReport;
   }
 
-  /** Orders without exactly one end of each of their parts (core/src/injection/fault-reports.ts), or with more after it. */
+  /** Orders without exactly one end of each part (core/src/injection/fault-reports.ts), or with more after it. */
   endless({ reports }: Pick<Experimenter, 'reports'>, orders: readonly FaultOrder[]): string[] {
     return orders.flatMap((order) => {
       const own = reports.filter(({ id }) => id === order.id);

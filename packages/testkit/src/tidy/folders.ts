@@ -61,12 +61,13 @@ export function checkFolderKnots(tree: Tree): Finding[] {
 
 /** The table of the document against the one here. */
 export function checkFolderTable(tree: Tree): Finding[] {
-  const text = tree.get(DOCUMENT);
-  if (text === undefined) return [];
+  const document = tree.get(DOCUMENT);
+  if (document === undefined) return [];
   return Object.entries(FOLDER_RULES).flatMap(([folder, others]) => {
-    const row = new RegExp(`^\\| \`${folder}/\` \\|[^|\\n]+\\| (.*) \\|$`, 'm').exec(text)?.[1];
+    const row = new RegExp(`^\\| \`${folder}/\` \\|[^|\\n]+\\| (.*) \\|$`, 'm').exec(document)?.[1];
     const expected = others.map((other) => `\`${other}\``).join(', ') || 'nothing';
-    return row === expected ? [] : [{ path: DOCUMENT, line: 0, text: `expected a row | \`${folder}/\` | … | ${expected} |` }];
+    const text = `expected a row | \`${folder}/\` | … | ${expected} |`;
+    return row === expected ? [] : [{ path: DOCUMENT, line: 0, text }];
   });
 }
 

@@ -18,13 +18,13 @@ const COMPONENT: PackageRule = { workspace: [CONTRACTS, '@stci/core/component'],
 /** A name that ends in `-` is a prefix of package names. */
 export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
   interface: { workspace: [], external: {}, free: undefined },
-  core: {
+  registry: {
     workspace: [CONTRACTS],
-    external: {
-      'cbor-x': 'src/codec/',
-      tsyringe: 'src/mca/container.ts',
-      'reflect-metadata': 'src/mca/container.ts',
-    },
+    external: { tsyringe: 'src/mca/container.ts', 'reflect-metadata': 'src/mca/container.ts' },
+    free: undefined,
+  },
+  core: {
+    workspace: [CONTRACTS, '@stci/registry', '@stci/registry/container'], external: { 'cbor-x': 'src/codec/' },
     free: undefined,
   },
   client: { workspace: [CONTRACTS], external: {}, free: 'src/' },
@@ -82,8 +82,8 @@ export const DEV_DEPENDENCIES_OF: Readonly<Record<string, readonly string[]>> = 
 export const OWNERS: Readonly<Record<string, string>> = {
   ws: 'only packages/platform-node; use Platform.network',
   'cbor-x': 'only packages/core/src/codec; use its encode and decode',
-  tsyringe: 'only packages/core/src/mca/container.ts; use its scopes',
-  'reflect-metadata': 'only packages/core/src/mca/container.ts',
+  tsyringe: 'only packages/registry/src/mca/container.ts; use its scopes',
+  'reflect-metadata': 'only packages/registry/src/mca/container.ts',
   'prom-client': 'only packages/stcirun/src/stci/metrics-text.ts, which is loaded when it is needed',
   '@oclif/core': 'only packages/stcirun and packages/finject-cli',
   yaml: 'only packages/finject/src/experiment',
@@ -178,40 +178,38 @@ export const TEST_SYNTAX: readonly { readonly selector: string; readonly message
   },
 ];
 
-/** Folder of core/src → those that its files may import, from the bottom to the top; docs/architecture.md says it too. */
+/** Folder of core/src → those that its files may import, from the bottom up; docs/architecture.md says it too. */
 export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   codec: '',
   event: '',
-  config: '',
   topology: '',
   iof: '',
   metrics: 'codec',
-  mca: 'config',
-  job: 'config',
-  launcher: 'codec config topology job',
+  job: '',
+  launcher: 'codec topology job',
   membership: 'launcher',
-  allocation: 'config mca job',
-  run: 'config iof job',
+  allocation: 'job',
+  run: 'iof job',
   detector: '',
   notifier: 'codec iof',
-  errmgr: 'config',
-  fault: 'config',
-  bootcom: 'codec event config',
+  errmgr: '',
+  fault: '',
+  bootcom: 'codec event',
   messages: 'codec iof metrics job launcher',
   am: 'codec iof bootcom messages',
   streams: 'codec bootcom am',
   node: 'codec event bootcom messages am streams',
-  assembly: 'config topology mca launcher detector notifier errmgr fault bootcom node',
-  boot: 'codec event config launcher membership bootcom messages node assembly',
+  assembly: 'topology launcher detector notifier errmgr fault bootcom node',
+  boot: 'codec event launcher membership bootcom messages node assembly',
   programs: 'codec iof job bootcom messages am node',
-  injection: 'event config job membership fault messages am node assembly',
+  injection: 'event job membership fault messages am node assembly',
   overlay: 'codec launcher membership bootcom messages am node assembly boot',
-  hosts: 'config job launcher membership messages am node assembly boot',
-  jobs: 'codec config iof job membership bootcom messages am streams node assembly programs hosts',
+  hosts: 'job launcher membership messages am node assembly boot',
+  jobs: 'codec iof job membership bootcom messages am streams node assembly programs hosts',
   failure: 'codec event iof metrics job membership run detector messages node assembly overlay hosts jobs',
-  tools: 'codec event config iof metrics job launcher messages am node assembly boot programs injection jobs failure',
+  tools: 'codec event iof metrics job launcher messages am node assembly boot programs injection jobs failure',
   agent: 'metrics launcher membership bootcom messages node assembly boot injection overlay hosts failure tools',
-  controller: 'config job membership bootcom messages am node assembly boot injection overlay hosts jobs '
+  controller: 'job membership bootcom messages am node assembly boot injection overlay hosts jobs '
     + 'failure tools agent',
   sessions: 'iof metrics run bootcom messages node injection hosts jobs failure controller',
 });
@@ -236,5 +234,6 @@ export function moduleOf(specifier: string): string {
 }
 
 function rows(table: Readonly<Record<string, string>>): Record<string, string[]> {
-  return Object.fromEntries(Object.entries(table).map(([folder, others]) => [folder, others.split(' ').filter(Boolean)]));
+  const pairs = Object.entries(table).map(([folder, others]) => [folder, others.split(' ').filter(Boolean)]);
+  return Object.fromEntries(pairs) as Record<string, string[]>;
 }

@@ -1,9 +1,8 @@
 /** Selection in its three modes, with lists, ties, declines, and what components see. */
 
-import { assert, suite } from '@stci/testkit';
+import { assert, suite, seeded } from '@stci/testkit';
 import { accept, decline } from '@stci/interface';
 import type { ParamSpecs, QueryContext } from '@stci/interface';
-import { seeded } from '../config/seeded.js';
 import { component, createRegistry, framework, selector } from './fixtures.js';
 import type { Query, Request, TestFramework } from './fixtures.js';
 

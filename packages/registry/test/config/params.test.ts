@@ -1,8 +1,9 @@
 /** Params as read by the runtime, and the snapshot that agents are sent. */
 
 import { assert, suite } from '@stci/testkit';
-import { builtins, createRegistry, paramsFromSnapshot, paramsSnapshot, resolveParams } from '@stci/core';
-import type { ParamSnapshot } from '@stci/core';
+import { builtins } from '@stci/core';
+import { createRegistry, paramsFromSnapshot, paramsSnapshot, resolveParams } from '@stci/registry';
+import type { ParamSnapshot } from '@stci/registry';
 import { jobParamsSnapshot, withJobParams } from '../../dist/config/params.js';
 import { StciError } from '@stci/interface';
 

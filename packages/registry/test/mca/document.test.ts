@@ -1,7 +1,8 @@
 /** The generator of docs/parameters.md; that the file is current is a test of stcirun, which has all components. */
 
 import { assert, suite } from '@stci/testkit';
-import { builtins, parametersDocument } from '@stci/core';
+import { builtins } from '@stci/core';
+import { parametersDocument } from '@stci/registry';
 import { createRegistry } from './fixtures.js';
 
 const registry = createRegistry(builtins());

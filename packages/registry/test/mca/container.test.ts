@@ -1,9 +1,9 @@
 /** The container, with one test for each of tsyringe's traps that it must avoid. */
 
 import { assert, suite } from '@stci/testkit';
-import { createContainer } from '@stci/core/container';
-import type { Scope } from '@stci/core/container';
-import { token } from '@stci/core';
+import { createContainer } from '@stci/registry/container';
+import type { Scope } from '@stci/registry/container';
+import { token } from '@stci/registry';
 import { StciError } from '@stci/interface';
 
 const NAME = token<string>('test.name');

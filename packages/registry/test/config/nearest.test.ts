@@ -1,9 +1,8 @@
 /** Nearest names: edit distance against its definition, order, dotted ends. */
 
-import { assert, suite } from '@stci/testkit';
-import { didYouMean, nearest } from '@stci/core';
+import { assert, suite, seeded } from '@stci/testkit';
+import { didYouMean, nearest } from '@stci/registry';
 import { didYouMeanDotted, editDistance } from '../../dist/config/nearest.js';
-import { seeded } from './seeded.js';
 
 /** The definition, by recursion: slow and plain. */
 function distance(a: string, b: string): number {

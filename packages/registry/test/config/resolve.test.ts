@@ -1,12 +1,11 @@
 /** The resolver: every source with every kind of mistake, precedence of all pairs, warnings, rules. */
 
-import { assert, suite } from '@stci/testkit';
-import { builtins, createRegistry, environmentName, resolveParams } from '@stci/core';
-import type { ParamInputs } from '@stci/core';
+import { assert, suite, seeded } from '@stci/testkit';
+import { builtinRelations, builtins } from '@stci/core';
+import { createRegistry, environmentName, resolveParams } from '@stci/registry';
+import type { ParamInputs } from '@stci/registry';
 import { PARAM_SOURCES, StciError } from '@stci/interface';
 import type { ParamSource } from '@stci/interface';
-import { builtinRelations } from '../../dist/assembly/relations.js';
-import { seeded } from './seeded.js';
 
 const registry = createRegistry(builtins());
 

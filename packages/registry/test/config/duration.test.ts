@@ -1,6 +1,6 @@
 /** Durations as messages show them. */
 
-import { formatDuration } from '@stci/core';
+import { formatDuration } from '@stci/registry';
 import { assert, suite } from '@stci/testkit';
 
 const SHOWN: readonly (readonly [number, string])[] = [

@@ -1,7 +1,7 @@
 /** Frameworks and components that tests make registries of. */
 
-import { createRegistry, createSelector, resolveParams } from '@stci/core';
-import type { ParamInputs, Registry, Selector } from '@stci/core';
+import { createRegistry, createSelector, resolveParams } from '@stci/registry';
+import type { ParamInputs, Registry, Selector } from '@stci/registry';
 import { accept, defineComponent, defineFramework } from '@stci/interface';
 import type { Component, Facts, Framework, ParamSpecs, SelectionMode, Verdict } from '@stci/interface';
 

@@ -2,7 +2,7 @@
 
 import { assert, suite } from '@stci/testkit';
 import { builtins } from '@stci/core';
-import type { RegistryInit } from '@stci/core';
+import type { RegistryInit } from '@stci/registry';
 import type { ErrorCode, ParamSpec } from '@stci/interface';
 import { component, createRegistry, framework } from './fixtures.js';
 

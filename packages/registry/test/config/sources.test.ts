@@ -1,7 +1,7 @@
 /** Sources as text: files, command line, environment, and where files are looked for. */
 
 import { assert, suite } from '@stci/testkit';
-import { environmentName, paramFilePaths } from '@stci/core';
+import { environmentName, paramFilePaths } from '@stci/registry';
 import { amTexts, commandLineTexts, environmentTexts, fileTexts } from '../../dist/config/sources.js';
 
 function file(text: string) {

@@ -1,9 +1,8 @@
 /** Values of every type: read, refused, printed. */
 
-import { assert, suite } from '@stci/testkit';
-import { expectedForm, formatBounds, formatValue, parseValue } from '@stci/core';
+import { assert, suite, seeded } from '@stci/testkit';
+import { expectedForm, formatBounds, formatValue, parseValue } from '@stci/registry';
 import type { ParamSpec, ParamType, ParamValue } from '@stci/interface';
-import { seeded } from './seeded.js';
 
 const DEFAULTS: Record<ParamType, ParamValue> = {
   int: 1, bool: false, string: '', enum: 'a', duration: 0, size: 0, list: [],

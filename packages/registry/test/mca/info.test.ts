@@ -1,8 +1,9 @@
 /** Contents of `stci info`: data, explanation, text. */
 
 import { assert, suite } from '@stci/testkit';
-import { builtins, describe, infoOverview, infoText, parseInfoTarget, resolveParams } from '@stci/core';
-import type { DescribeOptions, Info, InfoFramework } from '@stci/core';
+import { builtins } from '@stci/core';
+import { describe, infoOverview, infoText, parseInfoTarget, resolveParams } from '@stci/registry';
+import type { DescribeOptions, Info, InfoFramework } from '@stci/registry';
 import { accept, decline } from '@stci/interface';
 import { component, createRegistry, framework } from './fixtures.js';
 
