@@ -9,9 +9,9 @@ import type { AppSpec } from '@stci/interface';
 
 export type PtyKind = typeof PTY_RESIZABLE | typeof PTY_FIXED;
 
-/** First byte of the output: `w`, `s`. */
-export const PTY_RESIZABLE = 0x77;
-export const PTY_FIXED = 0x73;
+/** First byte of the output: NUL, DEL. Terminals show neither, such as that of `stci attach`. */
+export const PTY_RESIZABLE = 0x00;
+export const PTY_FIXED = 0x7f;
 
 export interface WindowSize {
   readonly rows: number;
@@ -35,7 +35,7 @@ def write(fd, data):
         data = data[os.write(fd, data):]
 
 rows, columns, words = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
-write(1, b'w')
+write(1, b'\\0')
 pid, screen = pty.fork()
 if pid == 0:
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
@@ -109,7 +109,7 @@ helper=$1 rows=$2 columns=$3 command=$4
 shift 4
 if command -v python3 > /dev/null; then exec python3 -IS -c "$helper" "$rows" "$columns" "$@"; fi
 if command -v script > /dev/null; then
-  printf s
+  printf '\\177'
   SHELL=/bin/sh exec script -q -e -c "stty rows $rows cols $columns echo; exec $command" /dev/null
 fi
 echo "stcirun: --pty: there is neither python3 nor util-linux's script on this host" >&2
