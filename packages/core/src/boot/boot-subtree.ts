@@ -177,13 +177,15 @@ export class BootSubtree {
     return this.#tree.subtree(bootPosition(host)).map(bootHost);
   }
 
-  /** Forwards a job's launch, to each child its part. */
-  passLaunch(launch: Launch, job: JobId): void {
+  /** Forwards a job's launch, to each child its part. Returns why one of them cannot get it. */
+  passLaunch(launch: Launch, job: JobId): StciError | undefined {
     const { messages, router } = this.#init.node;
+    let unsent: StciError | undefined;
     for (const link of router.childLinks(0)) {
       const hosts = launch.hosts.filter(([host]) => this.#nextHop(rootAddress(host)) === link.peer);
-      if (hosts.length > 0) messages.sendNeighbour(link, 'job.launch', { ...launch, hosts }, job);
+      if (hosts.length > 0) unsent = messages.sendNeighbour(link, 'job.launch', { ...launch, hosts }, job) ?? unsent;
     }
+    return unsent;
   }
 
   /** Forwards the news that a job is over; behind its launch, unlike a message to the subtree. */

@@ -217,8 +217,8 @@ export class Controller implements JobSession {
     return this.#bootstrap as Bootstrap;
   }
 
-  passLaunch(launch: Launch, job: JobId): void {
-    (this.#bootstrap as Bootstrap).below.passLaunch(launch, job);
+  passLaunch(launch: Launch, job: JobId): StciError | undefined {
+    return (this.#bootstrap as Bootstrap).below.passLaunch(launch, job);
   }
 
   onOver(job: JobId, launched: boolean): void {

@@ -151,7 +151,7 @@ export class ControllerJob {
     this.#leftOut = leftOut;
     for (const host of leftOut) this.#hosts.onLost(host);
     this.#launch = this.#launchOf(this.#ledger);
-    this.#session.passLaunch(this.#launch, this.job);
+    this.front.check(this.#session.passLaunch(this.#launch, this.job));
   }
 
   /** With the ranks as they are placed now. */
@@ -169,7 +169,9 @@ export class ControllerJob {
     if (this.#phase === 'over' || this.#launch === undefined) return;
     // A lost host may take part again, with other agents, which have none of the job's ranks.
     const isOurs = (host: HostIndex): boolean => hosts.has(host) && !this.#hosts.isLost(host);
-    for (const launch of this.recovery.launches(this.#launch, isOurs)) this.#session.passLaunch(launch, this.job);
+    for (const launch of this.recovery.launches(this.#launch, isOurs)) {
+      this.front.check(this.#session.passLaunch(launch, this.job));
+    }
   }
 
   /** The session's launch was aborted. */

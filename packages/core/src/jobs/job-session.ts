@@ -1,6 +1,6 @@
 /** What a job at the controller and its session know of each other. */
 
-import type { Address, Failure, HostIndex, HostSpec, JobId, JobSpec, Rank } from '@stci/interface';
+import type { Address, Failure, HostIndex, HostSpec, JobId, JobSpec, Rank, StciError } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import type { HostLoss } from '../hosts/loss-notices.js';
 import type { RankEnd } from '../job/ledger.js';
@@ -46,8 +46,8 @@ export interface JobSession {
   awaitsSlots(job: JobId): boolean;
   /** Ranks, or whole jobs, may wait for hosts of which more is known now, or for slots: they are looked at soon. */
   placeSoon(): void;
-  /** Sends a launch down the boot tree. */
-  passLaunch(launch: Launch, job: JobId): void;
+  /** Sends a launch down the boot tree. Returns why a part of it cannot be sent. */
+  passLaunch(launch: Launch, job: JobId): StciError | undefined;
   /** Records of its failures. */
   readonly failures: JobFailures;
   /** The job is over: its report has been sent. `launched`: it may have session agents. */

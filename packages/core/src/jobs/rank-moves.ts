@@ -34,7 +34,7 @@ export interface RankMovesInit {
   /** So many different ranks that leave a host have it set aside: these. */
   readonly ranksMax: number;
   onSetAside(host: HostIndex, ranks: ReadonlySet<Rank>): void;
-  /** Its session agent cannot be told the ranks that are to be started there. */
+  /** A session agent cannot be told the ranks that are to be started there. */
   onUnsent(error: StciError | undefined): void;
   /** These wait for slots that other jobs have. */
   onAwaitingSlots(ranks: readonly Rank[]): void;
@@ -300,7 +300,7 @@ export class RankMoves {
       restarts: ranks.map((rank) => [rank, ledger.attempt(rank)] as const),
     };
     this.#launches.set(host, launch);
-    session.passLaunch(launch, job);
+    onUnsent(session.passLaunch(launch, job));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Ranks of lost agents that are started again: when, on which host, by which message, each once. */
 
 import { createLedger, mapJob } from '@stci/core';
-import { sessionAddress, type Failure, type HostIndex, type HostSpec, type Rank } from '@stci/interface';
+import { StciError, sessionAddress, type Failure, type HostIndex, type HostSpec, type Rank } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { RankMoves, type RankMovesInit } from '../../dist/jobs/rank-moves.js';
 import type { Launch } from '../../dist/messages/messages.js';
@@ -32,6 +32,7 @@ function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0
   const slotsTaken: number[] = [];
   /** Other jobs that may end. */
   const others = new Set<number>();
+  const unsent: { error?: StciError } = {};
   const session = {
     node: {
       platform: place.platform,
@@ -51,6 +52,7 @@ function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0
       launches.push(launch);
       const [[host]] = launch.hosts as unknown as [[HostIndex]];
       log.push(`launch ${launch.start} of job ${of} on ${host}: ${JSON.stringify(launch.restarts)}`);
+      return unsent.error;
     },
   };
   const hostsOf = (): unknown => ledger.map.hosts.map(({ host }) => [host, 0, []]);
@@ -61,7 +63,7 @@ function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0
     onStarting: (host: HostIndex, isNew: boolean) => log.push(`starting ${host}${isNew ? ' anew' : ''}`),
     ranksMax: 2,
     onSetAside: (host: HostIndex, those: ReadonlySet<Rank>) => log.push(`aside ${host}: ${[...those].join()}`),
-    onMapped: () => log.push('mapped'), onUnsent: (error: unknown) => assert.is(error, undefined),
+    onMapped: () => log.push('mapped'), onUnsent: (error?: StciError) => error && log.push(`unsent: ${error.code}`),
     onAwaitingSlots: (those: readonly Rank[]) => log.push(`awaits slots: ${those.join()}`),
     onNoRoom: (those: ReadonlyMap<Rank, Failure>) => log.push(`no room for ${[...those.keys()].join()}`),
   } as unknown as RankMovesInit);
@@ -70,7 +72,8 @@ function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   const spare = (host: HostIndex, spec1: HostSpec): void => void (members[host] = spec1);
   return {
-    moves, ledger, lost, doubted, agentLost, restarting, slotsTaken, others, launches, told, run, isQuiet, spare,
+    moves, ledger, lost, doubted, agentLost, restarting, slotsTaken, others, unsent, launches, told, run, isQuiet,
+    spare,
   };
 }
 
@@ -100,6 +103,13 @@ suite('moves of ranks', (test) => {
     assert.is(moves.sentTo(1), 1);
     assert.equal([moves.launches.length, moves.launches[0] === launches[0], launches[0]?.hosts.length], [1, true, 1]);
     assert.is(lost.size, 0);
+  });
+
+  test('that a launch cannot be sent is told: the ranks in it would not start, and their job not end', () => {
+    const { moves, run, unsent } = play({ first: [0, 2] });
+    unsent.error = new StciError('STCI_MESSAGE_TOO_LARGE', 'too large');
+    moves.add([1], FOUND, 0);
+    assert.equal(run(1), ['starting 1 anew', 'launch 2 of job 7 on 1: [[1,1]]', 'unsent: STCI_MESSAGE_TOO_LARGE']);
   });
 
   test('what a lost session agent was sent is not counted for the one in its place', () => {
