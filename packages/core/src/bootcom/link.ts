@@ -163,6 +163,11 @@ export class Link {
     return this.#channel.queuedBytes;
   }
 
+  /** Whether so much may wait to be sent at most. */
+  get isBounded(): boolean {
+    return this.#init.limits.queueBytesMax !== Infinity;
+  }
+
   /** The peer has named the session, which only its members know; see Handshake. */
   get isIntroduced(): boolean {
     return this.#handshake.isIntroduced;
@@ -274,12 +279,10 @@ export class Link {
   }
 
   #checkQueue(queuedBytes: number): void {
-    if (queuedBytes <= this.#init.limits.queueBytesMax) return;
-    this.#fail(
-      'lost',
-      `${queuedBytes} bytes are queued for ${this.#peerName}, ` +
-        `over bootcom.queue.max = ${this.#init.limits.queueBytesMax}: the peer does not read`,
-    );
+    const { queueBytesMax } = this.#init.limits;
+    if (queuedBytes <= queueBytesMax) return;
+    const text = `${queuedBytes} bytes are queued for ${this.#peerName}, over bootcom.queue.max = ${queueBytesMax}`;
+    this.#fail('lost', `${text}: the peer does not read`);
   }
 
   get #peerName(): string {

@@ -87,12 +87,16 @@ class MemoryEnd implements Channel {
 
   #deliver(): void {
     const events = this.#events as ChannelEvents;
-    while (this.#readable && !this.#closed) {
-      const chunk = this.#inbox.shift();
+    const inbox = this.#inbox; // Another, once it is dropped.
+    let taken = 0;
+    while (this.#readable && !this.#closed && this.#inbox === inbox) {
+      const chunk = inbox[taken];
       if (chunk === undefined) break;
+      taken += 1;
       this.#inboxBytes -= chunk.length;
       events.onData(chunk);
     }
+    inbox.splice(0, taken); // Each by itself would move all that follow.
     this.peer.#notifyDrain();
     // A paused end learns of the close when its inbox is empty, as with a socket.
     if (this.#closeReason === undefined || this.#inbox.length > 0 || this.#closed) return;

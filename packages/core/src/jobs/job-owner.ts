@@ -1,6 +1,8 @@
 /** The front-end that submitted a job: it is told what becomes of it. */
 
-import type { Address, JobEvent, JobId, JobReport, StciError } from '@stci/interface';
+import {
+  toErrorRecord, type Address, type JobEvent, type JobId, type JobReport, type StciError,
+} from '@stci/interface';
 import { needsOwner } from '../am/requests.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
@@ -28,13 +30,19 @@ export class JobOwner {
   /** In parts: a report of many ranks, or of failures with long texts, would exceed the largest message. */
   tellEnd(report: JobReport): void {
     for (const error of report.failures) this.send('job.failure', { error });
-    this.emit({ type: 'ended', report: { ...report, ranks: [], failures: [] } });
+    const summary = { ...report, ranks: [], failures: [] };
+    const error = this.send('job.event', { type: 'ended', report: summary });
+    // It waits for nothing else.
+    const least = { ...summary, daemons: [], cause: error && toErrorRecord(error) };
+    if (needsOwner(error)) this.emit({ type: 'ended', report: least });
   }
 
   send<Name extends `job.${'event' | 'failure' | 'host.lost' | 'host.joined'}`>(
     name: Name, body: MessageBody<Name>,
-  ): void {
-    this.check(this.#node.messages.send(this.#address, name, body, this.#job));
+  ): StciError | undefined {
+    const error = this.#node.messages.send(this.#address, name, body, this.#job);
+    this.check(error);
+    return error;
   }
 
   /** Of what was sent to the job's agents, too. */

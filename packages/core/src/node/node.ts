@@ -197,6 +197,9 @@ export class AgentNode {
     const { self, session, secret } = this.identity;
     const { secrets } = this.platform;
     const secretOf = (peer: Address, job: JobId): Uint8Array => this.secretOf(peer, job);
+    const limits = this.linkLimits(handshakeMs, channel);
+    // It is in this process, and can't fall behind alone: what one turn tells of many ranks is taken in the next ones.
+    const isOurs = hooks.role === 'front-end';
     const handshake = { role: 'accept' as const, self, session, secret, secretOf, secrets, admit };
     return new Link(
       {
@@ -204,7 +207,7 @@ export class AgentNode {
         channel,
         clock: this.platform.clock,
         handshake,
-        limits: this.linkLimits(handshakeMs, channel),
+        limits: isOurs ? { ...limits, queueBytesMax: Infinity } : limits,
         onNamed: (link, peer) => this.linkFaults.onNamed(link, peer),
       },
       this.linkEvents(hooks),
