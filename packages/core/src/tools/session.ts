@@ -99,7 +99,7 @@ export class SessionAgent {
       onStuck: (rank, evidence) => this.#running(rank)?.killFor(evidence),
     });
     this.#reports = new ToolReports({
-      messages: deps.node.messages, host: this.#host, hostName: deps.hostName,
+      node: deps.node, host: this.#host, hostName: deps.hostName,
       afterNews: (call) => this.#watch.afterNews(call),
     });
     this.#faults = openFaultSite(deps.node, deps.scope, () =>

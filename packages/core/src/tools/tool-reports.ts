@@ -1,14 +1,18 @@
 /** What a session agent tells the controller of its tools: starts and ends, those of one turn together. */
 
 import { CONTROLLER, type HostIndex, type Rank } from '@stci/interface';
+import { encode } from '../codec/cbor.js';
 import type { AgentNode } from '../node/node.js';
 import type { Tool, ToolEnd } from './tool.js';
+
+/** Part of the largest message that such ends have; the rest is of heads. */
+const FOLLOWED_PART = 0.9;
 
 /** An attempt that another one follows, of this agent or, with `moves`, of the one that the controller chooses. */
 type FollowedEnd = ToolEnd & { readonly afterMs: number; readonly moves?: true };
 
 export interface ToolReportsInit {
-  readonly messages: Pick<AgentNode['messages'], 'send' | 'sendList'>;
+  readonly node: Pick<AgentNode, 'messages' | 'params'>;
   readonly host: HostIndex;
   readonly hostName: string;
   /** Calls back once other agents have been told what is more urgent. */
@@ -19,6 +23,7 @@ export class ToolReports {
   readonly #init: ToolReportsInit;
   #started: (readonly [Rank, number, number])[] = [];
   #followed: FollowedEnd[] = [];
+  #followedBytes = 0;
   #ended: ToolEnd[] = [];
   /** Messages with followed ends so far. */
   #count = 0;
@@ -40,7 +45,12 @@ export class ToolReports {
 
   /** Returns the number of the message that tells it. */
   followed(end: ToolEnd, afterMs: number, moves?: true): number {
-    this.#followed.push({ ...this.#withHost(end), afterMs, ...(moves && { moves }) });
+    const followed = { ...this.#withHost(end), afterMs, ...(moves && { moves }) };
+    const bytes = encode(followed).length;
+    // Each message has its answer, and those of a list that is sent in several would not be known.
+    if (this.#followedBytes + bytes > this.#init.node.params.int('message.bytes.max') * FOLLOWED_PART) this.flush();
+    this.#followed.push(followed);
+    this.#followedBytes += bytes;
     this.#schedule();
     return this.#count + 1;
   }
@@ -53,12 +63,13 @@ export class ToolReports {
   /** A thousand short tools need a few messages. */
   flush(): void {
     this.#isScheduled = false;
-    const { messages, host } = this.#init;
+    const { node: { messages }, host } = this.#init;
     if (this.#started.length > 0) {
       messages.sendList(CONTROLLER, 'job.started', this.#started.splice(0), (ranks) => ({ host, ranks }));
     }
     if (this.#followed.length > 0) {
       this.#count += 1;
+      this.#followedBytes = 0;
       messages.send(CONTROLLER, 'job.restarting', { host, ranks: this.#followed.splice(0) as never });
     }
     if (this.#ended.length > 0) {
