@@ -161,7 +161,7 @@ export class ControllerJob {
 
   /** Programs that use the client library; made for the first. Throws STCI_MESSAGE_INVALID where the job has none. */
   get programs(): JobPrograms {
-    return (this.#programs ??= openPrograms(this.#params, this.#node, this.job, this.#ledger, (one) => this.emit(one)));
+    return (this.#programs ??= openPrograms(this.#params, this.#node, this.job, this.#ledger, this.front));
   }
 
   /** Hosts have been linked again: the launch may have been lost on the way to them. */

@@ -11,10 +11,7 @@ export function listenForJobs(
   messages.on('job.started', ({ host, ranks }, { job }) => jobOf(job)?.onStarted(host, ranks));
   messages.on('job.restarting', (ends, { job }) => jobOf(job)?.onRestarting(ends));
   messages.on('job.exited', ({ host, ranks }, { job }) => jobOf(job)?.onExited(host, ranks as readonly RankEnd[]));
-  messages.on('program.open', ({ host }, { job }) => {
-    const found = jobOf(job);
-    found?.front.check(found.programs.onOpen(host));
-  });
+  messages.on('program.open', ({ host }, { job }) => jobOf(job)?.programs.onOpen(host));
   messages.on('program.votes', (votes, { job }) => jobOf(job)?.programs.onVotes(votes));
   messages.on('program.waiting', (waiting, { job }) => jobOf(job)?.programs.onWaiting(waiting));
   messages.on('program.marked', (marked, { job }) => jobOf(job)?.programs.onMarked(marked));

@@ -28,11 +28,18 @@ const WAIT = 'agreement';
 /** Longest reason of a loss, in characters. */
 const REASON_CHARS_MAX = 500;
 
+/** Whom a job's programs concern at the controller. */
+export interface ProgramsOwner {
+  emit(event: JobEvent): void;
+  /** What could not be sent ends the job. */
+  check(unsent: StciError | undefined): void;
+}
+
 export class JobPrograms {
   readonly #node: AgentNode;
   readonly #job: JobId;
   readonly #ledger: Ledger;
-  readonly #emit: (event: JobEvent) => void;
+  readonly #owner: ProgramsOwner;
   readonly #agreement: Agreement;
   /** How many marks each rank has made. */
   readonly #marks = new Map<Rank, number>();
@@ -56,11 +63,11 @@ export class JobPrograms {
     = { hosts: undefined, names: new Map() };
 
   /** Of a ledger that stays the job's. */
-  constructor(node: AgentNode, job: JobId, ledger: Ledger, emit: (event: JobEvent) => void) {
+  constructor(node: AgentNode, job: JobId, ledger: Ledger, owner: ProgramsOwner) {
     this.#node = node;
     this.#job = job;
     this.#ledger = ledger;
-    this.#emit = emit;
+    this.#owner = owner;
     const { partsBytesMax, keysBytesMax } = collectiveLimits(node.params);
     this.#keysBytesMax = keysBytesMax;
     this.#agreement = new Agreement(ledger.map.size, {
@@ -76,7 +83,7 @@ export class JobPrograms {
   }
 
   /** A program has connected to the session agent of this host, which is told of all losses from now on. */
-  onOpen(host: HostIndex): StciError | undefined {
+  onOpen(host: HostIndex): void {
     this.#open.add(host);
     const { hosts } = this.#ledger.map;
     const state: MessageBody<'program.state'> = {
@@ -87,7 +94,7 @@ export class JobPrograms {
       attempts: [...this.#joined],
       pairs: wirePairs(this.#keys.values()),
     };
-    return this.#node.messages.send(sessionAddress(host), 'program.state', state, this.#job);
+    this.#owner.check(this.#node.messages.send(sessionAddress(host), 'program.state', state, this.#job));
   }
 
   /** Throws STCI_MESSAGE_INVALID for ranks of other hosts, and votes on an agreement that is not open yet. */
@@ -115,7 +122,7 @@ export class JobPrograms {
         throw new StciError('STCI_MESSAGE_INVALID', `Expected at most ${MARKS_MAX} marks of rank ${rank}, got more`);
       }
       this.#marks.set(rank, count);
-      this.#emit({ type: 'mark', rank, host, name, wallMs });
+      this.#owner.emit({ type: 'mark', rank, host, name, wallMs });
     }
   }
 
@@ -204,8 +211,9 @@ export class JobPrograms {
     this.#endedTold = this.#ended.length;
     const { messages } = this.#node;
     if (lost.length > 0) messages.sendList(SUBTREE, 'program.failed', lost, (part) => ({ lost: [...part] }), this.#job);
+    const ranges = rankRanges(ended.sort((a, b) => a - b));
     if (ended.length > 0) {
-      messages.sendSubtree('program.ended', { ranks: rankRanges(ended.sort((a, b) => a - b)) }, this.#job);
+      messages.sendList(SUBTREE, 'program.ended', ranges, (part) => ({ ranks: [...part] }), this.#job);
     }
     this.#tellRefusals();
     const decision = this.#agreement.decide();
@@ -221,18 +229,22 @@ export class JobPrograms {
         const own = votes.filter((vote) => vote.host === host);
         const calls = own.map(({ rank, number }) => [rank, number] as const);
         const refusal = { calls, code, reason, failed, missing };
-        this.#node.messages.send(sessionAddress(host), 'program.refused', refusal, this.#job);
+        this.#owner.check(this.#node.messages.send(sessionAddress(host), 'program.refused', refusal, this.#job));
       }
     }
   }
 
-  /** What cannot be told fails for all: nobody waits for its parts, or goes on without them. */
+  /**
+   * What cannot be told fails for all: nobody waits for its parts, or goes on without them. Where that cannot be told
+   * either, the job fails.
+   */
   #tellDecision(decision: Decision): void {
     this.#forget(decision.agreed.joined);
     const error = this.#sendDecision(decision);
     if (!needsOwner(error)) return;
     const reason = `what the ranks brought cannot be told: ${error.message}`;
-    this.#sendDecision({ ...decision, code: 'STCI_CLIENT_LIMIT', reason, parts: [], pairs: [] });
+    this.#owner.check(
+      this.#sendDecision({ ...decision, code: 'STCI_CLIENT_LIMIT', reason, parts: [], pairs: [] }));
   }
 
   #sendDecision({ sequence, code, reason, agreed, parts, root, pairs }: Decision): StciError | undefined {

@@ -38,14 +38,17 @@ function programsOf() {
   } as unknown as AgentNode;
   const spec = job({ apps: [app(2)], hosts: hosts('a') });
   const ledger = createLedger({ job: 1, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
-  const programs = new JobPrograms(node, 1, ledger, () => undefined);
+  /** Messages without which programs would wait for ever. */
+  const owned: string[] = [];
+  const check = (error?: StciError): void => void (error && owned.push(error.code));
+  const programs = new JobPrograms(node, 1, ledger, { emit: () => undefined, check });
   const vote = (rank: number, sequence: number): void => {
     const kind = COLLECTIVES.indexOf('shrink');
     programs.onVotes({ host: 0, sequence, votes: [[rank, 1, kind, true, 0, 0, 0, new Uint8Array(), []]] });
     place.run(1);
   };
   const told = (): string[] => log.splice(0);
-  return { place, ledger, programs, vote, told, decisions, unsent, isAwaited: () => waits > 0 };
+  return { place, ledger, programs, vote, told, decisions, unsent, owned, isAwaited: () => waits > 0 };
 }
 
 suite('programs of a job', (test) => {
@@ -118,6 +121,23 @@ suite('programs of a job', (test) => {
     assert.equal([told(), decisions.pop()], [['program.agreed'], ''], 'the root is about to be lost');
   });
 
+  test('what programs wait for, and cannot be told at all, ends their job', () => {
+    const { place, programs, vote, told, owned, unsent } = programsOf();
+    for (const name of ['program.state', 'program.refused', 'program.agreed']) {
+      unsent.set(name, 'STCI_MESSAGE_TOO_LARGE');
+    }
+    programs.onOpen(0);
+    assert.equal(owned.splice(0), ['STCI_MESSAGE_TOO_LARGE']);
+    vote(0, 1);
+    vote(1, 1);
+    assert.equal([told(), owned.splice(0)], [[], ['STCI_MESSAGE_TOO_LARGE']]);
+    const barrier = COLLECTIVES.indexOf('barrier');
+    programs.onEnded({ rank: 1, app: 0, host: 'a', ...END });
+    programs.onVotes({ host: 0, sequence: 2, votes: [[0, 2, barrier, true, 0, 0, 0, NONE, []]] });
+    place.run(1);
+    assert.equal([told(), owned], [['program.failed'], ['STCI_MESSAGE_TOO_LARGE']]);
+  });
+
   test('a host that is lost is not asked what its programs wait for, until one of them opens again', () => {
     const { programs, told } = programsOf();
     const texts: string[] = [];
@@ -176,7 +196,7 @@ suite('programs of a job', (test) => {
       ledger.exited({ rank, pid: 1, outcome: 'exited', end: { status: 0 }, endWallMs: 1, leftovers: 0 }, 1);
     }
     ledger.remap(moveRanks(ledger.map, [3, 1], 0));
-    new JobPrograms(node, 1, ledger, () => undefined).onOpen(1);
+    new JobPrograms(node, 1, ledger, { emit: () => undefined, check: () => undefined }).onOpen(1);
     const evens = [6, 8, 10, 12].map((rank) => [rank, rank]);
     const odds = [5, 7, 9, 11, 13].map((rank) => [rank, rank]);
     assert.equal(states[0]?.places, [[0, 'a', [[0, 4], ...evens]], [1, 'b', odds]]);
