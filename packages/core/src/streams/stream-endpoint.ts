@@ -189,11 +189,7 @@ export class StreamEndpoint implements Stream {
     this.#onClose();
     if (this.#position !== 0 || this.spec.id === 1) return;
     for (const member of this.spec.members.slice(1)) {
-      try {
-        this.#init.messages.send(member, 'stream.close', { stream: this.spec.id }, this.job);
-      } catch (fault) {
-        if (!(fault instanceof StciError)) throw fault; // A member that is gone needs no close.
-      }
+      this.#init.messages.send(member, 'stream.close', { stream: this.spec.id }, this.job);
     }
   }
 
@@ -353,8 +349,9 @@ export class StreamEndpoint implements Stream {
     try {
       messages.sendRouted(header, body);
     } catch (fault) {
-      // The receiver is gone: the agent that had the link to it reports the failure.
+      // Where the receiver is gone, the agent that had the link to it reports the failure.
       if (!(fault instanceof StciError)) throw fault;
+      this.#init.onFault(fault);
     }
   }
 

@@ -37,6 +37,15 @@ suite('streams without reduction', (test) => {
     }
   });
 
+  test('what its window has no room for is a fault that is told, and not lost without a word', () => {
+    const { net, root } = open(makeNet(line(2), { 'bootcom.queue.max': '4MiB' }), specOf(all(2), 'tree', 'none'));
+    for (const { messages } of net.nodes) messages.isGone = () => false;
+    net.channels[1]?.[0].destroy('cut');
+    net.until(() => net.closed.length === 2, 'both ends know');
+    for (let n = 0; n < 24; n++) root.down(new Uint8Array(KIB * KIB));
+    assert.match(net.faults.join('\n'), /^controller: stream: STCI_MESSAGE_WINDOW: root:0 has not acknowledged/mu);
+  });
+
   test('what came before it over the same link is handled first, messages of others included', () => {
     const { net, heard, streams } = open(makeNet(star(4)), specOf([1, 2, 3], 'tree:arity=3', 'none'), 1);
     const told: number[] = [];
