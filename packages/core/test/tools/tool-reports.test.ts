@@ -1,8 +1,8 @@
 /** What a session agent tells of its tools: in as many messages as it takes, each answered by its number. */
 
 import { assert, suite } from '@stci/testkit';
-import { ToolReports } from '../../dist/agent/tool-reports.js';
-import type { ToolEnd } from '../../dist/agent/tool.js';
+import { ToolReports } from '../../dist/tools/tool-reports.js';
+import type { ToolEnd } from '../../dist/tools/tool.js';
 import { encode } from '../../dist/codec/cbor.js';
 
 const BYTES_MAX = 64 * 1024;

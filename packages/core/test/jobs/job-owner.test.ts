@@ -2,9 +2,9 @@
 
 import { FRONT_END, StciError, type JobEvent, type JobReport } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { FrontEndAgent } from '../../dist/agent/front-end.js';
-import { JobOwner } from '../../dist/agent/job-owner.js';
-import { AgentNode } from '../../dist/agent/node.js';
+import { FrontEndAgent } from '../../dist/jobs/front-end.js';
+import { JobOwner } from '../../dist/jobs/job-owner.js';
+import { AgentNode } from '../../dist/node/node.js';
 import { encode } from '../../dist/codec/cbor.js';
 import { line, makeNet } from '../am/net.js';
 import { testPlace } from '../world.js';
