@@ -177,13 +177,24 @@ export class BootSubtree {
     return this.#tree.subtree(bootPosition(host)).map(bootHost);
   }
 
-  /** Forwards a job's launch, to each child its part. Returns why one of them cannot get it. */
+  /**
+   * Forwards a job's launch, to each child its part: one walk over the hosts, which may be as many as the children.
+   * Returns why one of them cannot get it.
+   */
   passLaunch(launch: Launch, job: JobId): StciError | undefined {
     const { messages, router } = this.#init.node;
     let unsent: StciError | undefined;
+    const parts = new Map<Address | undefined, Launch['hosts'][number][]>();
+    for (const host of launch.hosts) {
+      const hop = this.#nextHop(rootAddress(host[0]));
+      const part = parts.get(hop);
+      if (part === undefined) parts.set(hop, [host]);
+      else part.push(host);
+    }
     for (const link of router.childLinks(0)) {
-      const hosts = launch.hosts.filter(([host]) => this.#nextHop(rootAddress(host)) === link.peer);
-      if (hosts.length > 0) unsent = messages.sendNeighbour(link, 'job.launch', { ...launch, hosts }, job) ?? unsent;
+      const hosts = parts.get(link.peer);
+      if (hosts === undefined) continue;
+      unsent = messages.sendNeighbour(link, 'job.launch', { ...launch, hosts }, job) ?? unsent;
     }
     return unsent;
   }

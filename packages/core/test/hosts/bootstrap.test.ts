@@ -2,7 +2,7 @@
 
 import {
   CONTROLLER, StciError, bootPosition, rootAddress, sessionAddress, type Address, type AgentsEvents, type AgentsStart,
-  type HostIndex,
+  type BootTree, type HostIndex,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { AgentLauncher } from '../../dist/boot/agent-launcher.js';
@@ -11,6 +11,7 @@ import type { BootstrapEvents } from '../../dist/hosts/bootstrap-contracts.js';
 import { Bootstrap } from '../../dist/hosts/bootstrap.js';
 import { sessionTree } from '../../dist/hosts/session-tree.js';
 import { decodeBootDetails, type BootDetails } from '../../dist/launcher/boot-details.js';
+import type { Launch } from '../../dist/messages/messages.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { makeNet } from '../am/net.js';
 import { composition, resolved, type Settings } from '../assembly.js';
@@ -119,6 +120,38 @@ suite('bootstrap', (test) => {
       subtree.route(0, [2]); // By its parent.
       assert.equal([way(2), way(3)], [undefined, rootAddress(3)]);
     }
+  });
+
+  test('a launch is split among the children by one look at each host, however many children there are', () => {
+    const count = 300;
+    const { agentLauncher, tree } = play({ launcher: 'flat' }, { count });
+    let looks = 0;
+    const counted = (hosts: number): BootTree => new Proxy(tree.treeOf(hosts), {
+      get: (target, name) => {
+        looks += 1;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const hosts = Array.from({ length: count }, (_, host) => host);
+    const parts = new Map<Address, unknown>();
+    const router = { clearReachable: () => undefined, childLinks: () => hosts.map((h) => ({ peer: rootAddress(h) })) };
+    const messages = {
+      sendNeighbour: ({ peer }: { readonly peer: Address }, _name: string, { hosts: part }: Launch) =>
+        void parts.set(peer, part.map(([host]) => host)),
+    };
+    const subtree = new BootSubtree({
+      node: { router, messages } as unknown as AgentNode, agentLauncher, treeOf: counted, position: 0,
+      logins: hosts.map((host) => [host, `h${host}`, '', 1] as const),
+      common: { hosts: count, tree: tree.part, outlivesParent: true, params: new Uint8Array(0) },
+    }, { onUp: () => undefined, onFailed: () => undefined });
+    looks = 0;
+    subtree.route(8, [7]); // Linked again below another.
+    subtree.passLaunch({ hosts: hosts.slice(5).map((host) => [host, 0, []]) } as unknown as Launch, 1);
+    const expected = hosts.slice(5).filter((host) => host !== 7)
+      .map((host) => [rootAddress(host), host === 8 ? [7, 8] : [host]]);
+    assert.equal([...parts], expected);
+    assert.ok(looks <= 10 * count, `${looks} looks at the tree`);
   });
 
   test('at the end those that are up are waited for, and not those that are lost or were started again', () => {
