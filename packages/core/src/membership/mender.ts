@@ -12,22 +12,11 @@
  */
 
 import type { FailureNotice, HostIndex, StciError } from '@stci/interface';
-import { MendTimes, type Silence } from './mend-times.js';
+import { MendCases, type Attempt, type Case, type LossReport } from './mend-cases.js';
+import { MendTimes } from './mend-times.js';
 import type { MembershipTable, ParentHost } from './table.js';
 
-export type LossEvidence = 'exited' | 'closed' | 'silent';
-
-/** The agent of `reporter` lost its link to the agent of `host`. */
-export interface LossReport {
-  readonly reporter: ParentHost;
-  readonly host: HostIndex;
-  readonly incarnation: number;
-  readonly evidence: LossEvidence;
-  /** For messages. */
-  readonly text: string;
-  /** What is told of it if it is not mended; absent: it adds nothing to what was reported before. */
-  readonly news?: { readonly error: StciError; readonly wallMs: number };
-}
+export type { LossEvidence, LossReport } from './mend-cases.js';
 
 /** What the arbiter says of a host that it gives up. */
 export interface Declared {
@@ -78,35 +67,6 @@ export type MendAction =
   /** `by` linked an incarnation that had been given up: it is to close that link. */
   | { readonly type: 'expel'; readonly by: ParentHost; readonly host: HostIndex; readonly incarnation: number };
 
-interface Attempt {
-  readonly by: ParentHost;
-  readonly host: HostIndex;
-  readonly incarnation: number;
-  readonly subtree: readonly HostIndex[];
-}
-
-/** A host that is suspect or orphaned. */
-interface Case {
-  readonly host: HostIndex;
-  readonly incarnation: number;
-  readonly cause: HostIndex;
-  readonly sinceMs: number;
-  evidence: string;
-  report: LossReport | undefined;
-  /** The parent that reported the loss, in a tuple, because the controller is undefined; undefined: inferred. */
-  lostBy: readonly [ParentHost] | undefined;
-  /** Its parent was given up, and its link is lost with it, even where the parent's host has another agent by now. */
-  isCut: boolean;
-  deadlineMs: number;
-  silence: Silence;
-  attempts: number;
-  unreached: number;
-  /** The attempt that is awaited, and until when. */
-  pending: number | undefined;
-  pendingUntilMs: number;
-  dueMs: number;
-}
-
 export interface MenderInit {
   readonly table: MembershipTable;
   readonly leaseMs: number;
@@ -117,21 +77,19 @@ export class Mender {
   readonly #times: MendTimes;
   /** Agents end from below: only the controller is sure to be there still. */
   #isFinal = false;
-  readonly #cases = new Map<HostIndex, Case>();
-  readonly #attempts = new Map<number, Attempt>();
-  #attemptCount = 0;
+  readonly #cases: MendCases;
   #nowMs = 0;
   #actions: MendAction[] = [];
 
   constructor({ table, leaseMs }: MenderInit) {
     this.#table = table;
     this.#times = new MendTimes(leaseMs);
+    this.#cases = new MendCases(table);
   }
 
   /** When `tick` is to be called next; undefined: only after another input. */
   get dueMs(): number | undefined {
-    const dueMs = Math.min(...[...this.#cases.values()].map((one) => one.dueMs));
-    return dueMs === Infinity ? undefined : dueMs;
+    return this.#cases.dueMs;
   }
 
   /** Only from the agent that has the link; reports of former parents and of former incarnations change nothing. */
@@ -143,7 +101,7 @@ export class Mender {
       if (state !== 'up' && state !== 'orphaned' && state !== 'suspect') return;
       if (state !== 'suspect') this.#table.apply(host, 'suspect', { evidence: text });
       if (state === 'up') this.#open(host, host, text);
-      const found = this.#case(host);
+      const found = this.#cases.get(host);
       if (found === undefined) return;
       found.evidence = text;
       if (news !== undefined) found.report = report;
@@ -159,28 +117,28 @@ export class Mender {
       const { state, incarnation: current } = this.#table.get(host);
       if (incarnation !== current || (state !== 'up' && state !== 'suspect' && state !== 'orphaned')) return;
       const evidence = declared.error.message;
-      const report = this.#case(host)?.report;
+      const report = this.#cases.get(host)?.report;
       if (state !== 'suspect') this.#table.apply(host, 'suspect', { evidence });
       this.#open(host, host, evidence);
-      this.#giveUp({ ...this.#case(host) as Case, report }, 'fenced', evidence, declared);
+      this.#giveUp({ ...this.#cases.get(host) as Case, report }, 'fenced', evidence, declared);
     });
   }
 
   /** Answers may come late, not in order, or never. `from`: only the agent that was asked may answer. */
-  answered(id: number, answer: AdoptionAnswer, nowMs: number, from = this.#attempts.get(id)?.by): MendAction[] {
+  answered(id: number, answer: AdoptionAnswer, nowMs: number, from = this.#cases.attempt(id)?.by): MendAction[] {
     return this.#run(nowMs, () => {
-      const attempt = this.#attempts.get(id);
+      const attempt = this.#cases.attempt(id);
       if (attempt === undefined || attempt.by !== from) return;
-      this.#attempts.delete(id);
+      this.#cases.removeAttempt(id, attempt);
       const { host, by, incarnation, subtree } = attempt;
       if (answer.result === 'adopted') this.#actions.push({ type: 'adopted', by, host, subtree });
-      const found = this.#case(host);
+      const found = this.#cases.get(host);
       if (this.#isGivenUp(attempt)) {
         if (answer.result === 'adopted') this.#actions.push({ type: 'expel', by, host, incarnation });
       } else if (found?.incarnation === incarnation) {
         const awaited = found.pending === id;
         const deadText = found.lostBy === undefined ? 'its agent has ended' : found.evidence;
-        if (awaited) found.pending = undefined;
+        if (awaited) this.#cases.settle(found);
         if (answer.result === 'adopted') this.#link(host, by, true);
         else if (answer.result === 'dead') this.#giveUp(found, 'failed', deadText);
         else if (answer.result === 'busy') this.#onBusy(found, answer.parent);
@@ -204,40 +162,29 @@ export class Mender {
     return this.#run(nowMs, () => undefined);
   }
 
-  /** Handles an input, then what is due. */
+  /** Handles an input, then what is due, and what comes of both. */
   #run(nowMs: number, handle: () => void): MendAction[] {
     this.#nowMs = nowMs;
     handle();
-    // A case that is opened here is visited as well.
-    for (const host of this.#cases.keys()) {
-      const found = this.#case(host);
-      if (found !== undefined) this.#advance(found);
+    for (let hosts = this.#cases.takeReady(nowMs); hosts.length > 0; hosts = this.#cases.takeReady(nowMs)) {
+      for (const host of hosts) {
+        const found = this.#cases.get(host);
+        if (found !== undefined) this.#advance(found);
+      }
     }
     const actions = this.#actions;
     this.#actions = [];
     return actions;
   }
 
-  /** The case of `host`, unless the host has been restarted or taken out meanwhile. */
-  #case(host: HostIndex): Case | undefined {
-    const found = this.#cases.get(host);
-    const { state, incarnation } = this.#table.get(host);
-    if (found === undefined) return undefined;
-    if (found.incarnation === incarnation && (state === 'suspect' || state === 'orphaned')) return found;
-    this.#cases.delete(host);
-    return undefined;
-  }
-
   /** `above`: the case of its parent. */
   #open(host: HostIndex, cause: HostIndex, evidence: string, above?: Case): void {
     const isBelowSilent = above?.silence !== undefined;
     const leastMs = this.#nowMs + this.#times.belowSilentMs;
-    this.#cases.set(host, {
-      host, incarnation: this.#table.get(host).incarnation, cause, evidence, report: undefined, lostBy: undefined,
-      isCut: false, sinceMs: this.#nowMs,
+    this.#cases.open({
+      host, cause, evidence, sinceMs: this.#nowMs,
       deadlineMs: isBelowSilent ? Math.max(above.deadlineMs, leastMs) : this.#nowMs + this.#times.caseMs,
       silence: isBelowSilent ? 'above' : undefined,
-      attempts: 0, unreached: 0, pending: undefined, pendingUntilMs: Infinity, dueMs: this.#nowMs,
     });
   }
 
@@ -249,7 +196,7 @@ export class Mender {
   #advance(found: Case): void {
     if (found.pending !== undefined && !this.#isTrying(found.pending)) {
       found.pending = undefined; // The agent that tries is lost itself; its answer may still come.
-      found.dueMs = this.#nowMs;
+      this.#cases.setDue(found, this.#nowMs);
       found.deadlineMs = Math.max(found.deadlineMs, this.#nowMs + this.#times.silentMs);
     }
     if (found.pending === undefined && this.#isStillLinked(found)) return this.#keepLink(found);
@@ -259,10 +206,10 @@ export class Mender {
       if (isOver) this.#giveUp(found, 'fenced', found.evidence);
       else this.#attempt(found);
     } else if (this.#nowMs >= found.pendingUntilMs) {
-      found.pending = undefined;
+      this.#cases.settle(found);
       this.#onUnanswered(found);
     } else {
-      found.dueMs = found.pendingUntilMs;
+      this.#cases.setDue(found, found.pendingUntilMs);
       this.#spread(found.host, found.cause, found);
     }
   }
@@ -274,7 +221,7 @@ export class Mender {
   }
 
   #isTrying(id: number): boolean {
-    const attempt = this.#attempts.get(id);
+    const attempt = this.#cases.attempt(id);
     return attempt !== undefined && (attempt.by === undefined || this.#table.isConnected(attempt.by));
   }
 
@@ -282,16 +229,14 @@ export class Mender {
     const { host, incarnation } = found;
     const above = this.#candidates(found);
     const by = above[found.unreached % above.length];
-    this.#attemptCount += 1;
-    const id = this.#attemptCount;
     const subtree = this.#table.hostsBelow(host);
-    this.#attempts.set(id, { by, host, incarnation, subtree });
+    const id = this.#cases.addAttempt({ by, host, incarnation, subtree });
     found.attempts += 1;
     found.pending = id;
     const answerMs = this.#times.answerMs(found.silence, above.length);
     found.pendingUntilMs = this.#nowMs + answerMs;
     const spreadMs = this.#times.spreadMs(found.lostBy !== undefined);
-    found.dueMs = Math.min(found.pendingUntilMs, this.#nowMs + spreadMs);
+    this.#cases.setDue(found, Math.min(found.pendingUntilMs, this.#nowMs + spreadMs));
     const waitMs = this.#times.reachMs(answerMs);
     this.#actions.push({ type: 'attempt', id, by, host, incarnation, subtree, waitMs });
   }
@@ -352,7 +297,7 @@ export class Mender {
   #retryLater(found: Case): void {
     const delayMs = this.#times.retryMs(found.attempts);
     const untilMs = this.#waitsForParent(found) ? Infinity : Math.max(this.#nowMs, found.deadlineMs);
-    found.dueMs = Math.min(this.#nowMs + delayMs, untilMs);
+    this.#cases.setDue(found, Math.min(this.#nowMs + delayMs, untilMs));
   }
 
   /** Nobody reported the loss of its link, and its parent is connected again. */
@@ -368,13 +313,13 @@ export class Mender {
   }
 
   #keepLink({ host }: Case): void {
-    this.#cases.delete(host);
+    this.#cases.close(host);
     this.#table.apply(host, 'link');
     this.#actions.push({ type: 'kept', host });
   }
 
   #link(host: HostIndex, by: ParentHost, isNew: boolean): void {
-    this.#cases.delete(host);
+    this.#cases.close(host);
     this.#table.apply(host, 'link', { parent: by });
     // Below an agent that is cut off, it is mended with that agent.
     if (this.#table.isConnected(host)) this.#actions.push({ type: 'mended', host, by, isNew });
@@ -382,18 +327,18 @@ export class Mender {
 
   #giveUp(found: Case, state: 'failed' | 'fenced', evidence: string, declared?: Declared): void {
     const { host, incarnation, cause, report } = found;
-    this.#cases.delete(host);
+    this.#cases.close(host);
     if (this.#table.get(host).isDraining) this.#table.apply(host, 'leave', { evidence: 'it was removed' });
     else this.#table.apply(host, state === 'failed' ? 'fail' : 'fence', { evidence });
     this.#actions.push({ type: 'lost', host, incarnation, state, evidence, cause, report, declared });
     this.#spread(host, cause, found);
     for (const child of this.#table.children(host)) {
-      const below = this.#case(child);
+      const below = this.#cases.get(child);
       if (below === undefined) continue;
       below.isCut = true;
-      below.dueMs = Math.min(below.dueMs, Math.max(this.#nowMs, below.deadlineMs));
+      this.#cases.setDue(below, Math.min(below.dueMs, Math.max(this.#nowMs, below.deadlineMs)));
     }
     // Nothing more is taken from it.
-    for (const [id, { by }] of this.#attempts) if (by === host) this.#attempts.delete(id);
+    this.#cases.removeAttemptsBy(host);
   }
 }

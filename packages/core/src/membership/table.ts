@@ -71,6 +71,8 @@ export class MembershipTable {
   readonly #children = new Map<ParentHost, Set<HostIndex>>();
   readonly #counts = new Map<MemberState, number>();
   #epoch = 0;
+  /** Called after each event of a host. */
+  onEvent: (host: HostIndex) => void = () => undefined;
 
   /** `tree`: the boot tree, with the controller at position 0 and a position for each host that there may be. */
   constructor(tree: BootPlaces, hosts: number) {
@@ -123,6 +125,7 @@ export class MembershipTable {
     this.#childSet(parent).add(host);
     this.#counts.set(before.state, this.count(before.state) - 1);
     this.#counts.set(state, this.count(state) + 1);
+    this.onEvent(host);
     return member;
   }
 
