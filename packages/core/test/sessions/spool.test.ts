@@ -1,5 +1,8 @@
-/** Files of a spool: each that is opened is closed, whoever read it when it was dropped. */
+/**
+ * The spool: how many events it keeps; of its files, each that is opened is closed, whoever read it when it was gone.
+ */
 
+import type { RankReport } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { RecordBatch } from '../../dist/sessions/contracts.js';
 import type { SpoolFile } from '../../dist/sessions/files.js';
@@ -42,6 +45,23 @@ function read(cursor: SpoolCursor, bytesMax: number): { numbers: number[]; misse
   const numbers = records.flatMap((record) => ('chunk' in record ? [record.sequence] : []));
   return { numbers, missed: [...missed.values()].reduce((sum, bytes) => sum + bytes, 0) };
 }
+
+suite('events of a spool', (test) => {
+  test('marks and suspicions are kept up to a bound, which is told once; what decides the outcome always is', () => {
+    const { spool } = play();
+    const wallMs = 5;
+    const mark = { type: 'mark', rank: 0, host: 0, name: 'm'.repeat(KIB * KIB), wallMs } as const;
+    const suspicion = { type: 'member', host: 0, name: 'h', incarnation: 1, wallMs, change: 'refuted' } as const;
+    const exited = { type: 'exited', report: { rank: 0 } as RankReport } as const;
+    const failure = { type: 'failure', error: { code: 'STCI_AGENT_LOST', message: 'm' } } as const;
+    for (let count = 0; count < 40; count += 1) spool.event(mark);
+    for (const event of [suspicion, exited, mark, failure, suspicion] as const) spool.event(event);
+    const types = spool.events.map(({ event }) => event.type);
+    assert.equal(types, [...Array.from({ length: 32 }, () => 'mark'), 'warning', 'exited', 'failure']);
+    const told = spool.events[32]?.event;
+    assert.match(told?.type === 'warning' ? told.text : '', 'further marks of its ranks, and suspicions of hosts');
+  });
+});
 
 suite('files of a spool', (test) => {
   test('what is missed is told again, until what came with it, or the next record, is acknowledged', () => {
