@@ -58,6 +58,7 @@ export class SessionConnection implements JobFollower {
   #credit = 0;
   #isReading = false;
   #isPumpDue = false;
+  #isFinishing = false;
   /** What input counts for that the tools have no room for yet. */
   #waitingInput = 0;
   #isClosed = false;
@@ -78,14 +79,10 @@ export class SessionConnection implements JobFollower {
     this.#desk = new ExperimentDesk({ node: this.#node, service, send: (name, body) => this.#send(name, body) });
   }
 
-  /** It has been sent all that there is. */
-  get isIdle(): boolean {
-    return this.#reader === undefined || (this.#reader.isAtEnd && !this.#isReading);
-  }
-
-  /** Sends what is queued and closes. */
-  close(): void {
-    this.#close();
+  /** Closes as soon as all that there is has been sent. */
+  finish(): void {
+    this.#isFinishing = true;
+    this.#closeIfSent();
   }
 
   /** What it has asked for does not come: the session ends with this error. */
@@ -219,7 +216,13 @@ export class SessionConnection implements JobFollower {
     this.#send('client.refused', { call, error: toErrorRecord(error) });
   }
 
+  #closeIfSent(): void {
+    const isSent = this.#reader === undefined || (this.#reader.isAtEnd && !this.#isReading);
+    if (this.#isFinishing && isSent) this.#close();
+  }
+
   #pump(): void {
+    this.#closeIfSent();
     const reader = this.#reader;
     if (reader === undefined || this.#isReading || this.#isClosed || this.#credit <= 0 || reader.isAtEnd) return;
     this.#isReading = true;
@@ -228,7 +231,7 @@ export class SessionConnection implements JobFollower {
       if (this.#isClosed) return;
       const wire = records.map(toWire);
       for (const record of wire) this.#credit -= costOf(record);
-      if (wire.length === 0 && missed.size === 0) return; // The next `onMore` goes on.
+      if (wire.length === 0 && missed.size === 0) return this.#closeIfSent(); // The next `onMore` goes on.
       this.#send('client.records', { records: wire, missed: [...missed] });
       this.#pump();
     });

@@ -10,11 +10,6 @@ import type { SessionKey } from './session-link.js';
 const PENDING_MAX = 64;
 /** How long, when the session ends, front-ends may take for what is left. */
 const DISCONNECT_MS = 10_000;
-/**
- * Interval at which it is looked whether they have it: at most 500 times, at the session's end only. A channel tells of
- * room in its queue, and not that it is empty.
- */
-const DISCONNECT_PERIOD_MS = 20;
 
 export interface SessionServerInit {
   readonly platform: Platform;
@@ -27,6 +22,7 @@ export class SessionServer {
   readonly #init: SessionServerInit;
   readonly #connections = new Set<SessionConnection>();
   #close: () => void = () => undefined;
+  #onDisconnected: () => void = () => undefined;
 
   constructor(init: SessionServerInit) {
     this.#init = init;
@@ -36,7 +32,10 @@ export class SessionServer {
   listen(done: (error: StciError | undefined, path: string) => void): void {
     const { network } = this.#init.platform;
     network.listenPrivate({ prefix: 'session', pendingMax: PENDING_MAX, selectEviction }, (channel) => {
-      const onClosed = (): void => void this.#connections.delete(connection);
+      const onClosed = (): void => {
+        this.#connections.delete(connection);
+        if (this.#connections.size === 0) this.#onDisconnected();
+      };
       const connection: SessionConnection = new SessionConnection({ ...this.#init, channel, onClosed });
       this.#connections.add(connection);
     }, (error, listener) => {
@@ -52,14 +51,15 @@ export class SessionServer {
 
   /** No more connect; those that do get what there is for them, unless they do not read. */
   disconnect(done: () => void): void {
-    const { clock } = this.#init.platform;
     this.#close();
-    const untilMs = clock.nowMs() + DISCONNECT_MS;
-    const check = (): void => {
-      for (const connection of this.#connections) if (connection.isIdle) connection.close();
-      if (this.#connections.size === 0 || clock.nowMs() >= untilMs) done();
-      else clock.after(DISCONNECT_PERIOD_MS, check);
+    if (this.#connections.size === 0) return done();
+    const end = (): void => {
+      this.#onDisconnected = () => undefined;
+      timer.cancel();
+      done();
     };
-    check();
+    const timer = this.#init.platform.clock.after(DISCONNECT_MS, end);
+    this.#onDisconnected = end;
+    for (const connection of this.#connections) connection.finish();
   }
 }
