@@ -187,7 +187,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   metrics: 'codec',
   job: '',
   launcher: 'codec topology job',
-  membership: 'launcher',
+  membership: 'event launcher',
   allocation: 'job',
   run: 'iof job',
   detector: '',
