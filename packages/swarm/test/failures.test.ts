@@ -4,6 +4,7 @@
  * npm run swarm -- --failures --seed N replays it. Each checker is seen to find what it is for.
  */
 
+import type { JobEvent } from '@stci/interface';
 import { assert, suite, swarmSeeds } from '@stci/testkit';
 import {
   CUT_REGRESSIONS, END_REGRESSIONS, FAILURE_REGRESSIONS, TOGETHER_REGRESSIONS, agreementProblems, checkFailures,
@@ -64,6 +65,12 @@ suite('failures', (test) => {
     const timed = WELL.run.plan;
     red(/^stabilization: all knew all deaths after/, () =>
       ({ plan: { ...timed, isTimed: true, settings: { ...timed.settings, 'detector.ring.timeout': '-1000ms' } } }));
+    red(/^repeats: host 0 was started 1 times; at most 0/, () => ({ plan: { ...timed, incarnationMax: 0 } }));
+    const linked: JobEvent = {
+      type: 'member', change: 'linked', name: 'n1', host: 0, incarnation: 1, wallMs: 0, parent: 'controller',
+    };
+    red(/^repeats: n1 was linked again 2 times; at most 1/, ({ events }) =>
+      ({ plan: { ...timed, linksMax: 1 }, events: [...events, linked, linked] }));
     const agree = { rounds: 1, pauseMs: 0, policy: 'continue' };
     red(/^agreement: the job whose ranks agree did not end/, () => ({ plan: { ...timed, agree } }));
     red(/^talk: the job whose ranks talk did not end/, () => ({ plan: { ...timed, talk: agree } }));

@@ -39,6 +39,7 @@ export const FAILURE_CHECKERS: Readonly<Record<string, Checker>> = {
   talk: checkTalked,
   end: checkEnd,
   stabilization: checkStabilization,
+  repeats: checkRepeats,
 };
 
 export function recordsOf({ events }: Pick<FailureRun, 'events'>): FailureRecord[] {
@@ -256,4 +257,17 @@ function checkEnd({ plan, brief, calmMs }: FailureRun, { atMs }: QuietState): st
   const what = endedMs === undefined ? 'has not ended' : 'ended';
   const isLate = endedMs === undefined || tookMs > mostMs;
   return isLate ? [`the brief job ${what} ${tookMs} ms after its last rank; at most ${mostMs} ms`] : [];
+}
+
+/** No agent is started, or linked again, more often than the plan says. */
+function checkRepeats({ plan, events }: FailureRun, { hosts }: QuietState): string[] {
+  const { incarnationMax = Infinity, linksMax = Infinity } = plan;
+  const linked = events.flatMap((event) => (event.type === 'member' && event.change === 'linked' ? [event.name] : []));
+  const linksOf = (name: string): number => linked.filter((each) => each === name).length;
+  return [
+    ...hosts.filter(({ incarnation }) => incarnation > incarnationMax)
+      .map(({ host, incarnation }) => `host ${host} was started ${incarnation} times; at most ${incarnationMax}`),
+    ...[...new Set(linked)].filter((name) => linksOf(name) > linksMax)
+      .map((name) => `${name} was linked again ${linksOf(name)} times; at most ${linksMax}`),
+  ];
 }

@@ -59,6 +59,10 @@ export interface FailurePlan {
   readonly isPatient: boolean;
   /** All must know of the crashes in time; see stabilization.ts. */
   readonly isTimed?: boolean;
+  /** No agent is started more often. */
+  readonly incarnationMax?: number;
+  /** None is linked again more often. */
+  readonly linksMax?: number;
 }
 
 export type LinkPlan = Pick<LinkParams, 'latencyMs' | 'jitterMs' | 'cutChance' | 'bytesPerMs' | 'timeoutMs'>;
