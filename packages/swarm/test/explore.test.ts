@@ -5,8 +5,9 @@
  */
 
 import { assert, suite, swarmSeeds, swarmTotal } from '@stci/testkit';
-import { REGRESSIONS, commitSeed, explore, parseArguments, runJob, type ExplorePlan } from '@stci/swarm';
+import { commitSeed, explore, parseArguments, type ExplorePlan } from '@stci/swarm';
 import { firstSeed, isFull } from './first-seed.js';
+import { kindOf, testRegressions } from './regressions.js';
 
 const SEEDS = swarmSeeds('jobs');
 
@@ -21,9 +22,7 @@ function run(args: readonly string[]): string[] {
 }
 
 suite('swarm', (test) => {
-  for (const [index, { found, options }] of REGRESSIONS.entries()) {
-    test(`regression ${index + 1}: ${found}`, () => assert.equal(runJob(options).problems, []));
-  }
+  testRegressions(test, kindOf('jobs'));
 
   const from = String(firstSeed());
   test(`${SEEDS} seeds from ${from}, this commit's`, () => void run(['--from', from, '--seeds', String(SEEDS)]),
@@ -58,6 +57,8 @@ suite('swarm', (test) => {
     const blind = ['--failures', '--plan', '{"settings":{"detector":"ring"}}'];
     assert.throws(() => parseArguments(blind), /--plan: settings\.detector has to name witness, .*, got 'ring'/);
     assert.throws(() => parseArguments(['--failures', '--plan', '{"settings":{}}']), /to name witness, .*, got ''/);
+    const misspelt = ['--plan', '{"faults":[{"kind":"crash-host","atMs":5,"pikc":0}]}'];
+    assert.throws(() => parseArguments(misspelt), /--plan: faults\[0\]\.pikc: unknown; known are kind, /);
     assert.throws(() => parseArguments(['--small']), /No kind of runs is chosen by --small/);
     assert.throws(() => parseArguments(['--shrink', '-1']), /--shrink takes a number above 0, got '-1'/);
     assert.throws(() => parseArguments(['--hosts', '1', '--systematic']), /at least 2 here, got 1/);

@@ -7,10 +7,10 @@
 import type { JobEvent } from '@stci/interface';
 import { assert, suite, swarmSeeds } from '@stci/testkit';
 import {
-  CUT_REGRESSIONS, END_REGRESSIONS, FAILURE_REGRESSIONS, TOGETHER_REGRESSIONS, agreementProblems, checkFailures,
-  explore, parseArguments, plainFailures, runFailures, type FailureRun,
+  agreementProblems, checkFailures, explore, parseArguments, plainFailures, runFailures, type FailureRun,
 } from '@stci/swarm';
 import { firstSeed } from './first-seed.js';
+import { kindOf, testRegressions } from './regressions.js';
 
 const WELL = runFailures(plainFailures({ hosts: 4, faults: [{ kind: 'kill', host: 3, atMs: 500 }] }));
 
@@ -25,16 +25,7 @@ function red(pattern: RegExp, change: (run: FailureRun) => Partial<FailureRun>):
 }
 
 suite('failures', (test) => {
-  const regressions = [...FAILURE_REGRESSIONS, ...END_REGRESSIONS, ...CUT_REGRESSIONS, ...TOGETHER_REGRESSIONS];
-  for (const [index, { found, plan, incarnationMax = Infinity, linksMax = Infinity }] of regressions.entries()) {
-    test(`regression ${index + 1}: ${found}`, () => {
-      const { run, problems } = runFailures(plan);
-      const often = run.quiet?.hosts.filter(({ incarnation }) => incarnation > incarnationMax);
-      const linked = run.events.flatMap((one) => (one.type === 'member' && one.change === 'linked' ? [one.name] : []));
-      const again = linked.filter((name) => linked.filter((each) => each === name).length > linksMax);
-      assert.equal([problems, often, again], [[], [], []]);
-    }, { timeoutMs: 30_000 });
-  }
+  testRegressions(test, kindOf('sessions with failures'));
 
   const from = firstSeed();
   const sizes = [

@@ -5,10 +5,9 @@
  */
 
 import { assert, suite, swarmSeeds } from '@stci/testkit';
-import {
-  SESSION_REGRESSIONS, explore, parseArguments, plainSession, runSession, type SessionOptions,
-} from '@stci/swarm';
+import { explore, parseArguments, plainSession, runSession, type SessionOptions } from '@stci/swarm';
 import { firstSeed, share } from './first-seed.js';
+import { kindOf, testRegressions } from './regressions.js';
 
 const SEEDS = swarmSeeds('sessions with front-ends');
 /** Messages and acknowledgements more than without it that one kill costs for each host. */
@@ -17,9 +16,7 @@ const MESSAGES_MAX = 5;
 const kill = (atMs: number, pick: number): SessionOptions['kills'][number] => ({ atMs, what: 'agent', pick });
 
 suite('sessions', (test) => {
-  for (const { found, options } of SESSION_REGRESSIONS) {
-    test(found, () => assert.equal(runSession(options).problems, []), { timeoutMs: 30_000 });
-  }
+  testRegressions(test, kindOf('sessions'));
 
   const from = firstSeed();
   test(`${SEEDS} seeds from ${from}, this commit's`, () => {

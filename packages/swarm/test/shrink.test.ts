@@ -7,9 +7,8 @@
 
 import { assert, suite } from '@stci/testkit';
 import {
-  KINDS, PLAIN, REGRESSIONS, blame, classOf, decode, different, encode, explore, literal, parseArguments,
-  plainFailures, runFailures, runJob, shrink, type FailurePlan, type Kind, type ShrinkInit, type Shrunk,
-  type SwarmOptions,
+  KINDS, blame, classOf, decode, encode, explore, layout, parseArguments, plainFailures, readRegressions, runFailures,
+  runJob, shrink, type FailurePlan, type Kind, type Regression, type ShrinkInit, type Shrunk, type SwarmOptions,
 } from '@stci/swarm';
 
 interface Made {
@@ -33,14 +32,6 @@ function shrunk(shows: (plan: Made) => boolean, more: Partial<ShrinkInit<Made>> 
 
 type Jobs = Kind<SwarmOptions>;
 const [JOBS, , , SMALL] = KINDS as unknown as readonly [Jobs, Kind, Kind, Kind<FailurePlan>];
-
-/** What the regression that a finding prints stands for. */
-async function pasted<Found>(text: string): Promise<Found> {
-  const module = `export default (PLAIN) => [${text}][0]`;
-  const { default: make } = await import(`data:text/javascript,${encodeURIComponent(module)}`) as
-    { readonly default: (plain: SwarmOptions) => Found };
-  return make(PLAIN);
-}
 
 suite('shrink', (test) => {
   test('only what the finding needs is left: settings, elements of lists, and of these the simplest values', () => {
@@ -74,16 +65,14 @@ suite('shrink', (test) => {
     assert.equal([bounded.tries, bounded.isSmallest], [10, false]);
   });
 
-  test('a plan as text: no value is lost, in JSON or as a literal', async () => {
-    const value = { a: [1.5, Infinity, -Infinity], 'b c': "it's\\", d: { e: [] }, f: true };
-    assert.equal(decode(encode(value)), value);
-    assert.is(literal(value), "{ a: [1.5, Infinity, -Infinity], 'b c': 'it\\'s\\\\', d: { e: [] }, f: true }");
-    assert.is(literal({ a: 'x'.repeat(100), b: [1] }), `{\n      a: '${'x'.repeat(100)}',\n      b: [1],\n    }`);
-    for (const { options } of REGRESSIONS) {
-      const text = JOBS.literal(different(options, JOBS.plain));
-      const back = await pasted<{ readonly options: SwarmOptions }>(`{ ${text} }`);
-      assert.equal(encode(back.options), encode(options));
-    }
+  test('a plan as text: no value is lost, and as much is in a line as fits', () => {
+    const value = { a: [1.5, Infinity, -Infinity], 'b c': 'it\\', d: { e: [] }, f: true };
+    assert.equal([decode(encode(value)), decode(layout(value))], [value, value]);
+    const line = String.raw`{ "a": [1.5, "Infinity", "-Infinity"], "b c": "it\\", "d": { "e": [] }, "f": true }`;
+    assert.is(layout(value), line);
+    const x = 'x'.repeat(100);
+    assert.is(layout({ a: 1, b: x, c: { d: [2, x, 3] }, e: 4, f: [] }),
+      `{\n  "a": 1,\n  "b": "${x}",\n  "c": {\n    "d": [\n      2, "${x}", 3\n    ]\n  },\n  "e": 4, "f": []\n}`);
   });
 
   test('problems are of one class if they differ by numbers only', () => {
@@ -130,7 +119,7 @@ suite('swarm, with a planted bug', (test) => {
   const isBad = ({ hosts, faults }: SwarmOptions): boolean =>
     hosts >= 3 && faults.some(({ kind }) => kind !== 'cut');
 
-  test('it goes on past red seeds; of their class it tells the smallest plan, to be pasted and replayed', async () => {
+  test('it goes on past red seeds; of their class it tells the smallest plan, to be pasted and replayed', () => {
     const kind = planted(isBad);
     const { lines, failed } = explored(kind, ['--from', '1', '--seeds', '25', '--shrink', '120']);
     const red = Array.from({ length: 25 }, (_, index) => index + 1)
@@ -139,13 +128,12 @@ suite('swarm, with a planted bug', (test) => {
     assert.equal(failed, red);
     const text = lines.join('\n');
     assert.is(text.match(/smallest plan/g)?.length, 1, text);
-    const literalText = /\n( {2}\{\n {4}found:[^]*?\n {2}\},)\n/.exec(text)?.[1] ?? '';
-    const { found, options } =
-      await pasted<{ readonly found: string; readonly options: SwarmOptions }>(literalText);
+    const entry = /\n( {2}\{\n {4}"found":[^]*?\n {2}\})\n/.exec(text)?.[1] ?? '';
+    const [{ found, plan }] = readRegressions(JOBS, `[${entry}]`) as [Regression<SwarmOptions>];
     assert.match(found, /^processes: .*stray/);
-    const { hosts, faults: { length }, apps, settings } = options;
+    const { hosts, faults: { length }, apps, settings } = plan;
     assert.equal([hosts, length, apps, settings], [3, 1, [], JOBS.plain.settings]);
-    assert.ok(!runJob(options).problems.join().includes('stray'), 'without the bug it is well');
+    assert.ok(!runJob(plan).problems.join().includes('stray'), 'without the bug it is well');
     const json = /--plan '(.*)' --trace/.exec(text)?.[1] ?? '';
     const replayed = explored(kind, ['--plan', json]);
     assert.equal(replayed.failed, [1]);

@@ -3,7 +3,7 @@
 import { StciError } from '@stci/interface';
 import type { Wishes } from '../scenarios/options.js';
 import { KINDS, type Kind } from './kind.js';
-import { decode } from './literal.js';
+import { decode } from './plan-text.js';
 import type { Thinning } from './systematic.js';
 
 export interface ExplorePlan {
@@ -92,7 +92,7 @@ export function parseArguments(args: readonly string[]): ExplorePlan {
   const seeds = numbers.get('--seeds') ?? (minutes === Infinity ? SEEDS_DEFAULT : Infinity);
   const kinds = kindsOf(flags);
   for (const kind of plan === undefined ? [] : kinds) {
-    const refusal = kind.refuse?.({ ...kind.plain, ...plan });
+    const refusal = kind.refuse({ ...kind.plain, ...plan });
     if (refusal !== undefined) throw usageError(`--plan: ${refusal}`);
   }
   return {

@@ -1,7 +1,8 @@
 /** What a run that fails shows. Findings of the same class are one to begin with: it is told once, with its seeds. */
 
 import type { Kind, SeededPlan } from './kind.js';
-import { different, encode, literal } from './literal.js';
+import { different, encode } from './plan-text.js';
+import { regressionText } from './regressions.js';
 import { shrink, type Shrunk } from './shrink.js';
 
 export interface ExploreIo {
@@ -45,11 +46,6 @@ export function shrinkFinding(
   });
 }
 
-/** A regression to be pasted. */
-export function regressionText(kind: Kind, plan: SeededPlan, name: string): string {
-  return `  {\n    found: ${literal(name)},\n    ${kind.literal(different(plan, kind.plain))}\n  },`;
-}
-
 /** The command that runs this plan again. */
 export function planCommand(kind: Kind, plan: SeededPlan): string {
   const json = encode(different(plan, kind.plain)).replaceAll("'", String.raw`'\''`);
@@ -63,7 +59,7 @@ export function printSmallest(shrinkMs: number, kind: Kind, plan: SeededPlan, na
   const shrunk = shrinkFinding(kind, plan, name, { boundMs: shrinkMs, nowMs });
   const seconds = ((nowMs() - startMs) / 1000).toFixed(0);
   const how = shrunk.isSmallest ? 'nothing simpler shows it' : 'the time was over; --shrink S gives more';
-  print(`  smallest plan, ${shrunk.tries} tries in ${seconds} s (${how}):`);
-  print(regressionText(kind, shrunk.plan, name));
+  print(`  smallest plan, ${shrunk.tries} tries in ${seconds} s (${how}), for regressions/${kind.regressions}:`);
+  print(regressionText(kind, { found: name, plan: shrunk.plan }));
   print(`  replay: ${planCommand(kind, shrunk.plan)}`);
 }

@@ -1,17 +1,16 @@
 /** Kinds of runs that are explored: what a seed draws, how it is run, and which simpler plans there are. */
 
 import type { World } from '@stci/platform-sim';
-import { plainFailures } from '../regressions/regressions-failures.js';
-import { plainSession } from '../regressions/regressions-sessions.js';
 import { drawFailures, latencySetting, type FailureSize } from '../runs/draw-failures.js';
 import { runFailures } from '../runs/run-failures.js';
 import { runJob, type RunOutcome } from '../runs/run-job.js';
 import { runSession } from '../runs/run-session.js';
 import { placesOf, type FailureFault, type FailurePlan, type Place } from '../scenarios/failure-plan.js';
 import { drawOptions, type SwarmOptions, type Wishes } from '../scenarios/options.js';
-import { PLAIN } from '../scenarios/plain.js';
+import { PLAIN, plainFailures, plainSession } from '../scenarios/plain.js';
 import { drawSession, type SessionOptions } from '../scenarios/session-plan.js';
-import { literal } from './literal.js';
+import { layout } from './plan-text.js';
+import { FAILURE_SHAPE, JOB_SHAPE, SESSION_SHAPE } from './shapes.js';
 
 export interface KindHooks {
   readonly onTrace?: ((line: string) => void) | undefined;
@@ -34,6 +33,8 @@ export interface Kind<Plan extends SeededPlan = SeededPlan> {
   readonly name: string;
   /** Options of the command by which it is chosen. */
   readonly flags: string;
+  /** The file of its regressions. */
+  readonly regressions: string;
   /** The simplest plan; others are told by what is different in them. */
   readonly plain: Plan;
   draw(seed: number, wishes: Wishes): Plan;
@@ -43,14 +44,13 @@ export interface Kind<Plan extends SeededPlan = SeededPlan> {
   /** The plan, with what follows from its other values; undefined: none like it is drawn. */
   fit(plan: Plan): Plan | undefined;
   /** Why a plan that a user gives cannot be run. */
-  refuse?(plan: Plan): string | undefined;
-  /** As the regressions of this kind have it, from the values that are not plain. */
-  literal(different: Partial<Plan>): string;
+  refuse(plan: Plan): string | undefined;
 }
 
 const JOBS: Kind<SwarmOptions> = {
   name: 'jobs',
   flags: '',
+  regressions: 'jobs.json',
   plain: { ...PLAIN, settings: { launcherproc: 'local' } },
   draw: (seed, wishes) => drawOptions(seed, wishes),
   run: (plan, hooks = {}) => {
@@ -71,22 +71,21 @@ const JOBS: Kind<SwarmOptions> = {
     const badHosts = plan.badHosts.filter(({ host }) => host < hosts);
     return { ...plan, badHosts, slots: Math.max(1, Math.ceil(ranks / hosts)) };
   },
-  literal: ({ settings = JOBS.plain.settings, ...rest }) =>
-    `options: { ...PLAIN,${literal({ ...rest, settings }).slice(1)},`,
+  refuse: (plan) => JOB_SHAPE(plan, ''),
 };
 
 function failures(size: FailureSize): Kind<FailurePlan> {
   return {
     name: size === 'any' ? 'sessions with failures' : 'small sessions with failures',
     flags: size === 'any' ? '--failures' : '--failures --small',
+    regressions: 'failures.json',
     plain: plainFailures({ hosts: 2, faults: [], settings: { 'detector.latency': '20ms' } }),
     draw: (seed) => drawFailures(seed, size),
     run: (plan, hooks = {}) => {
       const { run: { traceHash }, problems } = runFailures(plan, hooks);
-      return { problems, traceHash, summary: () => [`plan ${literal(plan)}`, `trace ${traceHash}`] };
+      return { problems, traceHash, summary: () => [`plan ${layout(plan)}`, `trace ${traceHash}`] };
     },
-    refuse: ({ settings: { detector = '' } }) => (String(detector).split(',').includes('witness') ? undefined
-      : `settings.detector has to name witness, which sees who is told: 'ring,witness', got '${String(detector)}'`),
+    refuse: (plan) => FAILURE_SHAPE(plan, '') ?? refuseDetector(plan),
     fewer: fewerFailing,
     fit: (plan) => {
       const { hosts, isTimed, settings, link } = plan;
@@ -96,18 +95,18 @@ function failures(size: FailureSize): Kind<FailurePlan> {
       if (isTimed === true) return settings['detector.ring.timeout'] === undefined ? undefined : plan;
       return { ...plan, settings: { ...settings, 'detector.latency': latencySetting(hosts, settings, link) } };
     },
-    literal: ({ hosts = 2, faults = [], ...rest }) => `plan: plainFailures(${literal({ hosts, faults, ...rest })}),`,
   };
 }
 
 const SESSIONS: Kind<SessionOptions> = {
   name: 'sessions',
   flags: '--sessions',
+  regressions: 'sessions.json',
   plain: plainSession({ program: 'true', args: [], count: 1 }),
   draw: (seed) => drawSession(seed),
   run: (plan, hooks = {}) => {
     const { problems, world: { traceHash } } = runSession(plan, hooks);
-    return { problems, traceHash, summary: () => [`options ${literal(plan)}`, `trace ${traceHash}`] };
+    return { problems, traceHash, summary: () => [`options ${layout(plan)}`, `trace ${traceHash}`] };
   },
   *fewer(plan) {
     yield* fewerHosts(plan, 2);
@@ -129,11 +128,15 @@ const SESSIONS: Kind<SessionOptions> = {
     const isThere = frontEnds.every(({ job }) => job < jobs.length);
     return hosts >= 2 && isSubmitted && isThere && jobs.every(({ app }) => app.count >= 1) ? plan : undefined;
   },
-  literal: ({ jobs = SESSIONS.plain.jobs, ...rest }) =>
-    `options: { ...plainSession(${literal(jobs[0]?.app)}),${literal({ jobs, ...rest }).slice(1)},`,
+  refuse: (plan) => SESSION_SHAPE(plan, ''),
 };
 
 export const KINDS: readonly Kind[] = [JOBS, SESSIONS, failures('any'), failures('small')];
+
+function refuseDetector({ settings: { detector = '' } }: FailurePlan): string | undefined {
+  if (detector.split(',').includes('witness')) return undefined;
+  return `settings.detector has to name witness, which sees who is told: 'ring,witness', got '${detector}'`;
+}
 
 /** A half, then one less. */
 function* fewerHosts<Plan extends { readonly hosts: number }>(plan: Plan, least: number): Iterable<Plan> {
@@ -166,7 +169,7 @@ function jobSummary({ run, traceHash }: RunOutcome): string[] {
   const { report } = run.record;
   const { options, world, faults } = run;
   return [
-    `options ${literal(options)}`,
+    `options ${layout(options)}`,
     ...faults.map(({ plan, timeMs, target }) => `fault at ${timeMs.toFixed(3)} ms: ${plan.kind} ${target}`),
     `exit code ${report?.exitCode ?? 'none'}${report?.cause === undefined ? '' : `: ${report.cause.message}`}`,
     `${world.scheduler.fired} events in ${world.nowMs.toFixed(1)} ms of virtual time, trace ${traceHash}`,

@@ -5,7 +5,6 @@
 
 import { assert } from '@stci/interface';
 import type { EventOwner, World } from '@stci/platform-sim';
-import { plainFailures } from '../regressions/regressions-failures.js';
 import { runFailures } from '../runs/run-failures.js';
 import { runJob } from '../runs/run-job.js';
 import type { FailurePlan } from '../scenarios/failure-plan.js';
@@ -13,7 +12,7 @@ import { isAgent } from '../scenarios/faults.js';
 import { plannedParents } from '../scenarios/launcher-random.js';
 import { afterEvents } from '../scenarios/moments.js';
 import type { SwarmOptions } from '../scenarios/options.js';
-import { PLAIN } from '../scenarios/plain.js';
+import { PLAIN, plainFailures } from '../scenarios/plain.js';
 import { KINDS, type Kind, type SeededPlan } from './kind.js';
 
 export const FAULT_KINDS = ['kill', 'freeze 0.5', 'freeze 2', 'cut'] as const;

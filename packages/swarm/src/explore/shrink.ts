@@ -3,7 +3,7 @@
  * those of the plain plan, lists lose halves, quarters, single elements, numbers become smaller and rounder.
  */
 
-import { encode } from './literal.js';
+import { encode } from './plan-text.js';
 
 export interface ShrinkInit<Plan> {
   readonly plan: Plan;

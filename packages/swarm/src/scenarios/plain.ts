@@ -1,11 +1,9 @@
-/** Base options of regressions and of tests of the checkers: an empty job, to which each adds its own. */
+/** Base plans of regressions and of tests of the checkers, to which each adds its own. */
 
+import type { FailurePlan } from './failure-plan.js';
 import type { SwarmOptions } from './options.js';
-
-export interface Regression {
-  readonly found: string;
-  readonly options: SwarmOptions;
-}
+import type { AppPlan } from './programs.js';
+import type { FrontEndPlan, SessionOptions } from './session-plan.js';
 
 /** An empty job on one host, undisturbed. */
 export const PLAIN: SwarmOptions = {
@@ -29,3 +27,29 @@ export const PLAIN: SwarmOptions = {
   pipeBytes: 65_536,
   clockSkewMs: 0,
 };
+
+const SUBMIT: FrontEndPlan = { kind: 'submit', job: 0, atMs: 0, all: false, releaseMs: 0, leave: undefined };
+
+/** One job on some hosts, undisturbed: a front-end submits it, one looks at it, one waits for its end. */
+export function plainSession(app: AppPlan, over: Partial<SessionOptions> = {}): SessionOptions {
+  return {
+    seed: 1,
+    hosts: 4,
+    settings: { launcherproc: 'remote', 'launcher.tree.arity': '2', 'bootcom.lease': '2s' },
+    jobs: [{ app, stdinBytes: 0 }],
+    frontEnds: [SUBMIT, { ...SUBMIT, kind: 'attach', atMs: 2000 }, { ...SUBMIT, kind: 'wait', atMs: 10 }],
+    kills: [],
+    spoolBytes: 256 * 1024,
+    diskBytes: Infinity,
+    ...over,
+  };
+}
+
+/** A session on some hosts. */
+export function plainFailures(plan: Pick<FailurePlan, 'hosts' | 'faults'> & Partial<FailurePlan>): FailurePlan {
+  const { settings, link = PLAIN.link, ...more } = plan;
+  return {
+    seed: 1, edges: [], isPatient: true, ...more,
+    settings: { detector: 'witness', 'launcher.tree.arity': '2', 'bootcom.lease': '2000ms', ...settings }, link,
+  };
+}

@@ -36,7 +36,7 @@ export interface FrontEndPlan {
   readonly all: boolean;
   /** How long it takes to show a chunk, ms. */
   readonly releaseMs: number;
-  readonly leave: LeavePlan | undefined;
+  readonly leave?: LeavePlan | undefined;
 }
 
 /** `agent`: a root agent; `link`: the login that carries one. `pick` chooses among those that there are. */
