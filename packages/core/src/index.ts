@@ -14,7 +14,7 @@ export { foldRanks, mapJson, planJson, renderMap, renderPlan } from './launcher/
 export { hostWaitMs, startMsMax } from './launcher/start-pace.js';
 export { bootcomComponents } from './bootcom/kinds.js';
 export { createFrontEnd, ResidentSession, type FrontEndInit } from './controller/local-session.js';
-export type { HostOutcome, HostsChanged, RemoveOptions } from './hosts/host-changes.js';
+export type { HostOutcome, HostsChanged, RemoveOptions } from './hosts/elastic-hosts.js';
 export type { JobFrontEnd } from './jobs/front-end.js';
 export { createComposition, platformFacts, selectedDetectors } from './assembly/compose.js';
 export { detectorPromises, promiseText, type NamedPromise } from './detector/promises.js';

@@ -31,7 +31,7 @@ import type { SessionFailure } from '../messages/failure-shapes.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { TreeOverlay } from '../overlay/tree-overlay.js';
-import { rootHands } from '../tools/fault-hands.js';
+import { rootActions } from '../tools/fault-actions.js';
 import { SessionAgents } from '../tools/session-agents.js';
 import { answerSurveys } from './link-survey.js';
 
@@ -107,7 +107,7 @@ export class RootAgent {
       cutOff: (reason) => deps.cutOff(reason),
       parentGone: () => deps.parentGone(),
     });
-    this.#faults = openFaultSite(node, deps.scope, () => rootHands({
+    this.#faults = openFaultSite(node, deps.scope, () => rootActions({
       node, ownsProcess: deps.ownsProcess, sessions: this.#sessions, killSelf: () => deps.killSelf(),
     }));
     node.messages.on('agent.clock', () => readClock(node));

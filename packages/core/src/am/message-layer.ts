@@ -18,8 +18,8 @@ import {
   checkBody, checkLength, checkSender, messageId, messageName, type MessageBody, type MessageName,
 } from '../messages/messages.js';
 import type { AgentTest } from './delivery.js';
+import { DispatchQueue, type Received, type ReceivedFrame } from './dispatch-queue.js';
 import { Reassembly, cut } from './fragments.js';
-import { Inbox, type Received, type ReceivedFrame } from './inbox.js';
 import { PendingRequests, bounded, decodeBody, encodeBody, type RequestDone, type RequestOptions } from './requests.js';
 import type { Router } from './router.js';
 import { SUBTREE, Transport, type MessageLimits } from './transport.js';
@@ -78,7 +78,7 @@ export class MessageLayer {
   readonly #requests: PendingRequests;
   readonly #reassembly: Reassembly;
   readonly #transport: Transport;
-  readonly inbox: Inbox;
+  readonly received: DispatchQueue;
   readonly waits = new Waits();
   #guard: PeerGuard | undefined;
   #sequence = 0;
@@ -100,8 +100,8 @@ export class MessageLayer {
       },
       onFault: (error) => init.onFault(error),
     });
-    this.inbox = new Inbox();
-    init.domain.observe('received', () => this.#dispatch(this.inbox.take()));
+    this.received = new DispatchQueue();
+    init.domain.observe('received', () => this.#dispatch(this.received.take()));
   }
 
   get keptBytes(): Transport['keptBytes'] {
@@ -269,7 +269,7 @@ export class MessageLayer {
       const whole = this.#reassembly.take(frame);
       if (whole === undefined) return;
       const { source, job } = whole.header;
-      const waiting = this.inbox.waitingOf(source, job, link);
+      const waiting = this.received.waitingOf(source, job, link);
       if (waiting < (this.#init.waitingMax ?? Infinity)) return this.#enqueue({ ...whole, from: link });
       throw new StciError('STCI_MESSAGE_INVALID', `Expected at most ${waiting} waiting messages, got more`);
     } catch (fault) {
@@ -280,12 +280,12 @@ export class MessageLayer {
 
   /** Messages that came before may say whose stream it is, such as another map of the job. */
   #onStreamFrame(frame: Frame, from: Link): void {
-    if (this.inbox.isBusy(from, frameSource(frame), frameJob(frame))) this.#enqueue({ frame, from });
+    if (this.received.isBusy(from, frameSource(frame), frameJob(frame))) this.#enqueue({ frame, from });
     else this.#init.onStreamFrame(frame, from);
   }
 
   #enqueue(received: Received | ReceivedFrame): void {
-    this.inbox.push(received);
+    this.received.push(received);
     this.#init.domain.trigger('received', received);
   }
 

@@ -9,7 +9,7 @@ import { StciError, assert, type Clock, type ErrorRecord, type HostIndex, type T
 import type { Bootstrap } from '../hosts/bootstrap.js';
 import { foldSorted } from '../job/hostset.js';
 import type { ControllerJob } from '../jobs/controller-job.js';
-import { ALLOCATION_GRACE_MS, END_REPORT_MS } from '../jobs/job-end.js';
+import { ALLOCATION_GRACE_MS, END_REPORT_MS } from '../jobs/job-termination.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
 
 /** How long other hosts, or the batch system's words, are awaited after the first SIGTERM; then the loss of hosts. */

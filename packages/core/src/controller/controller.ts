@@ -15,8 +15,8 @@ import { checkFailureParts } from '../failure/failure-watch.js';
 import { isGoneFrom, isOnHost } from '../hosts/agents-of-host.js';
 import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
 import { Bootstrap } from '../hosts/bootstrap.js';
+import { ElasticHosts, type HostsChanged, type RemoveOptions } from '../hosts/elastic-hosts.js';
 import { Expulsion } from '../hosts/expulsion.js';
-import { HostChanges, type HostsChanged, type RemoveOptions } from '../hosts/host-changes.js';
 import { hostStatus, type HostStatus } from '../hosts/host-status.js';
 import { sessionTree, type SessionTree } from '../hosts/session-tree.js';
 import { TreeMender } from '../hosts/tree-mender.js';
@@ -48,7 +48,7 @@ export class Controller implements JobSession {
   #bootstrap: Bootstrap | undefined;
   /** Once all wanted hosts are up or left out. */
   #mender: TreeMender | undefined;
-  #changes: HostChanges | undefined;
+  #changes: ElasticHosts | undefined;
   /** Why the launch of the session's agents was aborted. */
   #aborted: readonly BootstrapFailure[] | undefined;
   readonly #jobs = new Map<JobId, ControllerJob>();
@@ -180,17 +180,17 @@ export class Controller implements JobSession {
     return this.#bootstrap?.recovery.spares.map(({ name }) => name) ?? [];
   }
 
-  /** As HostChanges.add. */
+  /** As ElasticHosts.add. */
   addHosts(specs: readonly HostSpec[], done: HostsChanged): void {
     this.#hostChanges.add(specs, done);
   }
 
-  /** As HostChanges.remove. */
+  /** As ElasticHosts.remove. */
   removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void {
     this.#hostChanges.remove(names, options, done);
   }
 
-  get #hostChanges(): HostChanges {
+  get #hostChanges(): ElasticHosts {
     if (this.#changes !== undefined) return this.#changes;
     const isStarting = this.#mender === undefined;
     const text = isStarting ? 'The hosts of the session are being started. Try again.' : 'Its agents have ended.';
@@ -277,7 +277,7 @@ export class Controller implements JobSession {
       },
       onKept: () => this.placeSoon(),
     });
-    this.#changes = new HostChanges({
+    this.#changes = new ElasticHosts({
       node: this.node,
       bootstrap,
       jobs: () => this.#jobs.values(),

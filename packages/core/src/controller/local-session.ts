@@ -14,14 +14,14 @@ import type { AgentScope, Composition } from '../assembly/composition.js';
 import { AgentLauncher } from '../boot/agent-launcher.js';
 import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
 import type { GatheredMetrics } from '../failure/gather-metrics.js';
-import type { HostsChanged, RemoveOptions } from '../hosts/host-changes.js';
+import type { HostsChanged, RemoveOptions } from '../hosts/elastic-hosts.js';
 import type { HostStatus } from '../hosts/host-status.js';
 import type { SessionFaults } from '../injection/fault-contracts.js';
 import { FaultControl } from '../injection/fault-control.js';
 import { FrontEndAgent, type JobFrontEnd } from '../jobs/front-end.js';
 import type { TopologyReport } from '../messages/topology-report.js';
 import { AgentNode } from '../node/node.js';
-import { controllerHands } from '../tools/fault-hands.js';
+import { controllerActions } from '../tools/fault-actions.js';
 import type { SessionObserver } from './controller-contracts.js';
 import { Controller } from './controller.js';
 
@@ -124,7 +124,7 @@ class LocalSession {
     const agentLauncher = new AgentLauncher({ node, scope, startRole: roleFactory(composition) });
     this.controller = new Controller({ node, scope, agentLauncher, snapshot, observer });
     this.surveys = new LinkSurveys(node, this.controller.failures.metrics, () => this.controller.hosts());
-    this.faults = new FaultControl({ node, scope, hands: () => controllerHands(node), session: this.controller });
+    this.faults = new FaultControl({ node, scope, actions: () => controllerActions(node), session: this.controller });
     this.controller.onGone = (gone) => this.faults.onGone(gone);
   }
 

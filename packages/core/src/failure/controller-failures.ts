@@ -24,7 +24,7 @@ import type { AgentOfJob } from '../node/request-all.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { addressAt, runsOf } from '../overlay/members.js';
 import { recoveryText } from '../run/recovery-text.js';
-import { Beliefs } from './beliefs.js';
+import { DisputedDeaths } from './disputed-deaths.js';
 import { FailureLog } from './failure-log.js';
 import { bindFailureWatch, openFailureWatch, openMetrics, startFailureWatch } from './failure-watch.js';
 import { gatherMetrics, type GatheredMetrics } from './gather-metrics.js';
@@ -55,7 +55,7 @@ export class ControllerFailures implements JobFailures {
   readonly #init: ControllerFailuresInit;
   readonly metrics: MetricStore;
   readonly #log: FailureLog;
-  readonly #beliefs: Beliefs;
+  readonly #disputed: DisputedDeaths;
   readonly #losses: LossNotices;
   readonly #probes: HostProbes;
   readonly #refutedMs = new Map<HostIndex, number>();
@@ -78,7 +78,7 @@ export class ControllerFailures implements JobFailures {
     this.#losses = new LossNotices(() => this.#wallMs);
     this.#probes = new HostProbes({ node, table: () => this.table, hasOverlay: () => overlay.topology !== undefined });
     const { messages, platform: { clock } } = init.node;
-    this.#beliefs = new Beliefs({
+    this.#disputed = new DisputedDeaths({
       clock,
       isOpen: (member) => this.#watch !== undefined && member.position > 0
         && bootHost(member.position) < this.table.size && !this.#isDead(member)
@@ -90,7 +90,7 @@ export class ControllerFailures implements JobFailures {
     });
     messages.on('failure.seen', ({ seen, members }, { source }) => {
       for (const [key, wallMs] of seen) this.#log.records.seen(key, source, wallMs);
-      this.#beliefs.add(source, members);
+      this.#disputed.add(source, members);
     });
     bindFailureWatch(init.node, () => this.#watch);
     messages.on('failure.interest', () => this.#startWatch());
@@ -120,7 +120,7 @@ export class ControllerFailures implements JobFailures {
     this.#isStopped = true;
     this.#probes.stop();
     this.#watch?.stop();
-    this.#beliefs.stop();
+    this.#disputed.stop();
     this.#log.stop();
   }
 
@@ -249,7 +249,7 @@ export class ControllerFailures implements JobFailures {
     if (reporter.position !== 0 && this.#isDead(reporter)) return this.#refute(member);
     const address = addressAt(reporter.position);
     const refutedMs = this.#refutedMs.get(subject.host) ?? -Infinity;
-    if (this.#init.node.platform.clock.nowMs() < refutedMs + REFUTED_MS) return this.#beliefs.add(address, [member]);
+    if (this.#init.node.platform.clock.nowMs() < refutedMs + REFUTED_MS) return this.#disputed.add(address, [member]);
     this.#record(notice);
     const by = addressName(address);
     this.#init.emit({ ...this.#changed(member), change: 'suspected', detector, reporter: by, evidence });

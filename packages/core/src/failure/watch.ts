@@ -21,9 +21,9 @@ import { countAction } from '../metrics/actions.js';
 import type { Metrics } from '../metrics/contracts.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { EarlyMessages } from './early-messages.js';
-import { NoticeBoard } from './notice-board.js';
+import { FailureTable } from './failure-table.js';
+import { WARM_UP_MS, WARM_UP_PAYLOAD, isWarmUp, warmUpNotices } from './notice-warm-up.js';
 import { checkReporter, memberName, memberOf } from './notice.js';
-import { REHEARSAL_MS, REHEARSAL_PAYLOAD, isRehearsal, rehearse } from './rehearsal.js';
 
 type Early = MessageBody<'detector.message'> | MessageBody<'notifier.message'>;
 
@@ -68,7 +68,7 @@ export type Finding = Omit<FailureNotice, 'reporter' | 'number'>;
 type Report = Extract<DetectorAction, { readonly type: 'report' }>;
 
 export class FailureWatch {
-  readonly board = new NoticeBoard();
+  readonly board = new FailureTable();
   readonly #init: FailureWatchInit;
   readonly #events: FailureWatchEvents;
   readonly #detectors: MachineDriver<DetectorEvent, DetectorAction>;
@@ -82,7 +82,7 @@ export class FailureWatch {
   readonly #early = new EarlyMessages();
   #number = 0;
   #phase: 'waiting' | 'watching' | 'stopped' = 'waiting';
-  #rehearsal: Timer | undefined;
+  #warmUpTimer: Timer | undefined;
 
   constructor(init: FailureWatchInit, events: FailureWatchEvents) {
     this.#init = init;
@@ -121,7 +121,7 @@ export class FailureWatch {
       onClosed: (peer, reason, text) => this.#onLink({ type: 'link', peer, state: 'closed', reason, text }),
     };
     overlay.whenOpen(() => this.#detectors.on({ type: 'start' }));
-    if (overlay.self.position === 0) this.#rehearsal = clock.after(REHEARSAL_MS, () => this.#rehearse());
+    if (overlay.self.position === 0) this.#warmUpTimer = clock.after(WARM_UP_MS, () => this.#warmUp());
   }
 
   believesDead(position: Position): boolean {
@@ -131,7 +131,7 @@ export class FailureWatch {
   /** The session ends: whoever goes now is no failure. */
   stop(): void {
     this.#phase = 'stopped';
-    this.#rehearsal?.cancel();
+    this.#warmUpTimer?.cancel();
     this.#detectors.stop();
     this.#notifiers.stop();
   }
@@ -281,7 +281,7 @@ export class FailureWatch {
 
   #onDelivered(notifier: string, source: MemberId, payload: Uint8Array): void {
     if (this.#phase === 'stopped') return;
-    if (isRehearsal(source, payload)) return rehearse();
+    if (isWarmUp(source, payload)) return warmUpNotices();
     let notice: FailureNotice;
     try {
       notice = failureNotice(decode(payload), 'notice');
@@ -295,8 +295,8 @@ export class FailureWatch {
   }
 
   /** After a failure there is nothing left to compile. */
-  #rehearse(): void {
-    if (this.board.size === 0) this.#notifiers.on({ type: 'broadcast', payload: REHEARSAL_PAYLOAD });
+  #warmUp(): void {
+    if (this.board.size === 0) this.#notifiers.on({ type: 'broadcast', payload: WARM_UP_PAYLOAD });
   }
 
   /** Of one that is not known, not any more, or was reported wrongly before, the controller's verdict counts alone. */

@@ -20,7 +20,7 @@ import {
 } from '@stci/interface';
 import { BootSubtree } from '../boot/boot-subtree.js';
 import type { ChildFailure } from '../boot/child.js';
-import { StartedTogether } from '../boot/started-together.js';
+import { GroupStart } from '../boot/group-start.js';
 import { failureBy } from '../job/exit-rule.js';
 import { foldSorted } from '../job/hostset.js';
 import { encodeParams } from '../launcher/boot-details.js';
@@ -46,7 +46,7 @@ export class Bootstrap {
   readonly #sockets: (string | undefined)[] = [];
   readonly #networks: (string | undefined)[] = [];
   readonly recovery: HostRecovery;
-  readonly together: StartedTogether;
+  readonly together: GroupStart;
   readonly #failureCounts = new FailureCounts();
   readonly #failures: BootstrapFailure[] = [];
   #abortReason: string | undefined;
@@ -78,7 +78,7 @@ export class Bootstrap {
       },
     );
     const levels = tree.treeOf(hosts).height;
-    this.together = new StartedTogether({ node, agentLauncher, hosts: init.hosts, levels }, {
+    this.together = new GroupStart({ node, agentLauncher, hosts: init.hosts, levels }, {
       onExited: (host) => events.onExited(host),
       onEnding: (error) => events.onEnding(error),
     });

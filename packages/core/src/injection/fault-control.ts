@@ -17,9 +17,9 @@ import type { AgentNode } from '../node/node.js';
 import { measureClocks } from './clock-offsets.js';
 import type { ExperimentOwner, SessionFaults } from './fault-contracts.js';
 import { FaultOrders, SESSION_PARTS_MAX, openOrder, type OpenOrder, type OrderPart } from './fault-orders.js';
-import { FaultPlaces, type SessionPlaces } from './fault-places.js';
 import { FaultReports } from './fault-reports.js';
-import { FaultSite, SITE_UNDO_MS, type FaultHands, type PartReport } from './fault-site.js';
+import { FaultSite, SITE_UNDO_MS, type FaultActions, type PartReport } from './fault-site.js';
+import { FaultTargets, type SessionPlaces } from './fault-targets.js';
 
 /** Injections in force at the same time. */
 const ORDERS_MAX = 1024;
@@ -36,7 +36,7 @@ export interface FaultControlInit {
   readonly node: AgentNode;
   readonly scope: Pick<AgentScope, 'fault'>;
   /** Of the controller itself. */
-  readonly hands: () => FaultHands;
+  readonly actions: () => FaultActions;
   readonly session: SessionPlaces & { hostName(host: HostIndex): string };
 }
 
@@ -68,7 +68,7 @@ export class FaultControl implements SessionFaults {
   #site: FaultSite | undefined;
   readonly #orders = new FaultOrders();
   readonly #reports: FaultReports;
-  readonly #places: FaultPlaces;
+  readonly #places: FaultTargets;
   readonly #waiting = new Set<Waiting>();
   /** Whoever asks while they are measured gets the same answer. */
   #onClocks: ((clocks: readonly ClockOffset[]) => void)[] = [];
@@ -79,7 +79,7 @@ export class FaultControl implements SessionFaults {
     this.#init = init;
     const { node, session } = init;
     this.#reports = new FaultReports(node.platform.clock, () => this.#experiment?.owner);
-    this.#places = new FaultPlaces(session, node.platform.env.network);
+    this.#places = new FaultTargets(session, node.platform.env.network);
     node.messages.on('fault.report', (report, from) => this.#onReport(report, from));
   }
 
@@ -229,9 +229,9 @@ export class FaultControl implements SessionFaults {
   }
 
   #ownSite(): FaultSite {
-    const { node, scope, hands } = this.#init;
+    const { node, scope, actions } = this.#init;
     return this.#site ??= new FaultSite({
-      node, scope, hands: hands(), isCutOff: () => false,
+      node, scope, actions: actions(), isCutOff: () => false,
       report: (report) => this.#onReport(report, { source: CONTROLLER, job: 0 }),
     });
   }

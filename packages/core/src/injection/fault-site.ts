@@ -1,7 +1,7 @@
 /**
  * Fault site (STCI paper, IV-B: of a session agent, its target manager): carries out the parts of injections at this
- * agent. The kind's machine says what is done, the hands of the agent's role do it. A fault is undone when its duration
- * is over, when the controller says so, and when the agent stops, without anybody's help.
+ * agent. The kind's machine says what is done, the actions of the agent's role do it. A fault is undone when its
+ * duration is over, when the controller says so, and when the agent stops, without anybody's help.
  */
 
 import {
@@ -22,12 +22,12 @@ export const SITE_UNDO_MS = 5000;
 type ActionOf<Type extends FaultAction['type']> = Extract<FaultAction, { readonly type: Type }>;
 
 /** Carries out an action and says when it is done, or why it cannot be. */
-type Hand<Type extends FaultAction['type']> =
+type Perform<Type extends FaultAction['type']> =
   (action: ActionOf<Type>, order: FaultOrder, done: (problem?: string) => void) => void;
 
 /** What an agent can do by its role; the rest it refuses. */
-export type FaultHands = {
-  readonly [Type in 'signal' | 'exit' | 'kill' | 'pause' | 'impair' | 'restore' | 'close']?: Hand<Type>;
+export type FaultActions = {
+  readonly [Type in 'signal' | 'exit' | 'kill' | 'pause' | 'impair' | 'restore' | 'close']?: Perform<Type>;
 } & {
   /** The injection is over: what its machine has left is undone. */
   readonly release?: (order: FaultOrder) => void;
@@ -38,7 +38,7 @@ export type PartReport = MessageBody<'fault.report'>;
 export interface FaultSiteInit {
   readonly node: AgentNode;
   readonly scope: Pick<AgentScope, 'fault'>;
-  readonly hands: FaultHands;
+  readonly actions: FaultActions;
   /** To the controller. */
   report(report: PartReport): void;
   /** The controller cannot be told now. */
@@ -170,10 +170,11 @@ export class FaultSite {
     if (action.type === 'spawn') return this.#processes.spawn(key, action, done);
     if (action.type === 'run') return this.#processes.run(action, done);
     if (action.type === 'end') return this.#processes.end(key, action.key, done);
-    const { hands } = this.#init;
-    const hand = Object.hasOwn(hands, action.type) ? hands[action.type] as Hand<typeof action.type> : undefined;
-    if (hand === undefined) return done(`${this.#init.node.name} cannot do this: ${action.type}`);
-    hand(action as never, order, done);
+    const { actions } = this.#init;
+    const known = Object.hasOwn(actions, action.type);
+    const perform = known ? actions[action.type] as Perform<typeof action.type> : undefined;
+    if (perform === undefined) return done(`${this.#init.node.name} cannot do this: ${action.type}`);
+    perform(action as never, order, done);
   }
 
   #onInjected(part: Part, text: string): void {
@@ -238,7 +239,7 @@ export class FaultSite {
     if (!this.#parts.delete(part.key)) return;
     this.#driver.remove(part.key);
     this.#processes.endAll(part.key);
-    this.#init.hands.release?.(part.order);
+    this.#init.actions.release?.(part.order);
     this.#send({ number: part.number, id: part.order.id, over: true });
   }
 
@@ -260,13 +261,13 @@ export class FaultSite {
  * messages' handlers.
  */
 export function openFaultSite(
-  node: AgentNode, scope: Pick<AgentScope, 'fault'>, hands: () => FaultHands,
+  node: AgentNode, scope: Pick<AgentScope, 'fault'>, actions: () => FaultActions,
 ): Pick<FaultSite, 'stop'> {
   let site: FaultSite | undefined;
   let stopped: string | undefined;
   const open = (): FaultSite => {
     const opened = new FaultSite({
-      node, scope, hands: hands(),
+      node, scope, actions: actions(),
       report: (report) => node.messages.send(CONTROLLER, 'fault.report', report),
       isCutOff: () => node.router.parentLink === undefined,
     });

@@ -22,7 +22,6 @@ import type { AgentNode } from '../node/node.js';
 import type { AgentOfJob } from '../node/request-all.js';
 import { openPrograms, type JobPrograms } from '../programs/job-programs.js';
 import { JobDeadlines } from './job-deadlines.js';
-import { ALLOCATION_GRACE_MS, JobEnd } from './job-end.js';
 import {
   jobTimeoutError, launchFailure, launchTimeoutError, survivorsFailure, unansweredHostError, undrainedText,
 } from './job-failures.js';
@@ -31,6 +30,7 @@ import { jobLaunch, ledgerIn } from './job-launch.js';
 import { JobOwner } from './job-owner.js';
 import { JobRecovery, type RestartingEnd } from './job-recovery.js';
 import type { ControllerJobInit, JobSession } from './job-session.js';
+import { ALLOCATION_GRACE_MS, JobTermination } from './job-termination.js';
 
 export type JobPhase = 'launching' | 'running' | 'ending' | 'over';
 
@@ -51,7 +51,7 @@ export class ControllerJob {
   readonly #hosts = new JobHosts();
   /** What has been sent down: there are session agents to send to. */
   #launch: Launch | undefined;
-  readonly #end: JobEnd;
+  readonly #end: JobTermination;
   readonly #deadlines: JobDeadlines;
   /** The user wants the job killed, or --timeout is long over: output is not awaited. */
   #forced = false;
@@ -76,7 +76,7 @@ export class ControllerJob {
       },
     });
     const isComplete = (): boolean => this.#ledger.complete;
-    this.#end = new JobEnd({ node: this.#node, job, graceMs, isComplete, onOverdue: () => this.#giveUp() });
+    this.#end = new JobTermination({ node: this.#node, job, graceMs, isComplete, onOverdue: () => this.#giveUp() });
     this.recovery = new JobRecovery({
       errorManager: session.scope.errorManager(this.#params), session, job, graceMs, params: this.#params,
       ledger: () => this.#ledger,
@@ -260,7 +260,7 @@ export class ControllerJob {
     const isReason = hasWords || this.#phase !== 'ending';
     if (isReason && this.#ledger.explain(found)) this.emit({ type: 'failure', error: found.error });
     this.#endJob(false, error.message);
-    this.#end.hurry(ALLOCATION_GRACE_MS);
+    this.#end.shortenGrace(ALLOCATION_GRACE_MS);
   }
 
   emit(event: JobEvent): void {

@@ -38,8 +38,8 @@ import { LinkGuard } from '../node/peer-guard.js';
 import type { StreamEndpoint } from '../streams/stream-endpoint.js';
 import { creditBytes } from './job-launch.js';
 import { outputCheck } from './output-check.js';
-import { OutputOrder } from './output-order.js';
 import { ReportBuilder } from './report-builder.js';
+import { StreamEndTracker } from './stream-end-tracker.js';
 
 /** Deadline of the controller's reply to a submission. */
 const SUBMIT_MS = 30_000;
@@ -65,7 +65,7 @@ export class FrontEndAgent implements JobFrontEnd {
   readonly #node: AgentNode;
   readonly #self: Address;
   readonly #events: FrontEndEvents;
-  readonly #output: OutputOrder;
+  readonly #output: StreamEndTracker;
   readonly #params: Params;
   #stream: StreamEndpoint | undefined;
   #spec: JobSpec | undefined;
@@ -91,7 +91,7 @@ export class FrontEndAgent implements JobFrontEnd {
     this.#session = session;
     this.#self = self;
     this.#events = events;
-    this.#output = new OutputOrder((...output) => events.onOutput(...output));
+    this.#output = new StreamEndTracker((...output) => events.onOutput(...output));
     this.#node = session.makeNode(self);
     this.#params = this.#node.params;
     this.#node.messages.on('job.unread', ({ host }) => this.#onUnread(host));

@@ -1,7 +1,7 @@
 /** Deadlines of one job: of its launch, of the whole job, and of output that nobody reads when that is over. */
 
 import type { Clock, JobSpec, Timer } from '@stci/interface';
-import { END_REPORT_MS } from './job-end.js';
+import { END_REPORT_MS } from './job-termination.js';
 
 /** How long, after a forced end, hosts whose ranks have ended may take to drain. */
 const DRAIN_MS = 3000;

@@ -14,7 +14,7 @@ import type { Ledger, RankEnd } from '../job/ledger.js';
 import type { Launch } from '../messages/messages.js';
 import type { JobHosts } from './job-hosts.js';
 import type { JobSession } from './job-session.js';
-import { RankMoves } from './rank-moves.js';
+import { RankRelocation } from './rank-relocation.js';
 
 /** Hosts on which a rank is to start before it counts as lost with them. */
 const PLACES_MAX = 4;
@@ -56,7 +56,7 @@ export type RestartingEnd = RankEnd & { readonly afterMs: number; readonly moves
 
 export class JobRecovery {
   readonly #init: JobRecoveryInit;
-  #moves: RankMoves | undefined;
+  #relocation: RankRelocation | undefined;
   /** On how many hosts ranks were to start that lost the first before. */
   readonly #places = new Map<Rank, number>();
 
@@ -75,7 +75,7 @@ export class JobRecovery {
 
   /** Ranks of the host that have no outcome, but those that wait to be started elsewhere. */
   ranksAt(host: HostIndex): readonly Rank[] {
-    return this.#init.ledger().openRanks(host).filter((rank) => this.#moves?.isWaiting(rank) !== true);
+    return this.#init.ledger().openRanks(host).filter((rank) => this.#relocation?.isWaiting(rank) !== true);
   }
 
   /** Whether the ranks of a lost agent are started again. */
@@ -120,8 +120,8 @@ export class JobRecovery {
     this.#movesOf(this.#init.ledger()).add(ranks, found, afterMs);
   }
 
-  #movesOf(ledger: Ledger): RankMoves {
-    return (this.#moves ??= this.#makeMoves(ledger));
+  #movesOf(ledger: Ledger): RankRelocation {
+    return (this.#relocation ??= this.#makeRelocation(ledger));
   }
 
   /**
@@ -194,48 +194,48 @@ export class JobRecovery {
 
   /** Number of the launch that the session agent there has been given. */
   launchOf(host: HostIndex): number {
-    return this.#moves?.launchOf(host) ?? 1;
+    return this.#relocation?.launchOf(host) ?? 1;
   }
 
   /** Slots there that the job has: of ranks without an outcome, and kept ones. */
   slotsOn(host: HostIndex): number {
     if (host >= this.#init.ledger().map.hosts.length) return 0;
     const open = this.#init.ledger().openRanks(host);
-    if (this.#moves === undefined) return open.length;
-    return open.filter((rank) => this.#moves?.isKept(rank) === false).length + this.#moves.keptOn(host);
+    if (this.#relocation === undefined) return open.length;
+    return open.filter((rank) => this.#relocation?.isKept(rank) === false).length + this.#relocation.keptOn(host);
   }
 
   /** A rank waits for a slot. */
   get lacksRoom(): boolean {
-    return this.#moves?.lacksRoom === true;
+    return this.#relocation?.lacksRoom === true;
   }
 
   /** Hosts or slots came, or are not awaited any more. */
   place(): void {
-    this.#moves?.place();
+    this.#relocation?.place();
   }
 
   /** The job ends: nothing is started again. */
   giveUp(): void {
-    const ranks = this.#moves?.giveUp();
+    const ranks = this.#relocation?.giveUp();
     if (ranks !== undefined) this.#giveUpRanks(ranks);
   }
 
   /** The session ends: nobody waits for those any more. */
   close(): void {
-    this.#moves?.giveUp();
+    this.#relocation?.giveUp();
   }
 
   /** The launches by which session agents were started on the hosts that `isMeant` accepts. */
   launches(first: Launch, isMeant: (host: HostIndex) => boolean): Launch[] {
-    const again = (this.#moves?.launches ?? []).filter(({ hosts }) => hosts.some(([host]) => isMeant(host)));
-    const isFirst = (host: HostIndex): boolean => isMeant(host) && this.#moves?.startedAgain(host) !== true;
+    const again = (this.#relocation?.launches ?? []).filter(({ hosts }) => hosts.some(([host]) => isMeant(host)));
+    const isFirst = (host: HostIndex): boolean => isMeant(host) && this.#relocation?.startedAgain(host) !== true;
     return [{ ...first, hosts: first.hosts.filter(([host]) => isFirst(host)) }, ...again];
   }
 
   /** Whether a session agent that has drained had got all that it was sent. */
   hasAll(host: HostIndex, restarts: number): boolean {
-    return this.#moves === undefined || this.#moves.sentTo(host) === restarts;
+    return this.#relocation === undefined || this.#relocation.sentTo(host) === restarts;
   }
 
   #tell(found: Failure, text: string, attempt = this.#attemptOf(found)): void {
@@ -260,9 +260,9 @@ export class JobRecovery {
     });
   }
 
-  #makeMoves(ledger: Ledger): RankMoves {
+  #makeRelocation(ledger: Ledger): RankRelocation {
     const { session, job, hosts } = this.#init;
-    return new RankMoves({
+    return new RankRelocation({
       session, job, ledger,
       launchNow: () => this.#init.launchNow(),
       hasFirstAgent: (host) => this.#init.hasFirstAgent(host),

@@ -18,7 +18,7 @@ import {
   type StreamSpec,
 } from '@stci/interface';
 import { OUTPUT_KEPT_MAX } from '../am/delivery.js';
-import type { Received, ReceivedFrame } from '../am/inbox.js';
+import type { Received, ReceivedFrame } from '../am/dispatch-queue.js';
 import { MessageLayer } from '../am/message-layer.js';
 import { BOUNCED } from '../am/requests.js';
 import { Router } from '../am/router.js';
@@ -243,7 +243,7 @@ export class AgentNode {
   onFrame(link: Link, frame: Frame): void {
     this.messages.onFrame(link, frame);
     if (link.role === 'child' && (this.router.parentLink?.queuedBytes ?? 0) > this.#queueMark) this.#block(true);
-    if (this.#paused.has(link) || this.messages.inbox.waiting(link) <= this.#share) return;
+    if (this.#paused.has(link) || this.messages.received.waiting(link) <= this.#share) return;
     this.#paused.add(link);
     this.#setReading(link);
   }
@@ -291,7 +291,7 @@ export class AgentNode {
 
   #resumeLinks(): void {
     for (const link of this.#paused) {
-      if (this.messages.inbox.waiting(link) > this.#share / 2) continue;
+      if (this.messages.received.waiting(link) > this.#share / 2) continue;
       this.#paused.delete(link);
       this.#setReading(link);
     }

@@ -94,7 +94,7 @@ export class LinkGuard implements PeerGuard {
     if (source === from.peer || isFromAbove) this.#close(from, `it sent malformed data: ${error.message}`);
     else if (this.#mayRefuse(from) && !this.#refused.has(key)) {
       this.#refused.add(key);
-      this.#node.messages.inbox.drop(source, job);
+      this.#node.messages.received.drop(source, job);
       this.#report?.(source, error, job);
     }
   }

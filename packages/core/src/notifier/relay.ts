@@ -7,7 +7,7 @@
 import { NOTIFIER_PAYLOAD_MAX, assert } from '@stci/interface';
 import type { MemberId, Notifier, NotifierAction, NotifierEvent, NotifierInit, Position } from '@stci/interface';
 import { decodeBroadcast, encodeBroadcast, type Broadcast } from './broadcast.js';
-import { Seen } from './seen.js';
+import { DuplicateFilter } from './duplicate-filter.js';
 
 /** A broadcast as one of its relays, or its source, sees it. */
 export interface Route {
@@ -61,7 +61,7 @@ export function createRelay(init: NotifierInit, rule: RelayRule): Notifier {
 class Relay implements Notifier {
   readonly #self: MemberId;
   readonly #rule: RelayRule;
-  readonly #seen = new Seen();
+  readonly #seen = new DuplicateFilter();
   /** Incarnation by position. */
   readonly #alive = new Map<Position, number>();
   /** The positions between them, where nobody is: dead, or never taken. */

@@ -13,8 +13,8 @@ import { ownBytes } from '../iof/bytes.js';
 import type { MessageBody } from '../messages/messages.js';
 import { SHORT_BYTES_MAX, type MailLimits } from './program-credit.js';
 import { chargeOf, isOwnTag, type MailMessage, type Receive } from './program-mailbox.js';
-import type { ProgramNews } from './program-news.js';
 import type { Program } from './program.js';
+import type { RankStatusView } from './rank-status-view.js';
 
 export interface InboxAnswer {
   readonly calls?: readonly number[];
@@ -24,7 +24,7 @@ export interface InboxAnswer {
 
 export interface InboxInit {
   readonly limits: MailLimits;
-  readonly news: ProgramNews;
+  readonly news: RankStatusView;
   readonly programs: ReadonlyMap<Rank, Program>;
   after(ms: number, call: () => void): Timer;
   /** To the agent of a host. */

@@ -12,16 +12,16 @@ import type { AgentNode } from '../node/node.js';
 import { BATCHES_MAX, mailLimits, type MailLimits } from './program-credit.js';
 import { ProgramInbox, type InboxAnswer } from './program-inbox.js';
 import { chargeOf } from './program-mailbox.js';
-import type { ProgramNews, RankProblem } from './program-news.js';
 import { ProgramOutbox, type Outgoing } from './program-outbox.js';
 import type { Program } from './program.js';
+import type { RankStatusView, RankProblem } from './rank-status-view.js';
 
 export interface ProgramMailInit {
   readonly node: AgentNode;
   readonly host: HostIndex;
   readonly hosts: number;
   readonly size: number;
-  readonly news: ProgramNews;
+  readonly news: RankStatusView;
   readonly programs: ReadonlyMap<Rank, Program>;
   /** Collectives that this agent knows the decisions of. */
   decided(): number;

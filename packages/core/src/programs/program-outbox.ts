@@ -7,7 +7,7 @@
 import type { Form, HostIndex, Rank } from '@stci/interface';
 import { BATCHES_MAX, SHORT_BYTES_MAX, type MailLimits } from './program-credit.js';
 import { chargeOf, isOwnTag } from './program-mailbox.js';
-import type { RankProblem } from './program-news.js';
+import type { RankProblem } from './rank-status-view.js';
 
 export interface Send {
   readonly from: Rank;

@@ -12,15 +12,15 @@ import {
 import { selectEviction } from '../bootcom/eviction.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
+import { CollectiveCalls } from './collective-calls.js';
 import { MarkBudget } from './mark-budget.js';
 import { ProgramConnection } from './program-connection.js';
 import { ProgramMail } from './program-mail.js';
-import { ProgramNews } from './program-news.js';
 import { ProgramQueries } from './program-queries.js';
 import { BYTE_COST_US, POSITION_COST_US, ProgramTurns, REQUEST_COST_US } from './program-turns.js';
-import { ProgramVotes } from './program-votes.js';
 import { waitsOf } from './program-waits.js';
 import { Program, type UntoldKeys } from './program.js';
+import { RankStatusView } from './rank-status-view.js';
 
 const TOKEN_BYTES = 16;
 
@@ -45,8 +45,8 @@ export class ProgramPort {
   readonly #connections = new Set<ProgramConnection>();
   /** Of these, those that have not said which rank they are. */
   readonly #strangers = new Set<ProgramConnection>();
-  readonly #news: ProgramNews;
-  readonly #votes: ProgramVotes;
+  readonly #news: RankStatusView;
+  readonly #votes: CollectiveCalls;
   readonly #mail: ProgramMail;
   readonly #queries: ProgramQueries;
   readonly #turns: ProgramTurns;
@@ -58,12 +58,12 @@ export class ProgramPort {
   constructor(init: ProgramPortInit) {
     this.#init = init;
     const { node, host, size, hosts, topologyOf } = init;
-    const news = new ProgramNews(size);
+    const news = new RankStatusView(size);
     const programs = this.#programs;
     this.#news = news;
     this.#queries = new ProgramQueries({ news, topologyOf });
     this.#turns = new ProgramTurns(node.platform.clock);
-    this.#votes = new ProgramVotes({ node, host, size, programs, onPairs: (pairs) => this.#queries.onPairs(pairs) });
+    this.#votes = new CollectiveCalls({ node, host, size, programs, onPairs: (pairs) => this.#queries.onPairs(pairs) });
     this.#mail = new ProgramMail({
       node, host, hosts, size, news, programs, decided: () => this.#votes.decided, open: () => this.#open(node),
     });

@@ -4,9 +4,9 @@ import {
   FORMS, StciError, type Form, type ProgramRequest, type SpanningTree, type Topology,
 } from '@stci/interface';
 import type { MessageBody } from '../messages/messages.js';
-import type { ProgramNews } from './program-news.js';
 import { PROGRAM_TOPOLOGY_SIZE_MAX } from './program-turns.js';
 import type { Program } from './program.js';
+import type { RankStatusView } from './rank-status-view.js';
 
 /** Topologies that are kept, if they have not more positions together than the largest one may. */
 const TOPOLOGIES_MAX = 16;
@@ -15,7 +15,7 @@ const TOPOLOGIES_MAX = 16;
 const EARLY_MAX = 64;
 
 export interface ProgramQueriesInit {
-  readonly news: ProgramNews;
+  readonly news: RankStatusView;
   /** As users write it. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
   topologyOf(text: string, size: number): Topology;
 }

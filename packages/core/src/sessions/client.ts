@@ -9,7 +9,7 @@ import {
   type Platform, type StdinTo,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
-import type { HostOutcome } from '../hosts/host-changes.js';
+import type { HostOutcome } from '../hosts/elastic-hosts.js';
 import { sourceRank, sourceStream } from '../iof/source.js';
 import { ReportBuilder } from '../jobs/report-builder.js';
 import type { MessageBody, MessageName } from '../messages/messages.js';
@@ -19,7 +19,7 @@ import {
 import type { AgentNode } from '../node/node.js';
 import { ExperimentCalls } from './experiment-calls.js';
 import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
-import { UnshownRecords } from './unshown-records.js';
+import { UnackedRecords } from './unacked-records.js';
 
 /** Credit of this front-end: records that it has not yet dealt with. */
 export const CREDIT_BYTES = 1 << 20;
@@ -225,7 +225,7 @@ class SessionFrontEnd implements FrontEnd {
   readonly #report = new ReportBuilder();
   #isEnded = false;
   #isStopping = false;
-  readonly #unshown = new UnshownRecords();
+  readonly #unshown = new UnackedRecords();
   /** Dealt with, and not yet returned as credit. */
   #done = 0;
   /** Input under way. */

@@ -6,13 +6,13 @@
 import {
   CONTROLLER, FRONT_END, StciError, addressKind, toErrorRecord, type Channel, type Params, type Platform,
 } from '@stci/interface';
-import type { HostsChanged } from '../hosts/host-changes.js';
+import type { HostsChanged } from '../hosts/elastic-hosts.js';
 import type { MessageBody, MessageName } from '../messages/messages.js';
 import { ALL_CALLS, costOf, inputCost, toWire } from '../messages/records.js';
 import { AgentNode } from '../node/node.js';
 import { CREDIT_BYTES, INPUT_BYTES } from './client.js';
 import type { JobFollower, RecordReader, SessionJob, SessionService } from './contracts.js';
-import { ExperimentDesk } from './experiment-desk.js';
+import { ExperimentEndpoint, type ExperimentEndpointInit } from './experiment-endpoint.js';
 import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
 
 /** Records of one message, which is longer than they count for where they are no ASCII. */
@@ -54,7 +54,7 @@ export class SessionConnection implements JobFollower {
   readonly #calls = {
     submit: new Set<OpenCall>(), wait: new Set<OpenCall>(), change: new Set<OpenCall>(), metrics: new Set<OpenCall>(),
   };
-  readonly #desk: ExperimentDesk;
+  readonly #experiment: ExperimentEndpoint;
   #credit = 0;
   #isReading = false;
   #isPumpDue = false;
@@ -76,7 +76,8 @@ export class SessionConnection implements JobFollower {
     this.#listen();
     this.#listenForCalls();
     const { service } = init;
-    this.#desk = new ExperimentDesk({ node: this.#node, service, send: (name, body) => this.#send(name, body) });
+    const send: ExperimentEndpointInit['send'] = (name, body) => this.#send(name, body);
+    this.#experiment = new ExperimentEndpoint({ node: this.#node, service, send });
   }
 
   /** Closes as soon as all that there is has been sent. */
@@ -258,7 +259,7 @@ export class SessionConnection implements JobFollower {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const open of Object.values(this.#calls)) for (const { cancel } of open) cancel();
-    this.#desk.close();
+    this.#experiment.close();
     this.#reader?.close();
     this.#node.close();
     this.#init.onClosed();

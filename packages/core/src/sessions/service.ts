@@ -5,7 +5,7 @@ import {
   type SignalName,
 } from '@stci/interface';
 import type { GatheredMetrics } from '../failure/gather-metrics.js';
-import type { HostsChanged, RemoveOptions } from '../hosts/host-changes.js';
+import type { HostsChanged, RemoveOptions } from '../hosts/elastic-hosts.js';
 import type { HostStatus } from '../hosts/host-status.js';
 import type { SessionFaults } from '../injection/fault-contracts.js';
 import type { JobFrontEnd } from '../jobs/front-end.js';

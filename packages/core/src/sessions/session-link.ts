@@ -75,7 +75,7 @@ export function sessionLink({ node, channel, role, admit, onUp, onClosed }: Sess
 
 /** Calls `done` behind the messages that came over a link: a last acknowledgement, or a job's end. */
 function afterMessages(node: AgentNode, link: Link, done: () => void): void {
-  // The inbox serves its senders in turn, this agent being one of them.
-  const again = (): void => (node.messages.inbox.waiting(link) > 0 ? afterMessages(node, link, done) : done());
+  // The dispatch queue serves senders in turn, this agent being one of them.
+  const again = (): void => (node.messages.received.waiting(link) > 0 ? afterMessages(node, link, done) : done());
   node.messages.request(node.identity.self, 'agent.echo', {}, again);
 }

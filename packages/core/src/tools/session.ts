@@ -21,8 +21,8 @@ import type { Launch, MessageBody } from '../messages/messages.js';
 import type { MetricStore } from '../metrics/store.js';
 import type { AgentNode } from '../node/node.js';
 import { ProgramPort } from '../programs/program-port.js';
-import { AttemptOutput } from './attempt-output.js';
-import { toolHands } from './fault-hands.js';
+import { toolActions } from './fault-actions.js';
+import { OutputAcrossRestarts } from './output-across-restarts.js';
 import { OutputPump } from './output-pump.js';
 import { OutputQueue } from './output-queue.js';
 import { StdinFeed } from './stdin-feed.js';
@@ -66,7 +66,7 @@ export class SessionAgent {
   readonly #unstarted: Tool[] = [];
   #restarts: ToolRestarts | undefined;
   #output: OutputQueue | undefined;
-  readonly #attempts = new AttemptOutput((...output) => this.#send(...output));
+  readonly #attempts = new OutputAcrossRestarts((...output) => this.#send(...output));
   #pump: OutputPump | undefined;
   #feed: StdinFeed | undefined;
   #programs: ProgramPort | undefined;
@@ -103,7 +103,7 @@ export class SessionAgent {
       afterNews: (call) => this.#watch.afterNews(call),
     });
     this.#faults = openFaultSite(deps.node, deps.scope, () =>
-      toolHands(deps, (rank) => this.#running(rank), () => this.#programs));
+      toolActions(deps, (rank) => this.#running(rank), () => this.#programs));
     const { messages } = deps.node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     messages.on('agent.metrics', () => this.#metrics.rows());

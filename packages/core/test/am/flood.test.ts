@@ -1,7 +1,7 @@
 /** Floods of messages, and which other messages they may delay. */
 
 import { assert, suite } from '@stci/testkit';
-import { Inbox, type Received } from '../../dist/am/inbox.js';
+import { DispatchQueue, type Received } from '../../dist/am/dispatch-queue.js';
 import type { Link } from '../../dist/bootcom/link.js';
 import { LAYER, type FrameHeader } from '../../dist/codec/frame.js';
 import { addressOf, ask, makeNet, star } from './net.js';
@@ -38,18 +38,18 @@ suite('a flood of messages', (test) => {
   test('keeps the order of what comes from below, and takes turns by source of what comes from above', () => {
     const link = (peer: number, role: Link['role']): Link => ({ peer, role }) as never;
     const [above, below] = [link(0, 'parent'), link(addressOf(9), 'child')];
-    const inbox = new Inbox();
+    const queue = new DispatchQueue();
     const push = (source: number, from: Link, sequence: number): void =>
-      inbox.push({ header: { ...HEADER, source, sequence }, body: new Uint8Array(0), from });
+      queue.push({ header: { ...HEADER, source, sequence }, body: new Uint8Array(0), from });
     for (let i = 0; i < 3; i++) push(addressOf(5), above, i);
     push(0, above, 3);
     push(addressOf(9), below, 4);
     push(addressOf(8), below, 5);
-    assert.equal([inbox.waiting(above), inbox.waiting(below)], [4, 2]);
-    assert.equal([addressOf(5), 0, addressOf(9)].map((source) => inbox.waitingOf(source, 0, above)), [3, 0, 0]);
+    assert.equal([queue.waiting(above), queue.waiting(below)], [4, 2]);
+    assert.equal([addressOf(5), 0, addressOf(9)].map((source) => queue.waitingOf(source, 0, above)), [3, 0, 0]);
     const order = [0, 3, 4, 1, 5];
-    for (const sequence of order) assert.is((inbox.take() as Received).header.sequence, sequence);
-    inbox.drop(addressOf(5), 0);
-    assert.equal([inbox.take(), inbox.waiting(above), inbox.waiting(below)], [undefined, 0, 0]);
+    for (const sequence of order) assert.is((queue.take() as Received).header.sequence, sequence);
+    queue.drop(addressOf(5), 0);
+    assert.equal([queue.take(), queue.waiting(above), queue.waiting(below)], [undefined, 0, 0]);
   });
 });

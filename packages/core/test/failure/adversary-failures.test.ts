@@ -7,7 +7,7 @@
 import { CONTROLLER } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { encode } from '../../dist/codec/cbor.js';
-import { ASKED_MAX, ASK_MS } from '../../dist/failure/beliefs.js';
+import { ASKED_MAX, ASK_MS } from '../../dist/failure/disputed-deaths.js';
 import type { MessageBody } from '../../dist/messages/messages.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import type { Settings } from '../assembly.js';

@@ -173,7 +173,7 @@ suite('failure watch', (test) => {
     assert.equal(agents[0]?.gone, ['gone 3', 'gone 3']);
   });
 
-  test('all rehearse once they have settled: the controller says nothing to each, and nobody is told', () => {
+  test('all warmUpNotices once they have settled: the controller says nothing to each, and nobody is told', () => {
     const place = testPlace();
     const agents = network(place, 4);
     place.run(900);

@@ -43,7 +43,7 @@ function play(parts: readonly number[] = [1]) {
     open: () => ({ dueMs: undefined, on: () => [] }),
   };
   const control = new FaultControl({
-    node, scope: { fault: () => module }, hands: () => ({}),
+    node, scope: { fault: () => module }, actions: () => ({}),
     session: { table, jobs: [], hostName: (host) => `h${host}`, hostOf: () => undefined },
   });
   const front = (name: string) => {

@@ -46,7 +46,7 @@ function play(kind: Partial<FaultModule> = {}) {
     hosts: () => [0] as HostIndex[],
   };
   const control = new FaultControl({
-    node, scope: { fault: () => module }, hands: () => ({}),
+    node, scope: { fault: () => module }, actions: () => ({}),
     session: { table, jobs, hostName: String, hostOf: () => undefined },
   } as unknown as FaultControlInit);
   const reports: FaultReport[] = [];

@@ -2,9 +2,9 @@
 
 import type { FaultAction, FaultEvent, FaultModule, FaultOrder } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { FaultSite, openFaultSite, type FaultHands, type PartReport } from '../../dist/injection/fault-site.js';
+import { FaultSite, openFaultSite, type FaultActions, type PartReport } from '../../dist/injection/fault-site.js';
 import type { AgentNode } from '../../dist/node/node.js';
-import { toolHands } from '../../dist/tools/fault-hands.js';
+import { toolActions } from '../../dist/tools/fault-actions.js';
 import type { Tool } from '../../dist/tools/tool.js';
 import { testPlace } from '../world.js';
 
@@ -15,7 +15,7 @@ const ORDER: FaultOrder = {
 type Answer = (event: FaultEvent) => readonly FaultAction[];
 
 /** A site whose machine answers so; `seen`: the events of the machine, `told`: what the controller is. */
-function play(answer: Answer, hands: FaultHands = {}, undoes = true) {
+function play(answer: Answer, actions: FaultActions = {}, undoes = true) {
   const place = testPlace();
   const seen: string[] = [];
   const told: string[] = [];
@@ -33,7 +33,7 @@ function play(answer: Answer, hands: FaultHands = {}, undoes = true) {
     fault: () => undefined,
   } as unknown as AgentNode;
   const site = new FaultSite({
-    node, scope: { fault: () => module }, hands, isCutOff: () => state.isCutOff,
+    node, scope: { fault: () => module }, actions, isCutOff: () => state.isCutOff,
     report: ({ report, over }: PartReport) => void told.push(over ? 'over' : `${report?.state}: ${report?.text}`),
   });
   const inject = (order: Partial<FaultOrder> = {}): void => {
@@ -147,7 +147,7 @@ suite('fault sites', (test) => {
         if (event.type === 'inject' && isBroken) return answer as readonly FaultAction[];
         if (event.type === 'done') return [{ type: 'failed', reason: event.problem ?? '' }];
         return USUAL(event);
-      }, toolHands({ node: {} as AgentNode, ownsProcess: false }, () => undefined, () => undefined));
+      }, toolActions({ node: {} as AgentNode, ownsProcess: false }, () => undefined, () => undefined));
       inject();
       assert.equal([told.length, told[0]?.slice(0, 8), told[1], site.size], [2, 'failed: ', 'over', 0]);
       isBroken = false;
@@ -164,14 +164,14 @@ suite('fault sites', (test) => {
         return true;
       },
     }) as unknown as Tool;
-    const hands = toolHands({ node: {} as AgentNode, ownsProcess: false }, tool, () => undefined);
+    const actions = toolActions({ node: {} as AgentNode, ownsProcess: false }, tool, () => undefined);
     const stop = (ranks: number[], signal: 'SIGSTOP' | 'SIGCONT' | 'SIGTSTP'): FaultAction =>
       ({ type: 'signal', key: 'k', ranks, signal, whom: 'group' });
     const { inject } = play(({ type }) => {
       if (type === 'undo') throw new Error('oops');
       return type === 'inject' ? [stop([1, 2], 'SIGSTOP'), stop([3], 'SIGTSTP'), stop([2], 'SIGCONT'),
         { type: 'failed', reason: 'x' }] : [];
-    }, hands);
+    }, actions);
     inject();
     assert.equal(signals.slice(4), ['1 SIGCONT group', '3 SIGCONT group']);
   });
@@ -196,7 +196,7 @@ suite('fault sites', (test) => {
     assert.equal([told.slice(5), seen.length], [['failed: it stops', 'over'], 4]);
   });
 
-  test('a machine that does not undo: its processes end and its hands release when the agent stops', () => {
+  test('a machine that does not undo: its processes end and its actions release when the agent stops', () => {
     const released: string[] = [];
     const stuck = play(({ type }) => (type === 'inject' ? [{ type: 'injected', text: '' }] : []),
       { release: ({ id }) => void released.push(id) });

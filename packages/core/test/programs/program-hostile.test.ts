@@ -7,9 +7,9 @@ import type { AgentNode } from '../../dist/node/node.js';
 import { BATCHES_MAX, mailLimits } from '../../dist/programs/program-credit.js';
 import { GRANT_MS, ProgramInbox, type InboxAnswer } from '../../dist/programs/program-inbox.js';
 import { ProgramMail } from '../../dist/programs/program-mail.js';
-import { ProgramNews } from '../../dist/programs/program-news.js';
 import { ProgramOutbox, type Outgoing } from '../../dist/programs/program-outbox.js';
 import { Program } from '../../dist/programs/program.js';
+import { RankStatusView } from '../../dist/programs/rank-status-view.js';
 import { testPlace } from '../world.js';
 
 type Batch = MessageBody<'program.messages'>;
@@ -20,8 +20,8 @@ const LIMITS = mailLimits(SIZE, 64 * MIB, 16 * MIB);
 const DECIDED_MAX = 2 ** 32 - 1;
 
 /** One rank on each host. */
-function newsOf(): ProgramNews {
-  const news = new ProgramNews(SIZE);
+function newsOf(): RankStatusView {
+  const news = new RankStatusView(SIZE);
   const places = [0, 1, 2].map((at) => [at, `h${at}`, [[at, at] as const]] as const);
   news.onState({ decided: 0, lost: [], ended: [], places, attempts: [], pairs: [] });
   return news;

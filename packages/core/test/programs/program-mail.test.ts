@@ -6,9 +6,9 @@ import { encode } from '../../dist/codec/cbor.js';
 import { mailLimits } from '../../dist/programs/program-credit.js';
 import { ProgramInbox } from '../../dist/programs/program-inbox.js';
 import { chargeOf } from '../../dist/programs/program-mailbox.js';
-import { ProgramNews } from '../../dist/programs/program-news.js';
 import { ProgramOutbox, type Outgoing } from '../../dist/programs/program-outbox.js';
 import { Program } from '../../dist/programs/program.js';
+import { RankStatusView } from '../../dist/programs/rank-status-view.js';
 
 const HOSTS = 3;
 const SIZE = 6;
@@ -36,7 +36,7 @@ function play(seed: number, limits = LIMITS) {
   };
   const got: [to: Rank, of: string, text: string][] = [];
   const agents: Agent[] = Array.from({ length: HOSTS }, (_, host): Agent => {
-    const news = new ProgramNews(SIZE);
+    const news = new RankStatusView(SIZE);
     const places = Array.from({ length: HOSTS }, (__, at) =>
       [at, `h${at}`, [at, at + HOSTS].map((rank) => [rank, rank] as const)] as const);
     news.onState({ decided: 0, lost: [], ended: [], places, attempts: [], pairs: [] });

@@ -3,7 +3,7 @@
 import type { AgentNode } from '@stci/core';
 import { CONTROLLER, rootAddress, sessionAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import type { HostOutcome } from '../../dist/hosts/host-changes.js';
+import type { HostOutcome } from '../../dist/hosts/elastic-hosts.js';
 import { HOSTS, faultOf, open } from '../agent/open-session.js';
 import type { Settings } from '../assembly.js';
 

@@ -4,7 +4,7 @@ import { StciError, type FrontEnd, type FrontEndEvents, type JobEvent, type JobR
 import { assert, suite } from '@stci/testkit';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
 import type { GatheredMetrics } from '../../dist/failure/gather-metrics.js';
-import type { HostsChanged } from '../../dist/hosts/host-changes.js';
+import type { HostsChanged } from '../../dist/hosts/elastic-hosts.js';
 import { INPUT_BYTES, SessionClient } from '../../dist/sessions/client.js';
 import { SessionConnection } from '../../dist/sessions/connection.js';
 import type { RecordBatch, SessionService } from '../../dist/sessions/contracts.js';

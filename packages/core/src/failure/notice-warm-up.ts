@@ -1,5 +1,5 @@
 /**
- * Rehearsal of a failure. Code is compiled when it runs first: the notice of the first failure would wait for that at
+ * Warm-up of notices. Code is compiled when it runs first: the notice of the first failure would wait for that at
  * every agent on its way. So the controller, once all watch and have settled, broadcasts an empty notice by each
  * notifier; whoever gets it reads an example besides. Nobody is told of anything.
  */
@@ -7,21 +7,21 @@
 import type { FailureNotice, MemberId } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
 import { failureNotice } from '../messages/failure-shapes.js';
-import { NoticeBoard } from './notice-board.js';
+import { FailureTable } from './failure-table.js';
 import { checkReporter, memberOf } from './notice.js';
 
 /** After the watch starts: neither the launch of a job nor a short session pays for it. */
-export const REHEARSAL_MS = 1000;
+export const WARM_UP_MS = 1000;
 
-export const REHEARSAL_PAYLOAD = new Uint8Array(0);
+export const WARM_UP_PAYLOAD = new Uint8Array(0);
 
-/** Only the controller has others rehearse. */
-export function isRehearsal(source: MemberId, payload: Uint8Array): boolean {
+/** Only the controller has others warm up. */
+export function isWarmUp(source: MemberId, payload: Uint8Array): boolean {
   return source.position === 0 && payload.byteLength === 0;
 }
 
 /** What a notice costs the agent that takes it, with a board of its own. */
-export function rehearse(): void {
+export function warmUpNotices(): void {
   const reporter = { position: 1, incarnation: 1 };
   const example: FailureNotice = {
     subject: { kind: 'host', host: 0, incarnation: 1 }, cause: 'silent', evidence: '', detector: 'process', reporter,
@@ -30,5 +30,5 @@ export function rehearse(): void {
   const notice = failureNotice(decode(encode(example)), 'notice');
   checkReporter(notice, reporter);
   memberOf(notice.subject);
-  new NoticeBoard().take(notice);
+  new FailureTable().take(notice);
 }

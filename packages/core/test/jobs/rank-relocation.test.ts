@@ -3,7 +3,7 @@
 import { createLedger, mapJob } from '@stci/core';
 import { StciError, sessionAddress, type Failure, type HostIndex, type HostSpec, type Rank } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { RankMoves, type RankMovesInit } from '../../dist/jobs/rank-moves.js';
+import { RankRelocation, type RankRelocationInit } from '../../dist/jobs/rank-relocation.js';
 import type { Launch } from '../../dist/messages/messages.js';
 import { LIMITS, app, hosts, job } from '../job-help.js';
 import { testPlace } from '../world.js';
@@ -56,7 +56,7 @@ function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0
     },
   };
   const hostsOf = (): unknown => ledger.map.hosts.map(({ host }) => [host, 0, []]);
-  const moves = new RankMoves({
+  const moves = new RankRelocation({
     session, job: 7, ledger, launchNow: () => ({ hosts: hostsOf() }),
     hasFirstAgent: (host: HostIndex) => first.includes(host),
     isLost: (host: HostIndex) => lost.has(host) || agentLost.has(host),
@@ -66,7 +66,7 @@ function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0
     onMapped: () => log.push('mapped'), onUnsent: (error?: StciError) => error && log.push(`unsent: ${error.code}`),
     onAwaitingSlots: (those: readonly Rank[]) => log.push(`awaits slots: ${those.join()}`),
     onNoRoom: (those: ReadonlyMap<Rank, Failure>) => log.push(`no room for ${[...those.keys()].join()}`),
-  } as unknown as RankMovesInit);
+  } as unknown as RankRelocationInit);
   const told = (): string[] => log.splice(0);
   const run = (ms: number): string[] => (place.run(ms), told());
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;

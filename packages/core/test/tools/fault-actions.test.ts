@@ -5,28 +5,29 @@ import { assert, suite } from '@stci/testkit';
 import { FaultProcesses } from '../../dist/injection/fault-processes.js';
 import { MARK_VARIABLE } from '../../dist/job/environment.js';
 import type { AgentNode } from '../../dist/node/node.js';
-import { controllerHands, linkHands, rootHands, toolHands } from '../../dist/tools/fault-hands.js';
+import { controllerActions, linkActions, rootActions, toolActions } from '../../dist/tools/fault-actions.js';
 import { testPlace } from '../world.js';
 
 const order = (id: string) => ({ id, job: 2 }) as FaultOrder;
 const SILENT: Impairment = { direction: 'both', isSilent: true };
 
-suite('hands of faults', (test) => {
+suite('actions of faults', (test) => {
   test('a rank that was stopped and not continued goes on when its fault is over; others are left alone', () => {
     const seen: string[] = [];
     const tool = { signal: (name: string, whom: string) => seen.push(`${name} ${whom}`) > 0 };
-    const hands = toolHands({ node: {} as AgentNode, ownsProcess: true }, () => tool as never, () => undefined);
+    const actions = toolActions({ node: {} as AgentNode, ownsProcess: true }, () => tool as never, () => undefined);
     const signal = (id: string, name: 'SIGSTOP' | 'SIGCONT'): void =>
-      hands.signal?.({ type: 'signal', key: 'k', ranks: [1], signal: name, whom: 'group' }, order(id), () => undefined);
+      actions.signal?.(
+        { type: 'signal', key: 'k', ranks: [1], signal: name, whom: 'group' }, order(id), () => undefined);
     signal('a', 'SIGSTOP');
-    hands.release?.(order('b'));
+    actions.release?.(order('b'));
     assert.equal(seen, ['SIGSTOP group']);
-    hands.release?.(order('a'));
-    hands.release?.(order('a'));
+    actions.release?.(order('a'));
+    actions.release?.(order('a'));
     assert.equal(seen, ['SIGSTOP group', 'SIGCONT group']);
     signal('c', 'SIGSTOP');
     signal('c', 'SIGCONT');
-    hands.release?.(order('c'));
+    actions.release?.(order('c'));
     assert.is(seen.length, 4);
   });
 
@@ -36,25 +37,25 @@ suite('hands of faults', (test) => {
       impair: (peers: readonly number[], _how: Impairment, id: string) => void seen.push(`impair ${peers} ${id}`),
       restore: (peers: readonly number[], id: string) => void seen.push(`restore ${peers} ${id}`),
     };
-    const hands = linkHands({ linkFaults } as unknown as AgentNode);
+    const actions = linkActions({ linkFaults } as unknown as AgentNode);
     const done = (problem?: string): void => void seen.push(problem ?? 'done');
-    hands.impair?.({ type: 'impair', key: 'k', peers: [1, 2], how: SILENT }, order('a'), done);
-    hands.impair?.({ type: 'impair', key: 'k', peers: [3], how: SILENT }, order('a'), done);
-    hands.restore?.({ type: 'restore', key: 'k', peers: [1] }, order('a'), done);
-    hands.restore?.({ type: 'restore', key: 'k', peers: [1] }, order('b'), done);
-    hands.release?.(order('b'));
+    actions.impair?.({ type: 'impair', key: 'k', peers: [1, 2], how: SILENT }, order('a'), done);
+    actions.impair?.({ type: 'impair', key: 'k', peers: [3], how: SILENT }, order('a'), done);
+    actions.restore?.({ type: 'restore', key: 'k', peers: [1] }, order('a'), done);
+    actions.restore?.({ type: 'restore', key: 'k', peers: [1] }, order('b'), done);
+    actions.release?.(order('b'));
     assert.equal(seen.splice(0),
       ['impair 1,2 a', 'done', 'impair 3 a', 'done', 'restore 1 a', 'done', 'restore 1 b', 'done']);
-    hands.release?.(order('a'));
-    hands.release?.(order('a'));
+    actions.release?.(order('a'));
+    actions.release?.(order('a'));
     assert.equal(seen, ['restore 2,3 a']);
   });
 
   test('a close of links is done if there was one', () => {
     for (const count of [0, 1, 2]) {
       const told: (string | undefined)[] = [];
-      const hands = linkHands({ linkFaults: { close: () => count } } as unknown as AgentNode);
-      hands.close?.({ type: 'close', key: 'k', peers: [1] }, order('a'), (problem) => told.push(problem));
+      const actions = linkActions({ linkFaults: { close: () => count } } as unknown as AgentNode);
+      actions.close?.({ type: 'close', key: 'k', peers: [1] }, order('a'), (problem) => told.push(problem));
       assert.equal(told, [count === 0 ? 'there is no link to close' : undefined]);
     }
   });
@@ -69,7 +70,7 @@ function stoppable() {
   const stopSelf = (_forMs: number, call: typeof ready): void => void (ready = call);
   let answer: ((problem?: string) => void) | undefined;
   const { clock } = place.platform;
-  const hands = rootHands({
+  const actions = rootActions({
     node: {
       name: 'root:1', platform: { clock, processes: { stopSelf } }, router: { parentLink }, linkFaults: place,
     } as unknown as AgentNode,
@@ -82,10 +83,10 @@ function stoppable() {
       },
     },
   });
-  const pause = (what: 'self' | 'all'): void => hands.pause?.({ type: 'pause', key: 'k', what, forMs: 5 }, order('a'),
+  const pause = (what: 'self' | 'all'): void => actions.pause?.({ type: 'pause', key: 'k', what, forMs: 5 }, order('a'),
     (problem) => log.push(problem ?? 'told'));
   return {
-    ...place, hands, log, parentLink, pause,
+    ...place, actions, log, parentLink, pause,
     ready: () => ready?.(undefined, (isWanted) => log.push(isWanted ? 'stopped' : 'not stopped')),
     answer: (problem?: string) => answer?.(problem),
   };
@@ -93,7 +94,7 @@ function stoppable() {
 
 suite('an agent stops itself', (test) => {
   test('a host: its tools are stopped, then it is told, and when that has left, its agent is; then they go on', () => {
-    const { hands, log, parentLink, pause, ready, answer, run } = stoppable();
+    const { actions, log, parentLink, pause, ready, answer, run } = stoppable();
     pause('all');
     run(1000);
     assert.equal(log, [], 'nothing before it is certain that it goes on');
@@ -105,8 +106,8 @@ suite('an agent stops itself', (test) => {
     parentLink.queuedBytes = 0;
     run(10);
     assert.equal(log, ['SIGSTOP', 'told', 'stopped']);
-    hands.release?.(order('a'));
-    hands.release?.(order('a'));
+    actions.release?.(order('a'));
+    actions.release?.(order('a'));
     assert.equal(log, ['SIGSTOP', 'told', 'stopped', 'SIGCONT']);
   });
 
@@ -118,13 +119,13 @@ suite('an agent stops itself', (test) => {
     assert.equal(stuck.log, ['told', 'stopped']);
     const late = stoppable();
     late.pause('all');
-    late.hands.release?.(order('a'));
+    late.actions.release?.(order('a'));
     late.ready();
     assert.equal(late.log, ['not stopped']);
     const undone = stoppable();
     undone.pause('self');
     undone.ready();
-    undone.hands.release?.(order('a'));
+    undone.actions.release?.(order('a'));
     undone.run(300);
     assert.equal(undone.log, ['told', 'not stopped'], 'it was undone while the report left');
     const silent = stoppable();
@@ -132,7 +133,7 @@ suite('an agent stops itself', (test) => {
     silent.ready();
     silent.answer('no reply');
     silent.run(300);
-    silent.hands.release?.(order('a'));
+    silent.actions.release?.(order('a'));
     assert.equal(silent.log, ['SIGSTOP', 'no reply', 'not stopped', 'SIGCONT']);
   });
 });
@@ -149,9 +150,9 @@ suite('an agent kills itself', (test) => {
         const { clock } = place.platform;
         const node = { platform: { clock, processes: { killSelf } }, router } as unknown as AgentNode;
         const sessions = { kill: () => void log.push('tools'), signal: () => undefined };
-        const root = rootHands({ node, ownsProcess: true, sessions, killSelf });
-        const hands = name === 'root' ? root : controllerHands(node);
-        hands.kill?.({ type: 'kill', key: 'k', what }, order('a'), (problem) => log.push(problem ?? 'done'));
+        const root = rootActions({ node, ownsProcess: true, sessions, killSelf });
+        const actions = name === 'root' ? root : controllerActions(node);
+        actions.kill?.({ type: 'kill', key: 'k', what }, order('a'), (problem) => log.push(problem ?? 'done'));
         place.run(45);
         assert.equal(log, []);
         if (leavesMs < 200) link.queuedBytes = 0;

@@ -9,7 +9,7 @@ interface Unshown {
   isDone: boolean;
 }
 
-export class UnshownRecords {
+export class UnackedRecords {
   #records: Unshown[] = [];
   /** Of those that are not dealt with. */
   #openBytes = 0;

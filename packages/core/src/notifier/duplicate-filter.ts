@@ -6,18 +6,18 @@
 import type { MemberId, Position } from '@stci/interface';
 
 /** Broadcasts of one source that may be under way at a time. */
-export const SEEN_WINDOW = 256;
+export const DUPLICATE_WINDOW = 256;
 /** Incarnations of one position that are kept: the newest. Broadcasts of the last one may still be under way. */
 const INCARNATIONS_MAX = 2;
 
-export class Seen {
+export class DuplicateFilter {
   /** By position and incarnation; a slot holds the number + 1, 0 for none. */
   readonly #sources = new Map<Position, Map<number, Uint32Array>>();
 
   /** True if it had not been seen before. */
   add(source: MemberId, number: number): boolean {
     const slots = this.#slotsOf(source);
-    const slot = number % SEEN_WINDOW;
+    const slot = number % DUPLICATE_WINDOW;
     if (slots === undefined || slots[slot]! > number) return false;
     slots[slot] = number + 1;
     return true;
@@ -33,7 +33,7 @@ export class Seen {
       if (incarnation < oldest) return undefined;
       known.delete(oldest);
     }
-    const made = new Uint32Array(SEEN_WINDOW);
+    const made = new Uint32Array(DUPLICATE_WINDOW);
     known.set(incarnation, made);
     return made;
   }

@@ -23,7 +23,7 @@ const INCARNATION = 1;
 /** When all agents but lost ones have ended, what started them may take so long to notice that by itself. */
 const NOTICE_MS = 500;
 
-export interface StartedTogetherInit {
+export interface GroupStartInit {
   readonly node: AgentNode;
   readonly agentLauncher: Pick<AgentLauncher, 'launcherOfAll'>;
   readonly hosts: readonly HostSpec[];
@@ -31,7 +31,7 @@ export interface StartedTogetherInit {
   readonly levels: number;
 }
 
-export interface StartedTogetherEvents {
+export interface GroupStartEvents {
   /** The process of an agent has ended. */
   onExited(host: HostIndex): void;
   /** A batch system ends all of them. */
@@ -50,9 +50,9 @@ interface Member {
   readonly diagnostics: string[];
 }
 
-export class StartedTogether {
-  readonly #init: StartedTogetherInit;
-  readonly #events: StartedTogetherEvents;
+export class GroupStart {
+  readonly #init: GroupStartInit;
+  readonly #events: GroupStartEvents;
   readonly #members: readonly Member[];
   /** What the step said that started them. */
   readonly #diagnostics: string[] = [];
@@ -66,7 +66,7 @@ export class StartedTogether {
   #timer: Timer | undefined;
   #isOver = false;
 
-  constructor(init: StartedTogetherInit, events: StartedTogetherEvents) {
+  constructor(init: GroupStartInit, events: GroupStartEvents) {
     this.#init = init;
     this.#events = events;
     this.#members = init.hosts.map(() => {

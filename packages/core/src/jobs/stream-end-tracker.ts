@@ -12,7 +12,7 @@ type Waiting = () => void;
 const NO_BYTES = new Uint8Array(0);
 const NEWLINE = 10;
 
-export class OutputOrder {
+export class StreamEndTracker {
   readonly #onOutput: FrontEndEvents['onOutput'];
   readonly #started = new Set<Rank>();
   readonly #waiting = new Map<Rank, Waiting[]>();

@@ -16,7 +16,7 @@ export interface SessionPlaces {
   hostOf(job: JobId, rank: Rank): HostIndex | undefined;
 }
 
-export class FaultPlaces implements KeptPlace {
+export class FaultTargets implements KeptPlace {
   readonly #session: SessionPlaces;
 
   readonly #network: string | undefined;

@@ -3,7 +3,7 @@
 import { StciError, rootAddress, type HostIndex, type HostSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { createTree } from '@stci/topology-tree';
-import { HostChanges, type HostChangesInit, type HostOutcome } from '../../dist/hosts/host-changes.js';
+import { ElasticHosts, type ElasticHostsInit, type HostOutcome } from '../../dist/hosts/elastic-hosts.js';
 import { MembershipTable } from '../../dist/membership/table.js';
 import { testPlace } from '../world.js';
 
@@ -58,14 +58,14 @@ function play() {
     messages: { send: (to: number, name: string) => void log.push(`${name} to ${to - rootAddress(0)}`) },
   };
   let sizeMax = 5;
-  const changes = new HostChanges({
+  const changes = new ElasticHosts({
     node, bootstrap, jobs: () => [job],
     checkSize: (size: number) => {
       if (size > sizeMax) throw new StciError('STCI_PARAM_INVALID', `${size}`);
     },
     expel: (host: HostIndex, parent: HostIndex | undefined, reason: string) =>
       void log.push(`expel ${host} by ${parent}: ${reason}`),
-  } as unknown as HostChangesInit);
+  } as unknown as ElasticHostsInit);
   const done = (outcomes: readonly HostOutcome[]): void => void log.push(outcomes.map(({ name, error }) =>
     `${name} ${error === undefined ? 'done' : error.message}`).join());
   const next = (ms = 0): string[] => (place.run(ms), log.splice(0));

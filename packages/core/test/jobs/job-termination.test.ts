@@ -2,7 +2,7 @@
 
 import { assert, suite } from '@stci/testkit';
 import { JobDeadlines } from '../../dist/jobs/job-deadlines.js';
-import { END_REPORT_MS, JobEnd } from '../../dist/jobs/job-end.js';
+import { END_REPORT_MS, JobTermination } from '../../dist/jobs/job-termination.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { testPlace } from '../world.js';
 
@@ -19,7 +19,7 @@ function ending(isComplete = () => false) {
     },
   } as unknown as AgentNode;
   const onOverdue = (): void => void log.push('overdue');
-  const end = new JobEnd({ node, job: 4, graceMs: GRACE_MS, isComplete, onOverdue });
+  const end = new JobTermination({ node, job: 4, graceMs: GRACE_MS, isComplete, onOverdue });
   const after = (ms: number): string[] => (place.run(ms), log.splice(0));
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   return { end, after, isQuiet };
@@ -80,9 +80,9 @@ suite('end of a job', (test) => {
       const { end, after, isQuiet } = ending();
       end.send(false, 'a');
       after(0);
-      end.hurry(graceMs);
+      end.shortenGrace(graceMs);
       after(1);
-      end.hurry(graceMs);
+      end.shortenGrace(graceMs);
       assert.equal(after(atMs - 2), []);
       assert.equal(after(1), ['job.end 4 kill: the hosts are taken']);
       assert.equal([after(60_000), isQuiet()], [[], true], 'once');
@@ -92,7 +92,7 @@ suite('end of a job', (test) => {
   test('nothing happens any more once it is cancelled', () => {
     const { end, after, isQuiet } = ending();
     end.await();
-    end.hurry(100);
+    end.shortenGrace(100);
     end.cancel();
     assert.is(isQuiet(), true);
     assert.equal(after(60_000), []);

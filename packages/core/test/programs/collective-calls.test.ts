@@ -3,7 +3,7 @@
 import { COLLECTIVES, RecordReader, programRecord, type Rank } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { AgentNode } from '../../dist/node/node.js';
-import { ProgramVotes } from '../../dist/programs/program-votes.js';
+import { CollectiveCalls } from '../../dist/programs/collective-calls.js';
 import { Program } from '../../dist/programs/program.js';
 import { testPlace } from '../world.js';
 import { VOTE, decision, play, state } from './port-help.js';
@@ -103,7 +103,7 @@ function voting(attempt = 1) {
       },
     },
   } as unknown as AgentNode;
-  const votes = new ProgramVotes({
+  const votes = new CollectiveCalls({
     node, host: 1, size: 4, programs: new Map([[2, two], [3, three]]), onPairs: (some) => void pairs.push(some),
   });
   const call = (of: Program, kind: string, text = '', more: object = {}): void =>

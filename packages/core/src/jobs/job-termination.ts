@@ -13,7 +13,7 @@ export const END_REPORT_MS = 5000;
 /** From SIGTERM to SIGKILL where a batch system takes the hosts, at most; tool.grace may be less. */
 export const ALLOCATION_GRACE_MS = 15_000;
 
-export interface JobEndInit {
+export interface JobTerminationInit {
   readonly node: AgentNode;
   readonly job: JobId;
   readonly graceMs: number;
@@ -21,13 +21,13 @@ export interface JobEndInit {
   onOverdue(): void;
 }
 
-export class JobEnd {
-  readonly #init: JobEndInit;
+export class JobTermination {
+  readonly #init: JobTerminationInit;
   #sent: MessageBody<'job.end'> | undefined;
   #timer: Timer | undefined;
   #hurryTimer: Timer | undefined;
 
-  constructor(init: JobEndInit) {
+  constructor(init: JobTerminationInit) {
     this.#init = init;
   }
 
@@ -49,7 +49,7 @@ export class JobEnd {
   }
 
   /** Who takes the hosts gives less time: SIGKILL follows after `graceMs` at the latest. */
-  hurry(graceMs: number): void {
+  shortenGrace(graceMs: number): void {
     const { node: { platform: { clock } }, graceMs: ownMs } = this.#init;
     this.#hurryTimer ??= clock.after(Math.min(graceMs, ownMs), () => this.send(true, 'the hosts are taken'));
   }

@@ -2,7 +2,7 @@
 
 import type { FailureNotice } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { NoticeBoard } from '../../dist/failure/notice-board.js';
+import { FailureTable } from '../../dist/failure/failure-table.js';
 
 function notice(host: number, reporter: number, more: Partial<FailureNotice> = {}): FailureNotice {
   return {
@@ -13,7 +13,7 @@ function notice(host: number, reporter: number, more: Partial<FailureNotice> = {
 
 suite('notice board', (test) => {
   test('the first report is new, those of others confirm it, and each reporter counts once', () => {
-    const board = new NoticeBoard();
+    const board = new FailureTable();
     assert.equal([board.take(notice(3, 1)), board.take(notice(3, 1, { number: 2 }))], ['new', 'known']);
     assert.is(board.take(notice(3, 2, { failedWallMs: 7, evidence: 'later' })), 'confirmed');
     assert.is(board.take(notice(3, 2)), 'known');
@@ -23,7 +23,7 @@ suite('notice board', (test) => {
   });
 
   test('another incarnation is another failure; what is withdrawn is new again', () => {
-    const board = new NoticeBoard();
+    const board = new FailureTable();
     board.take(notice(3, 1));
     assert.is(board.take(notice(3, 1, { subject: { kind: 'host', host: 3, incarnation: 2 } })), 'new');
     assert.is(board.withdraw({ kind: 'host', host: 3, incarnation: 1 }), true);
@@ -31,13 +31,13 @@ suite('notice board', (test) => {
   });
 
   test('the oldest entries are forgotten', () => {
-    const board = new NoticeBoard(2);
+    const board = new FailureTable(2);
     for (const host of [1, 2, 3]) board.take(notice(host, 0));
     assert.equal([board.size, board.get({ kind: 'host', host: 1, incarnation: 1 })], [2, undefined]);
   });
 
   test('what reporters can make it hold is bounded', () => {
-    const board = new NoticeBoard();
+    const board = new FailureTable();
     for (let host = 0; host < 5000; host++) board.take(notice(host, 0));
     for (let reporter = 1; reporter < 100; reporter++) board.take(notice(4999, reporter));
     const last = board.get({ kind: 'host', host: 4999, incarnation: 1 });

@@ -2,7 +2,7 @@
 
 import { StciError, type AgentGroup, type AgentPlace, type AgentsEvents, type AgentsStart } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { StartedTogether } from '../../dist/boot/started-together.js';
+import { GroupStart } from '../../dist/boot/group-start.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { testPlace, type TestPlace } from '../world.js';
 
@@ -10,7 +10,7 @@ const PARAMS: Readonly<Record<string, number>> = { 'launcher.handshake': 1000, '
 const KEY = new Uint8Array(32);
 
 interface Fake extends TestPlace {
-  readonly together: StartedTogether;
+  readonly together: GroupStart;
   readonly start: AgentsStart;
   readonly events: AgentsEvents;
   /** What happened, in order. */
@@ -45,7 +45,7 @@ function begin(
     },
   };
   const specs = Array.from({ length: hosts }, (_, i) => ({ name: `n${i}`, slots: 1, slotsBound: true, origin: 't' }));
-  const together = new StartedTogether({ node, agentLauncher: { launcherOfAll }, hosts: specs, levels: 2 }, {
+  const together = new GroupStart({ node, agentLauncher: { launcherOfAll }, hosts: specs, levels: 2 }, {
     onExited: (host) => log.push(`exited ${host}`),
     onEnding: ({ message }) => log.push(`ending: ${message}`),
   });

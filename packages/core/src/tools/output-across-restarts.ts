@@ -14,7 +14,7 @@ type Send = (rank: Rank, stream: StreamName, chunk: Uint8Array, wallMs: number) 
 const EMPTY = new Uint8Array(0);
 const NEWLINE = 10;
 
-export class AttemptOutput {
+export class OutputAcrossRestarts {
   readonly #send: Send;
   /** Whether ranks may be started again. */
   isOn = false;

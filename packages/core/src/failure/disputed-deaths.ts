@@ -1,7 +1,7 @@
 /**
  * Agents that others hold for dead, and the controller does not, or has refuted it before: a notice was late, or went
  * among agents that were cut off. Each is asked, and all are told what has been decided. So that an agent that says so
- * of everybody, again and again, does not keep the session busy, its beliefs wait for one another.
+ * of everybody, again and again, does not keep the session busy, what it says waits for what it said before.
  */
 
 import {
@@ -12,7 +12,7 @@ import {
 export const ASKED_MAX = 4;
 export const ASK_MS = 100;
 
-export interface BeliefsInit {
+export interface DisputedDeathsInit {
   readonly clock: Clock;
   /** Whether there is something to decide about it. */
   isOpen(member: MemberId): boolean;
@@ -20,14 +20,14 @@ export interface BeliefsInit {
   ask(member: MemberId, error: StciError): void;
 }
 
-export class Beliefs {
-  readonly #init: BeliefsInit;
+export class DisputedDeaths {
+  readonly #init: DisputedDeathsInit;
   /** By reporter; it stays until none has waited for ASK_MS. */
   readonly #waiting = new Map<Address, Map<Position, MemberId>>();
   readonly #timers = new Map<Address, Timer>();
   #isStopped = false;
 
-  constructor(init: BeliefsInit) {
+  constructor(init: DisputedDeathsInit) {
     this.#init = init;
   }
 

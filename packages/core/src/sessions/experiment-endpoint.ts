@@ -6,18 +6,18 @@ import type { MessageBody, MessageName } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { SessionService } from './contracts.js';
 
-export interface ExperimentDeskInit {
+export interface ExperimentEndpointInit {
   readonly node: AgentNode;
   readonly service: SessionService;
   send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void;
 }
 
-export class ExperimentDesk implements ExperimentOwner {
-  readonly #init: ExperimentDeskInit;
+export class ExperimentEndpoint implements ExperimentOwner {
+  readonly #init: ExperimentEndpointInit;
   /** The session is stopped when this front-end is gone. */
   #ownsSession = false;
 
-  constructor(init: ExperimentDeskInit) {
+  constructor(init: ExperimentEndpointInit) {
     this.#init = init;
     const { node: { messages }, service, send } = init;
     messages.on('client.experiment', ({ terms }) => {

@@ -1,13 +1,13 @@
 /** Order and end of a rank's output at the front-end. */
 
 import { assert, suite } from '@stci/testkit';
-import { OutputOrder } from '../../dist/jobs/output-order.js';
+import { StreamEndTracker } from '../../dist/jobs/stream-end-tracker.js';
 
 suite('order of output', (test) => {
   const make = () => {
     const told: string[] = [];
     let released = 0;
-    const order = new OutputOrder((rank, stream, chunk, _wallMs, release) => {
+    const order = new StreamEndTracker((rank, stream, chunk, _wallMs, release) => {
       told.push(`${rank} ${stream} ${chunk.length}`);
       release();
     });
@@ -61,7 +61,7 @@ suite('order of output', (test) => {
 
   test('a finished line, of one byte too, needs no end; chunks and times are passed as they are', () => {
     const told: [number, string, string, number][] = [];
-    const order = new OutputOrder((rank, stream, chunk, wallMs) =>
+    const order = new StreamEndTracker((rank, stream, chunk, wallMs) =>
       void told.push([rank, stream, Buffer.from(chunk).toString(), wallMs]));
     const output = (rank: number, text: string, wallMs: number): void =>
       order.output(rank, 'stdout', Buffer.from(text), wallMs, () => undefined);

@@ -21,7 +21,7 @@ import type { Program } from './program.js';
  */
 const TOGETHER_MS = 10;
 
-export interface ProgramVotesInit {
+export interface CollectiveCallsInit {
   readonly node: AgentNode;
   readonly host: HostIndex;
   readonly size: number;
@@ -34,8 +34,8 @@ type WireParts = MessageBody<'program.parts'>['parts'];
 type WireVote = MessageBody<'program.votes'>['votes'][number];
 type VoteRequest = Extract<ProgramRequest, { type: 'vote' }>;
 
-export class ProgramVotes {
-  readonly #init: ProgramVotesInit;
+export class CollectiveCalls {
+  readonly #init: CollectiveCallsInit;
   readonly #partsBytesMax: number;
   /** Collectives decided so far; undefined until the controller has said so. */
   #decided: number | undefined;
@@ -51,7 +51,7 @@ export class ProgramVotes {
   #held: MessageBody<'program.agreed'> | undefined;
   #parts: MessageBody<'program.parts'> | undefined;
 
-  constructor(init: ProgramVotesInit) {
+  constructor(init: CollectiveCallsInit) {
     this.#init = init;
     this.#partsBytesMax = collectiveLimits(init.node.params).partsBytesMax;
   }

@@ -1,7 +1,7 @@
 /** What agents of each role can do for a fault. */
 
 import type { FaultAction, FaultOrder, Position, Rank } from '@stci/interface';
-import type { FaultHands } from '../injection/fault-site.js';
+import type { FaultActions } from '../injection/fault-site.js';
 import type { AgentNode } from '../node/node.js';
 import type { ProgramPort } from '../programs/program-port.js';
 import type { SessionAgents } from './session-agents.js';
@@ -64,11 +64,11 @@ class SelfPause {
 }
 
 /** Of a session agent: the processes of ranks that run here, and the port of programs that use the client library. */
-export function toolHands(
+export function toolActions(
   place: Place,
   toolOf: (rank: Rank) => Tool | undefined,
   programs: () => ProgramPort | undefined,
-): FaultHands {
+): FaultActions {
   const self = new SelfPause(place);
   /** Ranks that each injection has stopped. */
   const stopped = new Map<string, Map<Rank, Signal['whom']>>();
@@ -102,7 +102,7 @@ export function toolHands(
   };
 }
 
-export interface RootHandsInit extends Place {
+export interface RootActionsInit extends Place {
   /** Its session agents. */
   readonly sessions: Pick<SessionAgents, 'kill' | 'signal'>;
   /** This agent ends as by SIGKILL. */
@@ -110,8 +110,8 @@ export interface RootHandsInit extends Place {
 }
 
 /** Of a root agent. */
-export function rootHands({ node, ownsProcess, sessions, killSelf }: RootHandsInit): FaultHands {
-  const links = linkHands(node);
+export function rootActions({ node, ownsProcess, sessions, killSelf }: RootActionsInit): FaultActions {
+  const links = linkActions(node);
   const self = new SelfPause({ node, ownsProcess });
   /** Injections that have stopped the tools. */
   const stopped = new Set<string>();
@@ -140,8 +140,8 @@ export function rootHands({ node, ownsProcess, sessions, killSelf }: RootHandsIn
 }
 
 /** Of the controller. */
-export function controllerHands(node: AgentNode): FaultHands {
-  const links = linkHands(node);
+export function controllerActions(node: AgentNode): FaultActions {
+  const links = linkActions(node);
   const self = new SelfPause({ node, ownsProcess: true });
   return {
     ...links,
@@ -159,7 +159,7 @@ export function controllerHands(node: AgentNode): FaultHands {
 }
 
 /** Of the controller and of root agents: at their links to each other. */
-export function linkHands({ linkFaults }: AgentNode): FaultHands {
+export function linkActions({ linkFaults }: AgentNode): FaultActions {
   /** By injection. */
   const impaired = new Map<string, Set<Position>>();
   return {

@@ -1,5 +1,5 @@
 /**
- * Notice board: what an agent knows of failures, one entry for each subject, whoever reports it and however often.
+ * Failure table: what an agent knows of failures, one entry for each subject, whoever reports it and however often.
  * Pure. The oldest entries are forgotten: a session that stays has any number of failures.
  */
 
@@ -11,7 +11,7 @@ const ENTRIES_MAX = 4096;
 /** Further reporters of one failure that are named. */
 const CONFIRMERS_MAX = 64;
 
-export interface BoardEntry {
+export interface FailureEntry {
   /** As it was reported first. */
   readonly notice: FailureNotice;
   /** Who else reported it. */
@@ -19,10 +19,10 @@ export interface BoardEntry {
 }
 
 /** `known`: nothing new is said. */
-export type BoardNews = 'new' | 'confirmed' | 'known';
+export type FailureChange = 'new' | 'confirmed' | 'known';
 
-export class NoticeBoard {
-  readonly #entries = new Map<string, BoardEntry>();
+export class FailureTable {
+  readonly #entries = new Map<string, FailureEntry>();
   readonly #entriesMax: number;
 
   constructor(entriesMax = ENTRIES_MAX) {
@@ -34,15 +34,15 @@ export class NoticeBoard {
   }
 
   /** Oldest first. */
-  entries(): BoardEntry[] {
+  entries(): FailureEntry[] {
     return [...this.#entries.values()];
   }
 
-  get(subject: FailedSubject): BoardEntry | undefined {
+  get(subject: FailedSubject): FailureEntry | undefined {
     return this.#entries.get(subjectKey(subject));
   }
 
-  take(notice: FailureNotice): BoardNews {
+  take(notice: FailureNotice): FailureChange {
     const key = subjectKey(notice.subject);
     const entry = this.#entries.get(key);
     if (entry === undefined) {

@@ -1,11 +1,11 @@
 /** What of a job's records a front-end has shown: in any order, told from the oldest on. */
 
 import { assert, suite } from '@stci/testkit';
-import { UnshownRecords } from '../../dist/sessions/unshown-records.js';
+import { UnackedRecords } from '../../dist/sessions/unacked-records.js';
 
 suite('records that a front-end has not shown', (test) => {
   test('what is behind one that is not shown does not count for it', () => {
-    const records = new UnshownRecords();
+    const records = new UnackedRecords();
     const [output, event, more] = [records.add(100), records.add(70), records.add(5)] as const;
     event();
     assert.is(records.takeShown(), 0);
@@ -24,7 +24,7 @@ suite('records that a front-end has not shown', (test) => {
       [a, b, c, d])))).filter((order) => new Set(order).size === costs.length);
     assert.is(orders.length, 24);
     for (const order of orders) {
-      const records = new UnshownRecords();
+      const records = new UnackedRecords();
       const done = costs.map((cost) => records.add(cost));
       let shown = 0;
       for (const [count, index] of order.entries()) {

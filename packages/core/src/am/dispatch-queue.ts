@@ -1,5 +1,5 @@
 /**
- * Inbox: received messages wait in queues that are served round-robin, so that a flood from one sender delays no other.
+ * DispatchQueue: received messages wait in queues that are served round-robin, so that a flood from one sender delays no other.
  * Messages over a link from below share one queue, in order: those of a subtree depend on each other. Messages from
  * above have a queue per source, because all agents that are not below share the link to the parent. A message of an
  * agent to itself is served after all that came before it: it says what became of their senders. So is a frame of a
@@ -27,7 +27,7 @@ export interface ReceivedFrame {
 
 interface Entry {
   readonly received: Received | ReceivedFrame;
-  /** Number of the message in this inbox. */
+  /** Number of the message in this queue. */
   readonly order: number;
   /** Of the last frame of its source that waited when it came. */
   readonly behind: number;
@@ -43,7 +43,7 @@ interface Queue {
   count: number;
 }
 
-export class Inbox {
+export class DispatchQueue {
   /** By link, or by the key of the source, or FRAMES; in the order in which they are served. */
   readonly #queues = new Map<number | Link, Queue>();
   readonly #byLink = new Map<Link, number>();

@@ -2,14 +2,14 @@
 
 import type { Rank } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { AttemptOutput } from '../../dist/tools/attempt-output.js';
+import { OutputAcrossRestarts } from '../../dist/tools/output-across-restarts.js';
 import type { Tool } from '../../dist/tools/tool.js';
 
 const tool = (rank: Rank, ended = false): Tool => ({ rank, ended }) as unknown as Tool;
 
 function play(isOn = true) {
   const log: string[] = [];
-  const output = new AttemptOutput((rank, stream, chunk, wallMs) =>
+  const output = new OutputAcrossRestarts((rank, stream, chunk, wallMs) =>
     void log.push(`${rank} ${stream} ${JSON.stringify(Buffer.from(chunk).toString())} ${wallMs}`));
   output.isOn = isOn;
   const push = (rank: Rank, text: string, stream: 'stdout' | 'stderr' = 'stdout'): void =>

@@ -18,7 +18,7 @@ export interface RankProblem {
 
 type Places = readonly (readonly [name: string, ranks: RankRange[]])[];
 
-export class ProgramNews {
+export class RankStatusView {
   readonly #size: number;
   readonly #lost = new Map<Rank, { readonly reason: string; readonly host: string }>();
   readonly #ended = new Set<Rank>();

@@ -5,7 +5,7 @@ import { assert, suite } from '@stci/testkit';
 import type { ExperimentOwner } from '../../dist/injection/fault-contracts.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import type { SessionService } from '../../dist/sessions/contracts.js';
-import { ExperimentDesk } from '../../dist/sessions/experiment-desk.js';
+import { ExperimentEndpoint } from '../../dist/sessions/experiment-endpoint.js';
 
 const GONE = 'stop: the front-end of the experiment has gone';
 
@@ -24,7 +24,7 @@ function play(ownsSession: boolean | undefined) {
   };
   const service = { faults, stop: (reason: string) => void seen.push(`stop: ${reason}`) } as unknown as SessionService;
   const node = { messages: { on: (name: string, call: (body: unknown) => void) => void handlers.set(name, call) } };
-  const desk = new ExperimentDesk({
+  const desk = new ExperimentEndpoint({
     node: node as unknown as AgentNode, service,
     send: (name, body) => void seen.push(`${name} ${JSON.stringify(body)}`),
   });

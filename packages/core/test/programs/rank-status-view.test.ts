@@ -1,11 +1,11 @@
 /** Where ranks are, which are lost or have ended, and which take part again, as their programs ask for it. */
 
 import { assert, suite } from '@stci/testkit';
-import { ProgramNews } from '../../dist/programs/program-news.js';
+import { RankStatusView } from '../../dist/programs/rank-status-view.js';
 
 suite('places of ranks', (test) => {
   test('they are found once, until they change', () => {
-    const news = new ProgramNews(3);
+    const news = new RankStatusView(3);
     const places = [0, 1, 2].map((at) => [at, `h${at}`, [[at, at] as const]] as const);
     news.onState({ decided: 0, lost: [], ended: [], places, attempts: [], pairs: [] });
     const first = news.places();
@@ -18,7 +18,7 @@ suite('places of ranks', (test) => {
   });
 
   test('a loss that comes without a host has the name of the one where the rank was', () => {
-    const news = new ProgramNews(2);
+    const news = new RankStatusView(2);
     const places = [0, 1].map((at) => [at, `h${at}`, [[at, at] as const]] as const);
     news.onState({ decided: 0, lost: [], ended: [], places, attempts: [], pairs: [] });
     assert.equal(news.onLost([[1, 1, 'it was ended by SIGKILL', '']]), [[1, 1, 'it was ended by SIGKILL', 'h1']]);
@@ -32,7 +32,7 @@ const joinedOf = (sequence: number, joined: unknown, joins: unknown) => ({ seque
 
 suite('news of ranks', (test) => {
   test('before the controller has said where ranks are, nothing is known of them', () => {
-    const news = new ProgramNews(4);
+    const news = new RankStatusView(4);
     assert.equal([news.isKnown, news.placesCount, news.places(), news.lost, news.ended], [false, 0, [], [], []]);
     assert.equal([news.hostName(0), news.host(0), news.attempt(0)], ['', -1, 1]);
     news.onState(stateOf());
@@ -41,13 +41,13 @@ suite('news of ranks', (test) => {
   });
 
   test('the places are in the order of hosts, not of ranks; those of ranks not told are none', () => {
-    const news = new ProgramNews(4);
+    const news = new RankStatusView(4);
     news.onState(stateOf({ places: [[3, 'd', [[0, 1]]], [0, 'a', [[2, 2]]]] }));
     assert.equal(news.places(), [['a', [[2, 2]]], ['d', [[0, 1]]]]);
   });
 
   test('a loss is news once, ranges where one of theirs is; ranks beyond the last are none', () => {
-    const news = new ProgramNews(4);
+    const news = new RankStatusView(4);
     news.onState(stateOf());
     assert.equal(news.onLost([[1, 1, 'r', 'a']]), [[1, 1, 'r', 'a']]);
     assert.equal(news.onLost([[1, 1, 'again', 'a']]), []);
@@ -62,7 +62,7 @@ suite('news of ranks', (test) => {
   });
 
   test('ranks that have ended are told in order; a loss says more than an end', () => {
-    const news = new ProgramNews(4);
+    const news = new RankStatusView(4);
     news.onState(stateOf({ ended: [[3, 3]] }));
     news.onEnded([[0, 1], [4, 5]]);
     assert.equal(news.ended, [[0, 1], [3, 3]]);
@@ -75,7 +75,7 @@ suite('news of ranks', (test) => {
 
   test('a rank is alone when all others are lost or have ended, and no sooner', () => {
     for (const last of ['lost', 'ended'] as const) {
-      const news = new ProgramNews(3);
+      const news = new RankStatusView(3);
       news.onEnded([[0, 0]]);
       assert.is(news.aloneProblem(1), undefined);
       if (last === 'lost') news.onLost([[2, 2, 'r', 'a']]);
@@ -85,18 +85,18 @@ suite('news of ranks', (test) => {
       assert.is(news.aloneProblem(2), undefined, 'rank 1 is there');
       assert.is(news.aloneProblem(0), undefined);
     }
-    const twice = new ProgramNews(3);
+    const twice = new RankStatusView(3);
     twice.onEnded([[0, 0]]);
     twice.onLost([[0, 0, 'r', 'a']]);
     assert.is(twice.aloneProblem(1), undefined, 'one that has ended and is lost counts once');
-    const own = new ProgramNews(3);
+    const own = new RankStatusView(3);
     own.onLost([[0, 1, 'r', 'a']]);
     assert.is(own.aloneProblem(1), undefined, 'rank 2 is there');
-    assert.is(new ProgramNews(1).aloneProblem(0)?.code, 'STCI_CLIENT_RANK_ENDED', 'the only rank of its job');
+    assert.is(new RankStatusView(1).aloneProblem(0)?.code, 'STCI_CLIENT_RANK_ENDED', 'the only rank of its job');
   });
 
   test('a rank that takes part again is not lost, at its new place, as its new attempt', () => {
-    const news = new ProgramNews(4);
+    const news = new RankStatusView(4);
     news.onState(stateOf({ lost: [[1, 2, 'r', 'x']] }));
     news.onJoined(joinedOf(5, [[1, 1]], [[3, 7, 'h']]));
     assert.equal([news.problem(1), news.attempt(1), news.host(1), news.hostName(1)], [undefined, 3, 7, 'h']);
@@ -106,7 +106,7 @@ suite('news of ranks', (test) => {
   });
 
   test('a state that was decided before a rank took part again says nothing of it; one decided then does', () => {
-    const news = new ProgramNews(4);
+    const news = new RankStatusView(4);
     news.onState(stateOf());
     news.onJoined(joinedOf(5, [[1, 1]], [[3, 7, 'h']]));
     const old = { lost: [[0, 1, 'r', 'a']], attempts: [[1, 2], [0, 2]] };

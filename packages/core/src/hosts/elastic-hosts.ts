@@ -36,7 +36,7 @@ export interface JobOnHosts {
   onHostsLost(losses: readonly HostLoss[]): void;
 }
 
-export interface HostChangesInit {
+export interface ElasticHostsInit {
   readonly node: AgentNode;
   readonly bootstrap: Bootstrap;
   jobs(): Iterable<JobOnHosts>;
@@ -52,11 +52,11 @@ interface Removal {
   timer: Timer | undefined;
 }
 
-export class HostChanges {
-  readonly #init: HostChangesInit;
+export class ElasticHosts {
+  readonly #init: ElasticHostsInit;
   readonly #removals = new Map<HostIndex, Removal>();
 
-  constructor(init: HostChangesInit) {
+  constructor(init: ElasticHostsInit) {
     this.#init = init;
   }
 

@@ -1,8 +1,8 @@
-/** Beliefs of agents about others: how many of one reporter are asked at a time, and that it comes to an end. */
+/** DisputedDeaths of agents about others: how many of one reporter are asked at a time, and that it comes to an end. */
 
 import { rootAddress, type Clock, type MemberId } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { ASKED_MAX, ASK_MS, Beliefs } from '../../dist/failure/beliefs.js';
+import { ASKED_MAX, ASK_MS, DisputedDeaths } from '../../dist/failure/disputed-deaths.js';
 
 const members = (from: number, count: number): MemberId[] =>
   Array.from({ length: count }, (_, i) => ({ position: from + i, incarnation: 1 }));
@@ -17,7 +17,7 @@ function play() {
   };
   const asked: number[] = [];
   const closed = new Set<number>();
-  const beliefs = new Beliefs({
+  const beliefs = new DisputedDeaths({
     clock: { after } as unknown as Clock,
     isOpen: ({ position }) => !closed.has(position),
     ask: ({ position }, { message }) => {

@@ -19,7 +19,7 @@ import { moveRanks } from '../job/placement.js';
 import type { Launch } from '../messages/messages.js';
 import type { JobSession } from './job-session.js';
 
-export interface RankMovesInit {
+export interface RankRelocationInit {
   readonly session: JobSession;
   readonly job: JobId;
   readonly ledger: Ledger;
@@ -61,8 +61,8 @@ interface Waiting {
   isTold: boolean;
 }
 
-export class RankMoves {
-  readonly #init: RankMovesInit;
+export class RankRelocation {
+  readonly #init: RankRelocationInit;
   readonly #waiting = new Map<Rank, Waiting>();
   /** By host, the launch of its session agent's last start after the first. */
   readonly #launches = new Map<HostIndex, Launch>();
@@ -75,7 +75,7 @@ export class RankMoves {
   /** Places of lost hosts that spares have taken. */
   readonly #spares = new Set<HostIndex>();
 
-  constructor(init: RankMovesInit) {
+  constructor(init: RankRelocationInit) {
     this.#init = init;
   }
 
