@@ -71,7 +71,7 @@ suite('the owner of a job', (test) => {
     front.tellEnd(REPORT);
     net.until(() => told.ended > 0, 'the end');
     assert.equal([told, net.faults], [{ exited: RANKS, ended: 1 }, []]);
-  });
+  }, { timeoutMs: 60_000 });
 
   test('the end is told in any case: without what makes it too large, and why', () => {
     const { front, told } = owner();
