@@ -12,7 +12,7 @@ const INTRODUCTION = `What a component's test calls, and how a counter-example i
 ([../plugins.md](../plugins.md#compliance-suites)). A field that does not exist, or holds something else, is refused by
 its name. A test that asserts nothing fails; what does not apply to a component is skipped with its reason.`;
 
-/** Framework → declarations by file; the last file has the table of its promises, too. */
+/** Framework, whose folder it is → declarations by file; the last file has the table of its promises, too. */
 const SUITES = {
   topology: {
     topology: ['topologyCompliance', 'TopologyCase', 'topologyExample'], 'topology-checks': ['TopologyExample'],
@@ -37,8 +37,8 @@ const SUITES = {
 export function compliancePage(root) {
   return page('Compliance suites', INTRODUCTION, Object.entries(SUITES).flatMap(([framework, files]) => [
     `## ${capital(framework)}`, '',
-    ...table(['promise', 'what is checked'], promisesOf(root, Object.keys(files).at(-1))), '',
-    ...Object.entries(files).flatMap(([file, names]) => fileLines(root, file, names)),
+    ...table(['promise', 'what is checked'], promisesOf(root, `${framework}/${Object.keys(files).at(-1)}`)), '',
+    ...Object.entries(files).flatMap(([file, names]) => fileLines(root, `${framework}/${file}`, names)),
   ]));
 }
 

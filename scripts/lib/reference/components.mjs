@@ -1,6 +1,6 @@
 /** docs/reference/components.md, from the registry. */
 
-import { formatBounds, formatValue } from '../../../packages/core/dist/config/values.js';
+import { formatBounds, formatValue } from '../../../packages/registry/dist/index.js';
 import { code, page, table } from './markdown.mjs';
 
 const INTRODUCTION = `A framework is an interface and a way of selection; a component implements it
