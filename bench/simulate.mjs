@@ -33,11 +33,11 @@ export async function bench() {
 }
 
 async function preparedLaunch() {
-  const { makeWorld } = await built('swarm', 'run-job.js');
-  const { startSimulatedRun } = await built('swarm', 'front-end.js');
-  const { JobRecord } = await built('swarm', 'record.js');
-  const { LOGIN_HOST } = await built('swarm', 'faults.js');
-  const { PLAIN } = await built('swarm', 'plain.js');
+  const { makeWorld } = await built('swarm', 'index.js');
+  const { startSimulatedRun } = await built('swarm', 'worlds/front-end.js');
+  const { JobRecord } = await built('swarm', 'worlds/record.js');
+  const { LOGIN_HOST } = await built('swarm', 'scenarios/faults.js');
+  const { PLAIN } = await built('swarm', 'scenarios/plain.js');
   return (hosts, seed, method = 'inline') => {
     const options = jobOptions(PLAIN, hosts, seed, method);
     const world = makeWorld(options);

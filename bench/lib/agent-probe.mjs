@@ -50,8 +50,7 @@ export async function createAgentProbe() {
 /** Boot details of a root agent without agents below it. */
 async function details() {
   const { assembleRegistry } = await built('stcirun', 'assembly.js');
-  const { paramsSnapshot, resolveParams } = await built('core', 'index.js');
-  const { encodeBootDetails, encodeParams } = await built('core', 'agent/boot-details.js');
+  const { encodeBootDetails, encodeParams, paramsSnapshot, resolveParams } = await built('core', 'index.js');
   const registry = assembleRegistry();
   const resolved = resolveParams(registry.catalog, { commandLine: [] }, registry.rules);
   const params = encodeParams(paramsSnapshot(registry.catalog, resolved.params));

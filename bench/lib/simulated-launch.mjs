@@ -27,10 +27,10 @@ export function modelOf(costs, hosts, arity) {
 }
 
 export async function simulateLaunch(costs, hosts, arity) {
-  const { makeWorld } = await built('swarm', 'run-job.js');
-  const { startSimulatedRun } = await built('swarm', 'front-end.js');
-  const { JobRecord } = await built('swarm', 'record.js');
-  const { LOGIN_HOST } = await built('swarm', 'faults.js');
+  const { makeWorld } = await built('swarm', 'index.js');
+  const { startSimulatedRun } = await built('swarm', 'worlds/front-end.js');
+  const { JobRecord } = await built('swarm', 'worlds/record.js');
+  const { LOGIN_HOST } = await built('swarm', 'scenarios/faults.js');
   const { PLAIN } = await built('swarm', 'index.js');
   const options = { ...PLAIN, ...jobOptions(hosts, arity, simulated(costs)) };
   const world = makeWorld(options);

@@ -2,11 +2,14 @@
 // @timeoutMs 180000
 
 import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert, skip, suite } from '@stci/testkit';
 import { whyNoHosts, whyNoSlurm } from '@stci/testkit/hosts';
 
-const MAIN = fileURLToPath(new URL('../../../bench/main.mjs', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const MAIN = join(ROOT, 'bench/main.mjs');
 const NAMES = ['start', 'memory', 'run', 'output', 'forward', 'simulate'];
 
 function bench(names: readonly string[]): Promise<{ status: number; text: string }> {
@@ -19,6 +22,18 @@ function bench(names: readonly string[]): Promise<{ status: number; text: string
 }
 
 suite('benches', (test) => {
+  test('the modules that they load are there, also those that are loaded late', () => {
+    const files = readdirSync(join(ROOT, 'bench'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.mjs'));
+    const loaded = files.flatMap((name) => {
+      const text = readFileSync(join(ROOT, 'bench', name), 'utf8');
+      return [...text.matchAll(/\bbuilt\('([\w-]+)', '([^']+)'\)/g)].map(([, owner = '', path = '']) =>
+        join('packages', owner, 'dist', path));
+    });
+    assert.ok(loaded.length > 20, `${loaded.length} modules`);
+    assert.equal(loaded.filter((path) => !existsSync(join(ROOT, path))), []);
+  });
+
   test('each runs to its end', async () => {
     const { status, text } = await bench([]);
     assert.is(status, 0, text);
