@@ -1,12 +1,12 @@
 /**
- * DispatchQueue: received messages wait in queues that are served round-robin, so that a flood from one sender delays no other.
- * Messages over a link from below share one queue, in order: those of a subtree depend on each other. Messages from
- * above have a queue per source, because all agents that are not below share the link to the parent. A message of an
- * agent to itself is served after all that came before it: it says what became of their senders. So is a frame of a
- * stream that comes while messages wait: they may say whose streams they are. What comes of a source over another link
- * than what waits of it, because its route has changed, waits behind that: a frame behind its messages, a message
- * behind its frames, as they may be the output of ranks whose end it tells. What the controller says is served after
- * all frames that came before it: it may say that a stream is over, and what comes then is dropped.
+ * DispatchQueue: received messages wait in queues that are served round-robin, so that a flood from one sender delays
+ * no other. Messages over a link from below share one queue, in order: those of a subtree depend on each other.
+ * Messages from above have a queue per source, because all agents that are not below share the link to the parent. A
+ * message of an agent to itself is served after all that came before it: it says what became of their senders. So is a
+ * frame of a stream that comes while messages wait: they may say whose streams they are. What comes of a source over
+ * another link than what waits of it, because its route has changed, waits behind that: a frame behind its messages, a
+ * message behind its frames, as they may be the output of ranks whose end it tells. What the controller says is served
+ * after all frames that came before it: it may say that a stream is over, and what comes then is dropped.
  */
 
 import { CONTROLLER, addressKind, agentKey, type Address, type JobId } from '@stci/interface';
