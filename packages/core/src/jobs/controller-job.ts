@@ -8,7 +8,7 @@
  */
 
 import {
-  StciError, rankRanges, sessionAddress, toErrorRecord, type Address, type Failure, type HostIndex, type HostSpec,
+  StciError, sessionAddress, type Address, type Failure, type HostIndex, type HostSpec,
   type JobControl, type JobEvent, type JobId, type JobSpec, type Params, type Rank,
 } from '@stci/interface';
 import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
@@ -23,7 +23,7 @@ import type { AgentOfJob } from '../node/request-all.js';
 import { openPrograms, type JobPrograms } from '../programs/job-programs.js';
 import { JobDeadlines } from './job-deadlines.js';
 import {
-  jobTimeoutError, launchFailure, launchTimeoutError, survivorsFailure, unansweredHostError, undrainedText,
+  jobTimeoutError, launchFailure, launchTimeoutError, lossOf, survivorsFailure, unansweredHostError, undrainedText,
 } from './job-failures.js';
 import { JobHosts } from './job-hosts.js';
 import { jobLaunch, ledgerIn } from './job-launch.js';
@@ -43,7 +43,8 @@ export class ControllerJob {
   readonly #spec: JobSpec;
   readonly #params: Params;
   readonly recovery: JobRecovery;
-  readonly #planned: Pick<ControllerJobInit, 'hosts' | 'leftOut'>;
+  /** What its map is of; undefined: it has waited, and the map is old. */
+  #planned: Pick<ControllerJobInit, 'hosts' | 'leftOut'> | undefined;
   #ledger: Ledger;
   #programs: JobPrograms | undefined;
   #leftOut: ReadonlySet<HostIndex> = new Set();
@@ -85,13 +86,12 @@ export class ControllerJob {
       launchNow: () => this.#launchOf(this.#ledger),
       hasFirstAgent: (host) => this.#launch?.hosts.some(([each]) => each === host) === true,
       hosts: this.#hosts,
-      onNewAgent: (host) => this.front.send('job.host.joined', { host }),
-      emit: (event) => this.emit(event),
+      front: this.front,
       onRestarting: (report) => this.#programs?.onRestarting(report),
+      onHostLost: (host) => this.#programs?.onHostLost(host),
       exited: (rank) => this.#exited(rank),
       record: (found) => this.#record(found),
       endJob: (reason) => this.#endJob(false, reason),
-      onUnsent: (error) => this.front.check(error),
       checkOver: () => this.checkOver(),
     });
     this.#planned = { hosts, leftOut };
@@ -135,11 +135,16 @@ export class ControllerJob {
     return this.#phase === 'launching';
   }
 
+  /** It waits for hosts or slots until `onReady` is called. */
+  hold(): void {
+    this.#planned = undefined;
+  }
+
   /** All wanted hosts are up: sends the job down the tree, with a new map if the hosts are not the planned ones. */
   onReady(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void {
     if (this.#phase !== 'launching') return;
-    const planned = this.#planned;
-    if (leftOut.size > planned.leftOut.size || hosts.some((host, i) => host !== planned.hosts[i])) {
+    const plan = this.#planned;
+    if (leftOut.size !== plan?.leftOut.size || hosts.some((host, i) => host !== plan.hosts[i])) {
       try {
         this.#ledger = this.mapOn(hosts, leftOut);
         this.#mapped();
@@ -235,7 +240,7 @@ export class ControllerJob {
   /** Before the launch, hosts are the session's concern: the job gets those that come up. */
   onHostsLost(losses: readonly HostLoss[]): void {
     if (this.#phase === 'over' || this.#launch === undefined) return;
-    const found = losses.flatMap((loss) => this.#loseHost(loss));
+    const found = losses.flatMap((loss) => this.recovery.lose(loss));
     // All losses are reported before the first decision, because a decision may end the job.
     const isRecorded = this.#session.failures.tellsHosts && losses.every(({ kind }) => kind === 'agent-lost');
     for (const { error } of found) this.emit({ type: 'failure', error, ...(isRecorded && { isRecorded }) });
@@ -284,30 +289,6 @@ export class ControllerJob {
     this.#phase = 'running';
     this.#deadlines.onLaunched();
     this.emit({ type: 'running' });
-  }
-
-  #loseHost(loss: HostLoss): Failure[] {
-    const { host, error, kind, session } = loss;
-    if (host >= this.#ledger.spec.hosts.length) return [];
-    // It waited for ranks: nothing is lost with it.
-    if (session?.launch === 0) this.recovery.onIdleLost(loss);
-    if (this.#hosts.isLost(host) || (session?.launch ?? Infinity) < this.recovery.launchOf(host)) return [];
-    const isOthers = this.#session.stays && this.ranksOn(host) === 0;
-    this.#hosts.onLost(host);
-    this.#programs?.onHostLost(host);
-    if (isOthers) return [];
-    if (kind === 'session-lost') this.#hosts.countLoss(host);
-    const ranks = this.recovery.ranksAt(host);
-    this.#session.failures.onRanksLost(this.job, loss, ranks, this.#hosts.losses(host));
-    const found = { ...this.#ledger.lossOf(host, error, this.#now()), kind };
-    if (session?.isReplaced === true) this.recovery.onReplaced(found);
-    const isRestarted = this.recovery.restart(found);
-    const isMoved = !isRestarted && this.recovery.startElsewhere(found);
-    this.front.send('job.host.lost', { host, moving: isMoved ? rankRanges(ranks) : [] });
-    if (isRestarted || isMoved) return [];
-    const entry = this.#ledger.agentLost(host, error, this.#now(), ranks);
-    for (const rank of entry.ranks) this.#exited(rank);
-    return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];
   }
 
   #exited(rank: Rank, failure?: Failure): void {
@@ -372,8 +353,7 @@ export class ControllerJob {
     if (ledger.complete) return;
     for (const place of ledger.map.hosts) {
       if ([...ranksOf(place)].every((rank) => ledger.rankReport(rank) !== undefined)) continue;
-      const error = toErrorRecord(unansweredHostError(ledger.spec.hosts, place.host));
-      const found = this.#loseHost({ host: place.host, error, kind: 'agent-lost' });
+      const found = this.recovery.lose(lossOf(place.host, unansweredHostError(ledger.spec.hosts, place.host)));
       for (const lost of found) this.emit({ type: 'failure', error: lost.error });
     }
     this.#over();

@@ -63,9 +63,14 @@ export class JobAdmission {
     const ready = (one: ControllerJob, without: ReadonlySet<HostIndex>): Admitted =>
       ({ job: one, begin: () => one.onReady(hosts, without) });
     if (doubted.every((host) => job.ranksOn(host) === 0)) return ready(job, leftOut);
-    if (roomFor(job, places) !== 'now') return { job, begin: () => void this.#waiting.add(job) };
+    if (roomFor(job, places) !== 'now') return { job, begin: () => this.#hold(job) };
     const without = beyondDoubt(places);
     return ready(new ControllerJob({ ...init, hosts, leftOut: without }), without);
+  }
+
+  #hold(job: ControllerJob): void {
+    this.#waiting.add(job);
+    job.hold();
   }
 
   /** Launches those that wait no longer: for hosts, and after them for slots that other jobs have. */

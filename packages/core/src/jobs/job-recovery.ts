@@ -4,15 +4,17 @@
  */
 
 import {
-  StciError, type Action, type ErrorManager, type Failure, type HostIndex, type JobContext, type JobEvent, type JobId,
+  StciError, rankRanges, type Action, type ErrorManager, type Failure, type HostIndex, type JobContext, type JobId,
   type Params, type Rank, type RankReport, type RestartAction,
 } from '@stci/interface';
 import type { HostLoss } from '../hosts/loss-notices.js';
 import { foldRanks } from '../iof/fold.js';
 import { failureOf } from '../job/exit-rule.js';
 import type { Ledger, RankEnd } from '../job/ledger.js';
+import { localSize } from '../job/placement.js';
 import type { Launch } from '../messages/messages.js';
 import type { JobHosts } from './job-hosts.js';
+import type { JobOwner } from './job-owner.js';
 import type { JobSession } from './job-session.js';
 import { RankRelocation } from './rank-relocation.js';
 
@@ -38,16 +40,14 @@ export interface JobRecoveryInit {
   /** A session agent was started there by the launch of the whole job. */
   hasFirstAgent(host: HostIndex): boolean;
   readonly hosts: JobHosts;
-  onNewAgent(host: HostIndex): void;
-  emit(event: JobEvent): void;
+  readonly front: Pick<JobOwner, 'emit' | 'send' | 'check'>;
   /** Told to the job's front-end already. */
   onRestarting(report: RankReport): void;
+  onHostLost(host: HostIndex): void;
   /** Tells the outcome of a rank, which the ledger has. */
   exited(rank: Rank): void;
   record(found: Failure): void;
   endJob(reason: string): void;
-  /** Ranks that are to be started again could not be named to their session agent. */
-  onUnsent(error: StciError | undefined): void;
   checkOver(): void;
 }
 
@@ -73,15 +73,43 @@ export class JobRecovery {
     if (ends) this.#init.endJob(found.error.message);
   }
 
+  /** A host, or the job's session agent there, is lost. Returns the failure of the ranks that are not started again. */
+  lose(loss: HostLoss): Failure[] {
+    const { session, job, hosts, front, exited, onHostLost } = this.#init;
+    const ledger = this.#init.ledger();
+    const { host, error, kind } = loss;
+    const wallMs = session.node.platform.clock.wallMs();
+    if (host >= ledger.spec.hosts.length) return [];
+    // It waited for ranks: nothing is lost with it.
+    if (loss.session?.launch === 0) this.#onIdleLost(loss, wallMs);
+    if (hosts.isLost(host) || (loss.session?.launch ?? Infinity) < this.#launchOf(host)) return [];
+    const isOthers = session.stays && localSize(ledger.map.hosts[host]!) === 0;
+    hosts.onLost(host);
+    onHostLost(host);
+    if (isOthers) return [];
+    if (kind === 'session-lost') hosts.countLoss(host);
+    const ranks = this.#ranksAt(host);
+    session.failures.onRanksLost(job, loss, ranks, hosts.losses(host));
+    const found = { ...ledger.lossOf(host, error, wallMs), kind };
+    if (loss.session?.isReplaced === true) this.#onReplaced(found);
+    const isRestarted = this.#restart(found);
+    const isMoved = !isRestarted && this.#startElsewhere(found);
+    front.send('job.host.lost', { host, moving: isMoved ? rankRanges(ranks) : [] });
+    if (isRestarted || isMoved) return [];
+    const entry = ledger.agentLost(host, error, wallMs, ranks);
+    for (const rank of entry.ranks) exited(rank);
+    return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];
+  }
+
   /** Ranks of the host that have no outcome, but those that wait to be started elsewhere. */
-  ranksAt(host: HostIndex): readonly Rank[] {
+  #ranksAt(host: HostIndex): readonly Rank[] {
     return this.#init.ledger().openRanks(host).filter((rank) => this.#relocation?.isWaiting(rank) !== true);
   }
 
   /** Whether the ranks of a lost agent are started again. */
-  restart(found: Failure): boolean {
+  #restart(found: Failure): boolean {
     const ledger = this.#init.ledger();
-    const ranks = this.ranksAt(found.host as HostIndex);
+    const ranks = this.#ranksAt(found.host as HostIndex);
     if (this.#init.phase() === 'ending' || ranks.length === 0) return false;
     const action = this.#decide(found, Math.max(...ranks.map((rank) => ledger.attempt(rank))))
       .find((each): each is RestartAction => each.type === 'restart');
@@ -96,9 +124,9 @@ export class JobRecovery {
    * of them is known to have run, no rank has been told where others are, and there is room for all. The job is still
    * being launched.
    */
-  startElsewhere(found: Failure): boolean {
+  #startElsewhere(found: Failure): boolean {
     const ledger = this.#init.ledger();
-    const ranks = this.ranksAt(found.host as HostIndex);
+    const ranks = this.#ranksAt(found.host as HostIndex);
     const isUnstarted = (rank: Rank): boolean =>
       !ledger.isRunning(rank) && ledger.attempt(rank) === 1 && (this.#places.get(rank) ?? 1) < PLACES_MAX;
     if (found.kind !== 'agent-lost' || this.#init.phase() !== 'launching' || !ranks.every(isUnstarted)) return false;
@@ -107,7 +135,7 @@ export class JobRecovery {
     for (const rank of ranks) this.#places.set(rank, 1 + (this.#places.get(rank) ?? 1));
     this.#tell(found, 'its ranks had not started: they are started on other hosts');
     const what = `its ranks had not started, and are started on other hosts: ${foldRanks(ranks)}`;
-    this.#init.emit({ type: 'warning', text: `${found.error.message}; ${what}` });
+    this.#init.front.emit({ type: 'warning', text: `${found.error.message}; ${what}` });
     this.#movesOf(ledger).add(ranks, found, this.#endMs(found));
     return true;
   }
@@ -158,11 +186,11 @@ export class JobRecovery {
 
   /** An attempt has ended, and another follows; on the same host where one is given. */
   #again(end: RankEnd, afterMs: number, host?: HostIndex): void {
-    const { ledger, emit, onRestarting } = this.#init;
+    const { ledger, front, onRestarting } = this.#init;
     const report = ledger().again(end);
     if (report === undefined) return;
     const attempt = ledger().attempt(end.rank);
-    emit({ type: 'restarting', report, ...(host !== undefined && { host }), attempt, afterMs });
+    front.emit({ type: 'restarting', report, ...(host !== undefined && { host }), attempt, afterMs });
     onRestarting(report);
   }
 
@@ -177,23 +205,23 @@ export class JobRecovery {
   }
 
   /** The root agent of a lost session agent starts another, which waits for ranks. */
-  onReplaced(found: Failure): void {
+  #onReplaced(found: Failure): void {
     this.#tell(found, 'its root agent starts another');
   }
 
   /** A session agent that waited for ranks is lost, and none with it. */
-  onIdleLost(loss: HostLoss): void {
+  #onIdleLost(loss: HostLoss, wallMs: number): void {
     const { session, job, hosts, ledger } = this.#init;
     const { host, kind, error } = loss;
     hosts.countLoss(host);
     session.failures.onRanksLost(job, loss, [], hosts.losses(host));
-    const found = { ...ledger().lossOf(host, error, session.node.platform.clock.wallMs()), kind };
-    if (loss.session?.isReplaced === true) this.onReplaced(found);
+    const found = { ...ledger().lossOf(host, error, wallMs), kind };
+    if (loss.session?.isReplaced === true) this.#onReplaced(found);
     else this.#tell(found, 'another is started with its ranks');
   }
 
   /** Number of the launch that the session agent there has been given. */
-  launchOf(host: HostIndex): number {
+  #launchOf(host: HostIndex): number {
     return this.#relocation?.launchOf(host) ?? 1;
   }
 
@@ -261,7 +289,7 @@ export class JobRecovery {
   }
 
   #makeRelocation(ledger: Ledger): RankRelocation {
-    const { session, job, hosts } = this.#init;
+    const { session, job, hosts, front } = this.#init;
     return new RankRelocation({
       session, job, ledger,
       launchNow: () => this.#init.launchNow(),
@@ -269,13 +297,13 @@ export class JobRecovery {
       isLost: (host) => hosts.isLost(host),
       onStarting: (host, isNew) => {
         hosts.onStarting(host);
-        if (isNew) this.#init.onNewAgent(host);
+        if (isNew) front.send('job.host.joined', { host });
       },
-      onUnsent: (error) => this.#init.onUnsent(error),
+      onUnsent: (error) => front.check(error),
       ranksMax: this.#init.params.int('errmgr.aside'),
-      onSetAside: (host, ranks) => this.#init.emit({ type: 'warning', text: asideText(ledger, host, ranks) }),
-      onMapped: (map) => this.#init.emit({ type: 'mapped', map }),
-      onAwaitingSlots: (ranks) => this.#init.emit({ type: 'warning', text: awaitingText(ranks) }),
+      onSetAside: (host, ranks) => front.emit({ type: 'warning', text: asideText(ledger, host, ranks) }),
+      onMapped: (map) => front.emit({ type: 'mapped', map }),
+      onAwaitingSlots: (ranks) => front.emit({ type: 'warning', text: awaitingText(ranks) }),
       onNoRoom: (ranks) => {
         this.#giveUpRanks(ranks);
         for (const found of new Set(ranks.values())) this.apply(found, Number.MAX_SAFE_INTEGER);

@@ -2,7 +2,7 @@
 
 import { ResidentSession, roleFactory, runAgent, type AgentNode, type Composition } from '@stci/core';
 import type {
-  FaultAction, FaultEvent, FaultModule, FaultReport, FrontEnd, JobEvent, JobReport, JobSpec,
+  FaultAction, FaultEvent, FaultModule, FaultReport, FrontEnd, HostIndex, JobEvent, JobMap, JobReport, JobSpec,
 } from '@stci/interface';
 import { createWorld, type AgentContext } from '@stci/platform-sim';
 import { assert } from '@stci/testkit';
@@ -41,6 +41,24 @@ export interface Job {
   report: JobReport | undefined;
 }
 
+function lastMap({ events }: Job): readonly JobMap['hosts'][number][] {
+  return events.flatMap((event) => (event.type === 'mapped' ? [event.map] : [])).at(-1)?.hosts ?? [];
+}
+
+/** Hosts with ranks, by the last map that was told. */
+export function hostsOf(job: Job): HostIndex[] {
+  return lastMap(job).filter(({ runs }) => runs.length > 0).map(({ host }) => host);
+}
+
+/** By host, ranks of the last map that was told. */
+export function ranksOf(job: Job): number[] {
+  return lastMap(job).map(({ runs }) => runs.reduce((sum, { count }) => sum + count, 0));
+}
+
+export function warningsOf({ events }: Job): string[] {
+  return events.flatMap((event) => (event.type === 'warning' ? [event.text] : []));
+}
+
 export interface OpenOptions {
   /** What a rank takes of a host's slots no other gets. */
   readonly slotsBound?: boolean;
@@ -61,11 +79,14 @@ export function open(settings: Settings = {}, fault?: FaultModule, { slotsBound 
   const nothing = (): void => undefined;
   let [isReady, hasStopped] = [false, false];
   const told: JobEvent[] = [];
+  /** When those that wait in its queue were told to try again. */
+  const rooms: number[] = [];
   let given: ResidentSession | undefined;
   const login = world.start('login', ['stci'], ({ platform, exit }) => {
     const onEvent = (event: JobEvent): void => void told.push(event);
     const observer = {
-      onEvent, onReady: () => (isReady = true), onAborted: nothing, onRoom: nothing, onEnding: nothing,
+      onEvent, onReady: () => (isReady = true), onAborted: nothing, onRoom: () => void rooms.push(world.nowMs),
+      onEnding: nothing,
     };
     given = new ResidentSession({ platform, composition: used, params, snapshot, allocation }, observer);
     stop = () => given?.stop(() => {
@@ -133,6 +154,6 @@ export function open(settings: Settings = {}, fault?: FaultModule, { slotsBound 
     assert.equal(world.livingProcesses().map(({ command }) => command.join(' ')), [], 'nothing is left');
   };
   return {
-    world, session, login, told, nodes, pidOf, pause, resume, until, begin, submit, inject, reports, stateOf, end,
+    world, session, login, told, rooms, nodes, pidOf, pause, resume, until, begin, submit, inject, reports, stateOf, end,
   };
 }

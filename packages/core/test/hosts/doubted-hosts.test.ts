@@ -1,17 +1,10 @@
 /** Jobs of a session while it is not known whether one of its hosts lives, in simulation. */
 
-import type { HostIndex } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { HOSTS, SLOTS, open, type Job } from '../agent/open-session.js';
+import { HOSTS, SLOTS, hostsOf, open, warningsOf } from '../agent/open-session.js';
 
 const LEASE = { 'bootcom.lease': '2s', 'tool.grace': '100ms', errmgr: 'abort' };
 const ALL = HOSTS * SLOTS;
-
-/** Hosts with ranks, by the last map that was told. */
-function hostsOf({ events }: Job): HostIndex[] {
-  const maps = events.flatMap((event) => (event.type === 'mapped' ? [event.map] : []));
-  return (maps.at(-1)?.hosts ?? []).filter(({ runs }) => runs.length > 0).map(({ host }) => host);
-}
 
 /** Host h1 does not answer any more, and its link is lost. */
 function openDoubted(slotsBound: boolean) {
@@ -93,8 +86,7 @@ suite('ranks that have not started when their host is lost', (test) => {
     const job = begin(3, ['sleep', '6']);
     until(() => job.report !== undefined, 'its end', 16_000);
     assert.equal([stateOf(1), job.report?.exitCode, hostsOf(job)], ['fenced', 0, [0, 2, 3]]);
-    const warnings = job.events.flatMap((event) => (event.type === 'warning' ? [event.text] : []));
-    assert.match(warnings.join(), 'its ranks had not started, and are started on other hosts: 1');
+    assert.match(warningsOf(job).join(), 'its ranks had not started, and are started on other hosts: 1');
     assert.is(job.report?.ranks[1]?.earlier, undefined, 'its first attempt');
     end();
   });
@@ -115,8 +107,7 @@ suite('ranks that have not started when their host is lost', (test) => {
     until(() => job.report !== undefined, 'its end', 40_000);
     assert.equal([other.report?.exitCode, job.report?.exitCode], [0, 0]);
     assert.ok(job.report!.ranks[1]!.startWallMs! >= other.report!.endWallMs - 1000, 'after the other job');
-    const warnings = job.events.flatMap((event) => (event.type === 'warning' ? [event.text] : []));
-    assert.match(warnings.join('\n'), /\nrank 1 waits for slots that other jobs of the session have$/u);
+    assert.match(warningsOf(job).join('\n'), /\nrank 1 waits for slots that other jobs of the session have$/u);
     end();
   });
 
