@@ -52,8 +52,7 @@ export class Controller implements JobSession {
   /** Why the launch of the session's agents was aborted. */
   #aborted: readonly BootstrapFailure[] | undefined;
   readonly #jobs = new Map<JobId, ControllerJob>();
-  readonly #admission = new JobAdmission(
-    () => this.#bootstrap as Bootstrap, () => this.#mender !== undefined, () => this.#jobs.values());
+  readonly #admission: JobAdmission;
   #lastJob = 0;
   /** Told of root agents that are gone for good, by host; and of session agents: of a job, or one of them. */
   onGone: (gone: { readonly host?: HostIndex; readonly job?: JobId }) => void = () => undefined;
@@ -62,6 +61,11 @@ export class Controller implements JobSession {
     this.#deps = deps;
     this.node = deps.node;
     this.scope = deps.scope;
+    this.#admission = new JobAdmission({
+      clock: deps.node.platform.clock,
+      bootstrap: () => this.#bootstrap as Bootstrap, isOpen: () => this.#mender !== undefined,
+      jobs: () => this.#jobs.values(), onRoom: () => deps.observer?.onRoom(),
+    });
     this.#expulsion = new Expulsion({
       node: deps.node,
       bootstrap: () => this.#bootstrap,
@@ -203,10 +207,7 @@ export class Controller implements JobSession {
   }
 
   slotsTaken(job?: JobId): readonly number[] {
-    const others = [...this.#jobs.values()].filter((other) => other.job !== job && !this.#admission.isWaiting(other));
-    const hosts = this.#bootstrap?.hosts ?? [];
-    if (others.length === 0) return [];
-    return hosts.map((_, host) => others.reduce((sum, other) => sum + other.recovery.slotsOn(host), 0));
+    return this.#admission.slotsTaken(job);
   }
 
   awaitsSlots(job: JobId): boolean {
@@ -221,6 +222,10 @@ export class Controller implements JobSession {
     return (this.#bootstrap as Bootstrap).below.passLaunch(launch, job);
   }
 
+  onSlotsFree(): void {
+    this.#admission.room.later();
+  }
+
   onOver(job: JobId, launched: boolean): void {
     this.#admission.drop(this.#jobs.get(job) as ControllerJob);
     this.#jobs.delete(job);
@@ -228,7 +233,7 @@ export class Controller implements JobSession {
     this.node.messages.closeJob(job);
     if (launched) this.#bootstrap?.below.passClose(job);
     this.#changes?.onJobOver();
-    if (this.#jobs.size > 0) this.placeSoon();
+    if (this.#jobs.size > 0) this.#admission.room.soon();
   }
 
   #listen(): void {
@@ -275,7 +280,7 @@ export class Controller implements JobSession {
         if (isNew) this.failures.onMended(hosts[0] as HostIndex, table.get(hosts[0] as HostIndex).parent);
         this.#onMended(hosts);
       },
-      onKept: () => this.placeSoon(),
+      onKept: () => this.#admission.room.soon(),
     });
     this.#changes = new ElasticHosts({
       node: this.node,
@@ -312,7 +317,7 @@ export class Controller implements JobSession {
     for (const job of this.#jobs.values()) job.onMended(mended);
     const jobs = { last: this.#lastJob, running: [...this.#jobs.keys()] };
     this.node.messages.send(rootAddress(hosts[0] as HostIndex), 'session.jobs', jobs);
-    this.placeSoon();
+    this.#admission.room.soon();
   }
 
   /** A root agent's failure is the bootstrap's, or the tree's; a session agent's is its job's. */
@@ -383,14 +388,6 @@ export class Controller implements JobSession {
     const isLeftOut = event.type === 'recovery' && event.action === 'leave-out';
     const isForAll = this.#mender !== undefined && !isLeftOut;
     for (const job of this.#jobs.values()) if (isForAll || job.isLaunching) job.emit(event);
-    if (event.type === 'host-up' || isLeftOut) this.placeSoon();
-  }
-
-  placeSoon(): void {
-    this.node.platform.clock.soon(() => {
-      for (const job of this.#jobs.values()) job.recovery.place();
-      this.#admission.onHostsChanged();
-      this.#deps.observer?.onRoom();
-    });
+    if (event.type === 'host-up' || isLeftOut) this.#admission.room.soon();
   }
 }

@@ -206,7 +206,7 @@ export class ControllerJob {
       this.#exited(end.rank, entry.failure);
       if (entry.failure !== undefined) this.#onFailure(entry.failure);
     }
-    if (this.#session.stays) this.#session.placeSoon();
+    if (this.#session.stays) this.#session.onSlotsFree();
     this.#checkRunning();
     this.checkOver();
   }

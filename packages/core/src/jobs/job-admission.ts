@@ -3,11 +3,12 @@
  * gets no ranks while others have room for them; where none has, the job waits until it is known.
  */
 
-import { StciError, type HostIndex, type HostSpec, type JobId } from '@stci/interface';
+import { StciError, type Clock, type HostIndex, type HostSpec, type JobId } from '@stci/interface';
 import type { Bootstrap } from '../hosts/bootstrap.js';
 import { ControllerJob } from './controller-job.js';
 import { behindError, restartingError } from './job-failures.js';
 import type { ControllerJobInit } from './job-session.js';
+import { RoomWatch } from './room-watch.js';
 
 /** The hosts of a session, as a job sees them. */
 export interface Places {
@@ -24,25 +25,38 @@ export interface Admitted {
   begin(): void;
 }
 
+export interface JobAdmissionInit {
+  readonly clock: Clock;
+  bootstrap(): Bootstrap;
+  /** All wanted hosts are up or left out. */
+  isOpen(): boolean;
+  /** All that are not over. */
+  jobs(): Iterable<ControllerJob>;
+  /** Slots may be free for jobs that have not been admitted. */
+  onRoom(): void;
+}
+
 export class JobAdmission {
-  readonly #bootstrap: () => Bootstrap;
-  readonly #isOpen: () => boolean;
-  readonly #jobs: () => Iterable<ControllerJob>;
+  readonly #init: JobAdmissionInit;
+  /** Looks at all that waits for hosts or slots. */
+  readonly room: RoomWatch;
   /** In the order of their submission. */
   readonly #waiting = new Set<ControllerJob>();
   /** Those of them that wait for slots, and for no host. */
   readonly #lacking = new Set<ControllerJob>();
 
-  /** `isOpen`: all wanted hosts are up or left out. `jobs`: all that are not over. */
-  constructor(bootstrap: () => Bootstrap, isOpen: () => boolean, jobs: () => Iterable<ControllerJob>) {
-    this.#bootstrap = bootstrap;
-    this.#isOpen = isOpen;
-    this.#jobs = jobs;
+  constructor(init: JobAdmissionInit) {
+    this.#init = init;
+    this.room = new RoomWatch(init.clock, () => {
+      for (const job of init.jobs()) job.recovery.place();
+      this.#launch();
+      init.onRoom();
+    });
   }
 
   get places(): Places {
-    const { table, hosts } = this.#bootstrap();
-    if (!this.#isOpen()) return { hosts: [...hosts], leftOut: new Set(table.hosts('left')), doubted: [] };
+    const { table, hosts } = this.#init.bootstrap();
+    if (!this.#init.isOpen()) return { hosts: [...hosts], leftOut: new Set(table.hosts('left')), doubted: [] };
     const all = [...hosts.keys()];
     return {
       hosts: [...hosts],
@@ -74,7 +88,7 @@ export class JobAdmission {
   }
 
   /** Launches those that wait no longer: for hosts, and after them for slots that other jobs have. */
-  onHostsChanged(): void {
+  #launch(): void {
     for (const job of this.#waiting) {
       const { places } = this;
       const awaitsHosts = places.doubted.length > 0 || this.#restarting(places.leftOut).length > 0;
@@ -91,17 +105,25 @@ export class JobAdmission {
 
   /** Others may end, and their slots be free: not all of them wait for slots themselves. */
   awaitsSlots(job: JobId): boolean {
-    return [...this.#jobs()].some((other) =>
-      other.job !== job && !other.recovery.lacksRoom && !this.#waiting.has(other));
+    return this.placed.some((other) => other.job !== job && !other.recovery.lacksRoom);
   }
 
   /** A job waits for slots: those that come later do not overtake it. */
   get #lacksSlots(): boolean {
-    return this.#lacking.size > 0 || [...this.#jobs()].some(({ recovery }) => recovery.lacksRoom);
+    return this.#lacking.size > 0 || [...this.#init.jobs()].some(({ recovery }) => recovery.lacksRoom);
   }
 
-  isWaiting(job: ControllerJob): boolean {
-    return this.#waiting.has(job);
+  /** Those that do not wait. */
+  get placed(): ControllerJob[] {
+    return [...this.#init.jobs()].filter((job) => !this.#waiting.has(job));
+  }
+
+  /** By host, slots that jobs other than this one have. */
+  slotsTaken(job?: JobId): readonly number[] {
+    const others = this.placed.filter((other) => other.job !== job);
+    if (others.length === 0) return [];
+    const { hosts } = this.#init.bootstrap();
+    return hosts.map((_, host) => others.reduce((sum, other) => sum + other.recovery.slotsOn(host), 0));
   }
 
   /** It is over. */
@@ -111,6 +133,7 @@ export class JobAdmission {
   }
 
   close(): void {
+    this.room.close();
     this.#waiting.clear();
     this.#lacking.clear();
   }
@@ -123,12 +146,12 @@ export class JobAdmission {
       if (!(fault instanceof StciError) || fault.data['busy'] === true || awaited.length === 0) throw fault;
       const leftOut = new Set([...init.leftOut].filter((host) => !awaited.includes(host)));
       void new ControllerJob({ ...init, leftOut }); // Throws if not even then.
-      throw restartingError(awaited.map((host) => this.#bootstrap().hostName(host)));
+      throw restartingError(awaited.map((host) => this.#init.bootstrap().hostName(host)));
     }
   }
 
   #restarting(leftOut: ReadonlySet<HostIndex>): HostIndex[] {
-    return [...leftOut].filter((host) => this.#bootstrap().isRestarting(host));
+    return [...leftOut].filter((host) => this.#init.bootstrap().isRestarting(host));
   }
 }
 

@@ -44,8 +44,8 @@ export interface JobSession {
   slotsTaken(job: JobId): readonly number[];
   /** Other jobs may end, and their slots be free: not all of them wait for slots themselves. */
   awaitsSlots(job: JobId): boolean;
-  /** Ranks, or whole jobs, may wait for hosts of which more is known now, or for slots: they are looked at soon. */
-  placeSoon(): void;
+  /** Ranks have ended: others, or whole jobs, may wait for their slots. */
+  onSlotsFree(): void;
   /** Sends a launch down the boot tree. Returns why a part of it cannot be sent. */
   passLaunch(launch: Launch, job: JobId): StciError | undefined;
   /** Records of its failures. */

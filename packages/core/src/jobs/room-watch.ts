@@ -1,0 +1,39 @@
+/** When those that wait for hosts or slots are looked at again: in a later turn, and once for many that end. */
+
+import type { Clock, Timer } from '@stci/interface';
+
+/** Longest time for which a slot is free and those that wait are not looked at: each look counts all slots. */
+export const LOOK_MS = 250;
+
+export class RoomWatch {
+  readonly #clock: Clock;
+  readonly #look: () => void;
+  #isSoon = false;
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock, look: () => void) {
+    this.#clock = clock;
+    this.#look = look;
+  }
+
+  /** A host is there, or awaited no more, or a job is over. */
+  soon(): void {
+    if (this.#isSoon) return;
+    this.#isSoon = true;
+    this.#clock.soon(() => {
+      this.#isSoon = false;
+      this.close();
+      this.#look();
+    });
+  }
+
+  /** Ranks have ended; the others of their job may follow, each in a turn of its own. */
+  later(): void {
+    this.#timer ??= this.#clock.after(LOOK_MS, () => this.soon());
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+}
