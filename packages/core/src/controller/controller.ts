@@ -285,8 +285,9 @@ export class Controller implements JobSession {
     this.#changes = new ElasticHosts({
       node: this.node,
       bootstrap,
-      jobs: () => this.#jobs.values(),
+      jobs: () => this.#admission.placed,
       expel: (host, parent, reason) => this.#mender?.expel(host, parent, reason),
+      placeSoon: () => this.#admission.room.soon(),
       checkSize: (size) => {
         this.#tree?.checkSize(size);
         creditBytes(this.node.params, size);
@@ -353,6 +354,7 @@ export class Controller implements JobSession {
       ? ({ host, kind: 'agent-lost', error: cutOffRecord(hosts, host, cause) } as const)
       : lossOf(host, own);
     this.onGone({ host });
+    this.#admission.room.soon();
     this.allocationEnd.onLost();
     this.overlayControl.onLost(host);
     this.node.messages.drop(rootAddress(host));

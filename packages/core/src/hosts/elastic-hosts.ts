@@ -44,6 +44,8 @@ export interface ElasticHostsInit {
   checkSize(hosts: number): void;
   /** The agent of `parent` ends that of `host`. */
   expel(host: HostIndex, parent: ParentHost, reason: string): void;
+  /** A host can be used again, or is awaited no more. */
+  placeSoon(): void;
 }
 
 interface Removal {
@@ -76,7 +78,7 @@ export class ElasticHosts {
       const { name } = spec;
       bootstrap.recovery.takeSpare(name);
       const host = known.get(name) ?? bootstrap.addHost(spec);
-      if (table.isGone(host)) bootstrap.startHost(host, spec, (error) => settle(name, error));
+      if (table.isGone(host)) this.#start(host, spec, (error) => settle(name, error));
       else {
         this.#stay(host, new StciError('STCI_SESSION_REFUSED', `Host ${name} stays: it was added again.`));
         settle(name, undefined);
@@ -146,9 +148,18 @@ export class ElasticHosts {
     }
   }
 
+  #start(host: HostIndex, spec: HostSpec, done: (error: StciError | undefined) => void): void {
+    const { bootstrap, placeSoon } = this.#init;
+    bootstrap.startHost(host, spec, (error) => {
+      done(error);
+      placeSoon();
+    });
+  }
+
   #remove(host: HostIndex, force: boolean, done: (error: StciError | undefined) => void): void {
     const { table, lateStarts } = this.#init.bootstrap;
     table.drain(host, true); // It is not started again.
+    this.#init.placeSoon();
     if (lateStarts.has(host)) {
       const name = this.#init.bootstrap.hostName(host);
       lateStarts.giveUp(host, new StciError('STCI_SESSION_REFUSED', `Host ${name} was removed.`));
@@ -193,6 +204,7 @@ export class ElasticHosts {
   #stay(host: HostIndex, error: StciError): void {
     if (!this.#removals.has(host)) return;
     this.#init.bootstrap.table.drain(host, false);
+    this.#init.placeSoon();
     this.#settle(host, error);
   }
 

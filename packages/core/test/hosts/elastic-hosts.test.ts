@@ -57,9 +57,9 @@ function play() {
     platform: place.platform, params,
     messages: { send: (to: number, name: string) => void log.push(`${name} to ${to - rootAddress(0)}`) },
   };
-  let sizeMax = 5;
+  let [sizeMax, looks] = [5, 0];
   const changes = new ElasticHosts({
-    node, bootstrap, jobs: () => [job],
+    node, bootstrap, jobs: () => [job], placeSoon: () => (looks += 1),
     checkSize: (size: number) => {
       if (size > sizeMax) throw new StciError('STCI_PARAM_INVALID', `${size}`);
     },
@@ -86,6 +86,8 @@ function play() {
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   return {
     changes, table, ranks, fixed, spares, remove, add, lose, settle, next, isQuiet,
+    /** How often those that wait for hosts were to be looked at since the last call. */
+    looks: () => [looks, (looks = 0)][0],
     limit: (size: number) => void (sizeMax = size),
   };
 }
@@ -224,5 +226,18 @@ suite('changes of hosts', (test) => {
     remove('b');
     changes.close();
     assert.equal([next(), isQuiet()], [['b done'], true]);
+  });
+
+  test('whoever waits is looked at when a host can be used no more, or again, or does not come up', () => {
+    const { remove, add, ranks, next, settle, looks } = play();
+    ranks.set(1, 1);
+    remove('b', false, 700);
+    assert.is(looks(), 1);
+    next(700);
+    assert.is(looks(), 1, 'it stays');
+    add('d');
+    assert.is(looks(), 0);
+    settle(3, new StciError('STCI_LAUNCH_FAILED', 'x'));
+    assert.is(looks(), 1, 'it is not awaited any more');
   });
 });

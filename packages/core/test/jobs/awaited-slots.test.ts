@@ -1,10 +1,19 @@
 /** Jobs of a session that wait for hosts or slots, in simulation: where they run then, and what ends their waiting. */
 
 import { assert, suite } from '@stci/testkit';
-import { SLOTS, hostsOf, open, ranksOf } from '../agent/open-session.js';
+import type { HostOutcome } from '../../dist/hosts/elastic-hosts.js';
+import { HOSTS, SLOTS, hostsOf, open, ranksOf } from '../agent/open-session.js';
 
 const LEASE = { 'bootcom.lease': '2s', 'tool.grace': '100ms', errmgr: 'abort' };
 const BOUND = { slotsBound: true };
+
+/** Host h1 does not answer any more, and its link is lost. */
+function openDoubted() {
+  const session = open(LEASE, undefined, BOUND);
+  session.pause('root:1');
+  session.until(() => session.stateOf(1) === 'suspect', 'h1 is in doubt');
+  return session;
+}
 
 suite('jobs that wait', (test) => {
   test('get no ranks on the host in doubt when another has come up meanwhile', () => {
@@ -26,9 +35,7 @@ suite('jobs that wait', (test) => {
   });
 
   test('are placed among jobs that came meanwhile', () => {
-    const { pause, resume, begin, until, stateOf, end } = open(LEASE, undefined, BOUND);
-    pause('root:1');
-    until(() => stateOf(1) === 'suspect', 'h1 is in doubt');
+    const { resume, begin, until, end } = openDoubted();
     const job = begin(3 * SLOTS + 1, ['sleep', '1']);
     until(() => job.events.length > 0, 'its plan');
     const other = begin(2, ['sleep', '1']);
@@ -38,6 +45,35 @@ suite('jobs that wait', (test) => {
     assert.equal([job.report?.exitCode, other.report?.exitCode], [0, 0]);
     const together = ranksOf(job).map((count, host) => count + (ranksOf(other)[host] ?? 0));
     assert.ok(together.every((count) => count <= SLOTS), together.join());
+    end();
+  });
+
+  for (const force of [false, true]) {
+    test(`do not wait for a host that is to leave${force ? ', by force' : ''}`, () => {
+      const { session, stateOf, begin, until, told, end } = openDoubted();
+      const job = begin(HOSTS * SLOTS, ['true']);
+      until(() => job.events.length > 0, 'its plan');
+      let left: readonly HostOutcome[] = [];
+      session.removeHosts(['h1'], { force }, (outcomes) => (left = outcomes));
+      until(() => job.report !== undefined, 'its end', 500);
+      assert.equal([stateOf(1), job.report?.exitCode], ['suspect', 195]);
+      assert.match(job.report?.cause?.message ?? '', 'need more slots than there are: 12 on 3 hosts');
+      until(() => left.length > 0, 'its leaving');
+      assert.equal([left[0]?.error, told.some(({ type }) => type === 'failure')], [undefined, false]);
+      end();
+    });
+  }
+
+  test('are looked at when a host stays after all', () => {
+    const { session, begin, until, rooms, world, end } = open(LEASE, undefined, BOUND);
+    const job = begin(2, ['sleep', '100']);
+    until(() => job.events.some(({ type }) => type === 'running'), 'the job runs');
+    let stays: readonly HostOutcome[] = [];
+    session.removeHosts(['h1'], { force: false, timeoutMs: 1000 }, (outcomes) => (stays = outcomes));
+    world.run({ untilMs: world.nowMs + 500 });
+    rooms.length = 0;
+    until(() => stays.length > 0, 'the time is over');
+    until(() => rooms.length === 1, 'those that wait are looked at', 50);
     end();
   });
 });
