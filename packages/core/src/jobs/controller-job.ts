@@ -89,6 +89,7 @@ export class ControllerJob {
       front: this.front,
       onRestarting: (report) => this.#programs?.onRestarting(report),
       onHostLost: (host) => this.#programs?.onHostLost(host),
+      onExited: (host, end) => this.onExited(host, [end]),
       exited: (rank) => this.#exited(rank),
       record: (found) => this.#record(found),
       endJob: (reason) => this.#endJob(false, reason),

@@ -44,6 +44,7 @@ export interface JobRecoveryInit {
   /** Told to the job's front-end already. */
   onRestarting(report: RankReport): void;
   onHostLost(host: HostIndex): void;
+  onExited(host: HostIndex, end: RankEnd): void;
   /** Tells the outcome of a rank, which the ledger has. */
   exited(rank: Rank): void;
   record(found: Failure): void;
@@ -153,7 +154,7 @@ export class JobRecovery {
   }
 
   /**
-   * Their session agent starts them again. Throws STCI_MESSAGE_INVALID where the error manager would not have it so:
+   * Their session agent starts them again, or lets them go. Throws STCI_MESSAGE_INVALID where the error manager would not have it so:
    * each start costs an entry of the ledger, and events.
    */
   onRestarting(host: HostIndex, ends: readonly RestartingEnd[]): void {
@@ -162,6 +163,10 @@ export class JobRecovery {
       const { rank } = end;
       const attempt = this.#init.ledger().attempt(rank);
       if (this.#init.ledger().rankReport(rank) !== undefined) continue; // It is late: nothing is counted.
+      if (moves && this.#init.phase() === 'ending') {
+        this.#init.onExited(host, end); // Its agent has let it go, and no other starts it.
+        continue;
+      }
       const found = this.#restarted(host, end, attempt);
       if (found !== undefined) {
         const { session, job } = this.#init;
