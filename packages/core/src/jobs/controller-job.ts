@@ -69,7 +69,7 @@ export class ControllerJob {
     this.#params = session.scope.jobParams(spec.params);
     const graceMs = this.#params.int('tool.grace');
     this.#deadlines = new JobDeadlines(this.#node.platform.clock, {
-      onLaunchTimeout: (timeoutMs) => this.#onLaunchTimeout(timeoutMs),
+      onLaunchTimeout: (timeoutMs, hasWaited) => this.#onLaunchTimeout(timeoutMs, hasWaited),
       onJobTimeout: (timeoutMs) => this.#onJobTimeout(timeoutMs),
       onOverdue: () => {
         this.#forced = true;
@@ -89,6 +89,8 @@ export class ControllerJob {
       front: this.front,
       onRestarting: (report) => this.#programs?.onRestarting(report),
       onHostLost: (host) => this.#programs?.onHostLost(host),
+      onAwaitingSlots: () => this.#deadlines.suspendLaunch(),
+      onPlaced: () => this.#phase === 'launching' && this.#deadlines.resumeLaunch(),
       onExited: (host, end) => this.onExited(host, [end]),
       exited: (rank) => this.#exited(rank),
       record: (found) => this.#record(found),
@@ -139,11 +141,13 @@ export class ControllerJob {
   /** It waits for hosts or slots until `onReady` is called. */
   hold(): void {
     this.#planned = undefined;
+    this.#deadlines.suspendLaunch();
   }
 
   /** All wanted hosts are up: sends the job down the tree, with a new map if the hosts are not the planned ones. */
   onReady(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void {
     if (this.#phase !== 'launching') return;
+    this.#deadlines.resumeLaunch();
     const plan = this.#planned;
     if (leftOut.size !== plan?.leftOut.size || hosts.some((host, i) => host !== plan.hosts[i])) {
       try {
@@ -310,10 +314,10 @@ export class ControllerJob {
     if (this.#ledger.failed(found)) this.emit({ type: 'failure', error: found.error });
   }
 
-  #onLaunchTimeout(timeoutMs: number): void {
+  #onLaunchTimeout(timeoutMs: number, hasWaited: boolean): void {
     if (this.#phase !== 'launching') return;
     const missing = this.#launch !== undefined ? [] : this.#session.takeOverdue();
-    this.#forceEnd('timeout', launchTimeoutError(timeoutMs, missing, this.#ledger.ranksOpen));
+    this.#forceEnd('timeout', launchTimeoutError(timeoutMs, hasWaited, missing, this.#ledger.ranksOpen));
   }
 
   /** In any case, neither a host nor a reader of output delays the end further. A job that is ending has its cause. */

@@ -10,6 +10,8 @@ import { behindError, restartingError } from './job-failures.js';
 import type { ControllerJobInit } from './job-session.js';
 import { RoomWatch } from './room-watch.js';
 
+const AWAITING_TEXT = 'the job waits for slots that other jobs of the session have';
+
 /** The hosts of a session, as a job sees them. */
 export interface Places {
   readonly hosts: readonly HostSpec[];
@@ -94,8 +96,9 @@ export class JobAdmission {
       const awaitsHosts = places.doubted.length > 0 || this.#restarting(places.leftOut).length > 0;
       const room = roomFor(job, places);
       const awaitsSlots = room === 'later' && !awaitsHosts && this.awaitsSlots(job.job);
-      this.#lacking.delete(job);
+      if (awaitsSlots && !this.#lacking.has(job)) job.emit({ type: 'warning', text: AWAITING_TEXT });
       if (awaitsSlots) this.#lacking.add(job);
+      else this.#lacking.delete(job);
       if (room !== 'now' && (awaitsHosts || awaitsSlots)) continue;
       this.#waiting.delete(job);
       // Where nothing is awaited, it runs on what there is with fewer ranks, or not at all.

@@ -7,7 +7,8 @@ import { END_REPORT_MS } from './job-termination.js';
 const DRAIN_MS = 3000;
 
 export interface JobDeadlineEvents {
-  onLaunchTimeout(timeoutMs: number): void;
+  /** `hasWaited`: it was suspended for some time before. */
+  onLaunchTimeout(timeoutMs: number, hasWaited: boolean): void;
   onJobTimeout(timeoutMs: number): void;
   /** The job has timed out, and its ranks have had the grace period to end: neither hosts nor output are awaited. */
   onOverdue(): void;
@@ -16,7 +17,9 @@ export interface JobDeadlineEvents {
 export class JobDeadlines {
   readonly #clock: Clock;
   readonly #events: JobDeadlineEvents;
+  #launchTimeoutMs = 0;
   #launchTimer: Timer | undefined;
+  #hasWaited = false;
   #jobTimer: Timer | undefined;
   #drainTimer: Timer | undefined;
 
@@ -26,7 +29,8 @@ export class JobDeadlines {
   }
 
   start({ timeoutMs, launchTimeoutMs }: Pick<JobSpec, 'timeoutMs' | 'launchTimeoutMs'>, graceMs: number): void {
-    this.#launchTimer = this.#clock.after(launchTimeoutMs, () => this.#events.onLaunchTimeout(launchTimeoutMs));
+    this.#launchTimeoutMs = launchTimeoutMs;
+    this.#startLaunch();
     if (timeoutMs === undefined) return;
     this.#jobTimer = this.#clock.after(timeoutMs, () => {
       this.#jobTimer = this.#clock.after(graceMs + END_REPORT_MS, () => this.#events.onOverdue());
@@ -34,9 +38,26 @@ export class JobDeadlines {
     });
   }
 
+  /** The launch waits for hosts or slots. */
+  suspendLaunch(): void {
+    this.#hasWaited = true;
+    this.onLaunched();
+  }
+
+  /** It goes on, and has its whole time again. */
+  resumeLaunch(): void {
+    if (this.#hasWaited && this.#launchTimer === undefined) this.#startLaunch();
+  }
+
   /** The launch is over. */
   onLaunched(): void {
     this.#launchTimer?.cancel();
+    this.#launchTimer = undefined;
+  }
+
+  #startLaunch(): void {
+    const timeoutMs = this.#launchTimeoutMs;
+    this.#launchTimer = this.#clock.after(timeoutMs, () => this.#events.onLaunchTimeout(timeoutMs, this.#hasWaited));
   }
 
   /** The end is forced: `done` is called if hosts take too long to drain. */

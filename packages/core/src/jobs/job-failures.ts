@@ -61,10 +61,13 @@ export function undrainedText(hosts: readonly HostSpec[], undrained: ReadonlySet
   return `Output of ${host} ${names} may be missing: the job ended before all of it was taken`;
 }
 
-export function launchTimeoutError(timeoutMs: number, missing: readonly string[], ranksOpen: number): StciError {
+export function launchTimeoutError(
+  timeoutMs: number, hasWaited: boolean, missing: readonly string[], ranksOpen: number,
+): StciError {
   const hosts = `hosts not up: ${foldSorted(missing)}`;
   const what = missing.length > 0 ? hosts : `${ranksOpen} ranks not running`;
-  const text = `Job was not running ${formatDuration(timeoutMs)} after it was submitted (--launch-timeout): ${what}`;
+  const since = hasWaited ? 'had waited for hosts or slots' : 'was submitted';
+  const text = `Job was not running ${formatDuration(timeoutMs)} after it ${since} (--launch-timeout): ${what}`;
   return new StciError('STCI_LAUNCH_TIMEOUT', text);
 }
 

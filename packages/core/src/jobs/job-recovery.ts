@@ -44,6 +44,10 @@ export interface JobRecoveryInit {
   /** Told to the job's front-end already. */
   onRestarting(report: RankReport): void;
   onHostLost(host: HostIndex): void;
+  /** Ranks wait for slots that other jobs have. */
+  onAwaitingSlots(): void;
+  /** They all have some, or are given up. */
+  onPlaced(): void;
   onExited(host: HostIndex, end: RankEnd): void;
   /** Tells the outcome of a rank, which the ledger has. */
   exited(rank: Rank): void;
@@ -60,6 +64,8 @@ export class JobRecovery {
   #relocation: RankRelocation | undefined;
   /** On how many hosts ranks were to start that lost the first before. */
   readonly #places = new Map<Rank, number>();
+  /** Ranks were told to wait for slots, and not all of them have some. */
+  #awaitsSlots = false;
 
   constructor(init: JobRecoveryInit) {
     this.#init = init;
@@ -303,18 +309,30 @@ export class JobRecovery {
       onStarting: (host, isNew) => {
         hosts.onStarting(host);
         if (isNew) front.send('job.host.joined', { host });
+        this.#checkPlaced();
       },
       onUnsent: (error) => front.check(error),
       ranksMax: this.#init.params.int('errmgr.aside'),
       onSetAside: (host, ranks) => front.emit({ type: 'warning', text: asideText(ledger, host, ranks) }),
       onMapped: (map) => front.emit({ type: 'mapped', map }),
-      onAwaitingSlots: (ranks) => front.emit({ type: 'warning', text: awaitingText(ranks) }),
+      onAwaitingSlots: (ranks) => {
+        this.#awaitsSlots = true;
+        this.#init.onAwaitingSlots();
+        front.emit({ type: 'warning', text: awaitingText(ranks) });
+      },
       onNoRoom: (ranks) => {
         this.#giveUpRanks(ranks);
+        this.#checkPlaced();
         for (const found of new Set(ranks.values())) this.apply(found, Number.MAX_SAFE_INTEGER);
         this.#init.checkOver();
       },
     });
+  }
+
+  #checkPlaced(): void {
+    if (!this.#awaitsSlots || this.lacksRoom) return;
+    this.#awaitsSlots = false;
+    this.#init.onPlaced();
   }
 
   /** They are not started again: the failures for which they were to be count. */

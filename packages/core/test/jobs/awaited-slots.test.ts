@@ -2,7 +2,7 @@
 
 import { assert, suite } from '@stci/testkit';
 import type { HostOutcome } from '../../dist/hosts/elastic-hosts.js';
-import { HOSTS, SLOTS, hostsOf, open, ranksOf } from '../agent/open-session.js';
+import { HOSTS, SLOTS, hostsOf, open, ranksOf, warningsOf } from '../agent/open-session.js';
 
 const LEASE = { 'bootcom.lease': '2s', 'tool.grace': '100ms', errmgr: 'abort' };
 const BOUND = { slotsBound: true };
@@ -74,6 +74,70 @@ suite('jobs that wait', (test) => {
     rooms.length = 0;
     until(() => stays.length > 0, 'the time is over');
     until(() => rooms.length === 1, 'those that wait are looked at', 50);
+    end();
+  });
+});
+
+const AWAITS_SLOTS = 'waits for slots that other jobs of the session have';
+
+/** Host h1 is lost; a job waits for slots of h0 that another has for 20 s. */
+function openLacking(launchTimeoutMs: number) {
+  const session = openDoubted();
+  const apps = [{ program: 'sleep', args: ['20'], count: SLOTS, env: {}, hosts: [0] }];
+  const startMs = session.world.nowMs;
+  const other = session.begin(0, ['sleep'], { apps });
+  const job = session.begin(2 * SLOTS + 1, ['sleep', '1'], { launchTimeoutMs });
+  session.until(() => warningsOf(job).length > 0, 'it waits for slots', 6000);
+  return { ...session, startMs, other, job };
+}
+
+suite('jobs that wait for slots after a host', (test) => {
+  test('are told so, and have the time for their launch after that', () => {
+    const { until, other, job, end } = openLacking(2000);
+    until(() => other.report !== undefined, 'the end of the other', 30_000);
+    until(() => job.report !== undefined, 'its end', 4000);
+    assert.equal([job.report?.exitCode, warningsOf(job)], [0, [`the job ${AWAITS_SLOTS}`]]);
+    end();
+  });
+
+  test('... and are ended when that is over', () => {
+    const { until, other, job, startMs, pause, world, end } = openLacking(1000);
+    world.run({ untilMs: startMs + 19_500 });
+    pause('root:2');
+    until(() => other.report !== undefined, 'the end of the other');
+    until(() => job.report !== undefined, 'its end', 4000);
+    assert.equal([job.report?.exitCode, hostsOf(job)], [198, [0, 2, 3]]);
+    assert.match(job.report?.cause?.message ?? '', 'was not running 1 s after it had waited for hosts or slots');
+    end();
+  });
+
+  test('are not overtaken by those that come later, until they are ended', () => {
+    const { begin, until, other, job, end } = openLacking(2000);
+    const late = begin(1, ['true']);
+    const free = begin(1, ['true'], { oversubscribe: true });
+    until(() => late.report !== undefined && free.report !== undefined, 'their ends', 1000);
+    assert.equal([late.report?.exitCode, free.report?.exitCode], [195, 0]);
+    assert.match(late.report?.cause?.message ?? '', 'Other jobs wait for slots before it');
+    job.frontEnd.control({ verb: 'end', kill: false, reason: 'enough' });
+    until(() => job.report !== undefined, 'its end', 500);
+    const next = begin(1, ['true']);
+    until(() => next.report !== undefined, 'the end of the next', 1000);
+    assert.equal([next.report?.exitCode, other.report], [0, undefined]);
+    end();
+  });
+});
+
+suite('ranks of a lost host that wait for slots', (test) => {
+  test('have the time for the launch of their job after that', () => {
+    const { pause, begin, until, stateOf, end } = open(LEASE, undefined, BOUND);
+    pause('root:1');
+    const job = begin(3, ['sleep', '15'], { launchTimeoutMs: 9000 });
+    until(() => stateOf(1) === 'suspect', 'h1 is in doubt');
+    const other = begin(3 * SLOTS - 2, ['sleep', '10']);
+    until(() => warningsOf(job).some((text) => text.endsWith(AWAITS_SLOTS)), 'its rank waits', 6000);
+    until(() => other.report !== undefined, 'the end of the other', 30_000);
+    until(() => job.report !== undefined, 'its end', 20_000);
+    assert.is(job.report?.exitCode, 0);
     end();
   });
 });

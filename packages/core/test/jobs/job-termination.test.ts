@@ -29,7 +29,7 @@ function deadlines() {
   const place = testPlace();
   const log: string[] = [];
   const one = new JobDeadlines(place.platform.clock, {
-    onLaunchTimeout: (ms) => void log.push(`launch ${ms}`),
+    onLaunchTimeout: (ms, hasWaited) => void log.push(`launch ${ms}${hasWaited ? ' after waiting' : ''}`),
     onJobTimeout: (ms) => void log.push(`job ${ms}`),
     onOverdue: () => void log.push('overdue'),
   });
@@ -115,6 +115,21 @@ suite('deadlines of a job', (test) => {
     quick.one.start({ timeoutMs: undefined, launchTimeoutMs: 700 } as never, 100);
     quick.one.onLaunched();
     assert.equal([quick.isQuiet(), quick.after(5000)], [true, []]);
+  });
+
+  test('a launch that waits for slots has its whole time after that, each time', () => {
+    const { one, after, isQuiet } = deadlines();
+    one.start({ timeoutMs: undefined, launchTimeoutMs: 700 } as never, 100);
+    one.resumeLaunch();
+    after(600);
+    for (let i = 0; i < 2; i += 1) {
+      one.suspendLaunch();
+      assert.equal([isQuiet(), after(9000)], [true, []]);
+      one.resumeLaunch();
+      after(600);
+      one.resumeLaunch();
+    }
+    assert.equal([after(99), after(1)], [[], ['launch 700 after waiting']]);
   });
 
   test('a job that has timed out has its grace period, then it is overdue', () => {
