@@ -95,7 +95,7 @@ export class JobAdmission {
       const { places } = this;
       const awaitsHosts = places.doubted.length > 0 || this.#restarting(places.leftOut).length > 0;
       const room = roomFor(job, places);
-      const awaitsSlots = room === 'later' && !awaitsHosts && this.awaitsSlots(job.job);
+      const awaitsSlots = room === 'later' && !awaitsHosts; // It has none that another could wait for.
       if (awaitsSlots && !this.#lacking.has(job)) job.emit({ type: 'warning', text: AWAITING_TEXT });
       if (awaitsSlots) this.#lacking.add(job);
       else this.#lacking.delete(job);

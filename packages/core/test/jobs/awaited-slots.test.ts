@@ -1,5 +1,6 @@
 /** Jobs of a session that wait for hosts or slots, in simulation: where they run then, and what ends their waiting. */
 
+import type { AppSpec, HostIndex } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { HostOutcome } from '../../dist/hosts/elastic-hosts.js';
 import { HOSTS, SLOTS, hostsOf, open, ranksOf, warningsOf } from '../agent/open-session.js';
@@ -123,6 +124,22 @@ suite('jobs that wait for slots after a host', (test) => {
     const next = begin(1, ['true']);
     until(() => next.report !== undefined, 'the end of the next', 1000);
     assert.equal([next.report?.exitCode, other.report], [0, undefined]);
+    end();
+  });
+
+  test('wait also for jobs that wait themselves, as these are started again or given up', () => {
+    const { pause, begin, until, stateOf, end } = open({ ...LEASE, errmgr: 'restart' }, undefined, BOUND);
+    const app = (count: number, hosts?: readonly HostIndex[]): AppSpec =>
+      ({ program: 'sleep', args: ['20'], count, env: {}, ...(hosts && { hosts }) });
+    const jobs = [[app(8)], [app(4), app(3, [0, 2, 3])]].map((apps) => begin(0, ['sleep'], { apps }));
+    until(() => jobs.every(({ events }) => events.some(({ type }) => type === 'running')), 'they run');
+    assert.equal(jobs.map(ranksOf), [[2, 2, 2, 2], [2, 1, 2, 2]]);
+    pause('root:1');
+    until(() => stateOf(1) === 'suspect', 'h1 is in doubt');
+    const job = begin(1, ['true']);
+    until(() => stateOf(1) === 'fenced', 'h1 is lost');
+    until(() => [...jobs, job].every(({ report }) => report !== undefined), 'their ends', 100_000);
+    assert.is(job.report?.exitCode, 0);
     end();
   });
 });
