@@ -160,8 +160,8 @@ export class JobRecovery {
   }
 
   /**
-   * Their session agent starts them again, or lets them go. Throws STCI_MESSAGE_INVALID where the error manager would not have it so:
-   * each start costs an entry of the ledger, and events.
+   * Their session agent starts them again, or lets them go. Throws STCI_MESSAGE_INVALID where the error manager would
+   * not have it so: each start costs an entry of the ledger, and events.
    */
   onRestarting(host: HostIndex, ends: readonly RestartingEnd[]): void {
     // Each after the one before is counted: a message may name a rank twice.

@@ -154,6 +154,7 @@ export function open(settings: Settings = {}, fault?: FaultModule, { slotsBound 
     assert.equal(world.livingProcesses().map(({ command }) => command.join(' ')), [], 'nothing is left');
   };
   return {
-    world, session, login, told, rooms, nodes, pidOf, pause, resume, until, begin, submit, inject, reports, stateOf, end,
+    world, session, login, told, rooms, nodes, pidOf, pause, resume, until, begin, submit, inject, reports, stateOf,
+    end,
   };
 }

@@ -1,4 +1,4 @@
-/** A rank that leaves its host while its job is being ended, in simulation: whenever that is told, it does not start. */
+/** A rank that leaves its host while its job is ended, in simulation: whenever that is told, it does not start. */
 
 import { assert, suite } from '@stci/testkit';
 import { open } from '../agent/open-session.js';
