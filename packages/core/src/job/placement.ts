@@ -33,18 +33,18 @@ export function* placements(map: JobMap): Generator<Placement, void, undefined> 
   for (let rank = 0; rank < map.size; rank++) yield lookup.placement(rank);
 }
 
-/** The map with these ranks on `host`, behind those that it has. */
-export function moveRanks(map: JobMap, ranks: readonly Rank[], host: HostIndex): JobMap {
+/** The map with each of these ranks on its new host, behind those that this has. */
+export function moveRanks(map: JobMap, moved: ReadonlyMap<Rank, HostIndex>): JobMap {
   const apps = new Map<Rank, number>();
-  const moved = new Set(ranks);
   const without = map.hosts.map((hostMap) => {
     const own = [...placementsOf(hostMap)];
     const left = own.filter(({ rank }) => !moved.has(rank));
     for (const { rank, app } of own) if (moved.has(rank)) apps.set(rank, app);
     return left.length === own.length ? hostMap : { ...hostMap, runs: left.map(({ rank, app }) => single(rank, app)) };
   });
-  const added = ranks.map((rank) => single(rank, apps.get(rank) as number));
-  const hosts = without.map((each) => (each.host === host ? { ...each, runs: [...each.runs, ...added] } : each));
+  const added = new Map<HostIndex, RankRun[]>(map.hosts.map(({ host }) => [host, []]));
+  for (const [rank, host] of moved) added.get(host)?.push(single(rank, apps.get(rank) as number));
+  const hosts = without.map((each) => ({ ...each, runs: [...each.runs, ...added.get(each.host)!] }));
   return { ...map, hosts };
 }
 

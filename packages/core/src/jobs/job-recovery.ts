@@ -239,9 +239,7 @@ export class JobRecovery {
   /** Slots there that the job has: of ranks without an outcome, and kept ones. */
   slotsOn(host: HostIndex): number {
     if (host >= this.#init.ledger().map.hosts.length) return 0;
-    const open = this.#init.ledger().openRanks(host);
-    if (this.#relocation === undefined) return open.length;
-    return open.filter((rank) => this.#relocation?.isKept(rank) === false).length + this.#relocation.keptOn(host);
+    return this.#relocation?.slotsOn(host) ?? this.#init.ledger().openRanks(host).length;
   }
 
   /** A rank waits for a slot. */

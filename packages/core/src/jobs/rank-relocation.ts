@@ -1,11 +1,10 @@
 /**
  * Ranks that are started again by the controller (the global recovery manager; STCI paper, II-F.4): of lost agents, and
  * those that leave a host on which they fail soon after each start. Those prefer others, while these have free slots.
- * Of lost agents:
- * after their pause each goes back to its own host if that runs, or to the spare in its place, else to the host with
- * the most free slots that its program may use; a slot there is kept for it from the loss on, as other jobs come
- * meanwhile. Where no host has room, those that are being started, those of which it is not known whether they live,
- * and other jobs that have the slots are waited for.
+ * Of lost agents: after their pause each goes back to its own host if that runs, or to the spare in its place, else to
+ * the host with the most free slots that its program may use; a slot there is kept for it from the loss on, as other
+ * jobs come meanwhile, until its own host has one for it again. Where no host has room, those that are being started,
+ * those of which it is not known whether they live, and other jobs that have the slots are waited for.
  *
  * A host whose session agent runs gets the ranks in a message; on another a session agent is started by a launch that
  * names them, as the start of the next number: a root agent takes a launch only if its number is higher.
@@ -45,8 +44,12 @@ export interface RankRelocationInit {
 /** Free slots, as one turn gives them away. */
 interface Room {
   free(host: HostIndex): number;
-  /** The rank gets one there, if it has none. */
-  take(rank: Rank, host: HostIndex): void;
+  /** Hosts that a program may use now. */
+  usable(app: number): readonly HostIndex[];
+  /** Of those, among the ones that are meant, the first of those with the most free slots, if they have some. */
+  freest(app: number, isMeant?: (host: HostIndex) => boolean): HostIndex | undefined;
+  /** The rank gets a slot there, or none, for the one that it has. */
+  give(rank: Rank, host: HostIndex | undefined): void;
 }
 
 interface Waiting {
@@ -54,8 +57,8 @@ interface Waiting {
   readonly timer: Timer;
   /** It has left this host. */
   readonly left: HostIndex | undefined;
-  /** Not its own: where a slot is kept for it. */
-  kept: HostIndex | undefined;
+  /** Where a slot is kept for it; its own host's while that is lost and no other has one. */
+  slot: HostIndex | undefined;
   isDue: boolean;
   /** It was told that it waits for other jobs. */
   isTold: boolean;
@@ -64,6 +67,8 @@ interface Waiting {
 export class RankRelocation {
   readonly #init: RankRelocationInit;
   readonly #waiting = new Map<Rank, Waiting>();
+  /** By host, the slots that are kept for those. */
+  readonly #kept = new Map<HostIndex, number>();
   /** By host, the launch of its session agent's last start after the first. */
   readonly #launches = new Map<HostIndex, Launch>();
   /** By host, messages with ranks that its session agent was sent. */
@@ -96,45 +101,48 @@ export class RankRelocation {
       this.place();
     });
     const added = ranks.map((rank) => {
-      const one: Waiting = { failure, timer, left, kept: undefined, isDue: false, isTold: false };
+      this.#drop(rank);
+      const one: Waiting = { failure, timer, left, slot: undefined, isDue: false, isTold: false };
       this.#waiting.set(rank, one);
+      this.#keep(one, this.#init.ledger.placements.host(rank));
       return one;
     });
-    this.#keepSlots();
+    this.#keepSlots(this.#room());
   }
 
   /** Starts what is due, as far as there is room. */
   place(): void {
     if (this.#waiting.size === 0) return;
-    this.#adoptSpares();
-    this.#keepSlots();
-    const byHost = new Map<HostIndex, Rank[]>();
+    const { ledger, onMapped } = this.#init;
+    const hasAdopted = this.#adoptSpares();
     const room = this.#room();
-    const noRoom = new Map<Rank, Failure>();
-    const { session, job } = this.#init;
-    const { members } = session;
-    // When other jobs have ended, if some may.
-    const later = session.awaitsSlots(job) ? this.#room([]) : undefined;
-    const awaitsHosts = members.hosts.some((_, host) => members.isRestarting(host) || members.table.isDoubted(host));
-    const untold: Rank[] = [];
-    for (const [rank, one] of this.#waiting) {
-      if (!one.isDue) continue;
-      const host = this.#hostFor(rank, room, one.left);
-      if (host !== undefined) {
-        room.take(rank, host);
-        append(byHost, host, rank);
-      }
-      const place = later && this.#hostFor(rank, later, one.left);
-      if (place !== undefined) later?.take(rank, place);
-      if (host !== undefined || awaitsHosts) continue;
-      if (place === undefined) noRoom.set(rank, one.failure);
-      else if (!one.isTold) untold.push(rank);
+    this.#keepSlots(room);
+    const byHost = new Map<HostIndex, Rank[]>();
+    const moved = new Map<Rank, HostIndex>();
+    for (const [rank, { isDue }] of this.#waiting) {
+      const host = isDue ? this.#hostFor(rank, room) : undefined;
+      if (host === undefined) continue;
+      room.give(rank, host);
+      append(byHost, host, rank);
+      if (ledger.placements.host(rank) !== host) moved.set(rank, host);
     }
-    for (const rank of untold) (this.#waiting.get(rank) as Waiting).isTold = true;
-    if (untold.length > 0) this.#init.onAwaitingSlots(untold);
+    if (moved.size > 0) ledger.remap(moveRanks(ledger.map, moved));
+    if (moved.size > 0 || hasAdopted) onMapped(ledger.map);
     for (const [host, ranks] of byHost) this.#start(host, ranks);
-    for (const rank of noRoom.keys()) this.#waiting.delete(rank);
-    if (noRoom.size > 0) this.#init.onNoRoom(noRoom);
+    this.#judgeLacking();
+  }
+
+  /** What is due and was not started waits for hosts or slots, or is given up. */
+  #judgeLacking(): void {
+    const { session: { members }, onAwaitingSlots, onNoRoom } = this.#init;
+    const lacking = this.#lacking(({ isDue }) => isDue);
+    const isAwaited = (host: HostIndex): boolean => members.isRestarting(host) || members.table.isDoubted(host);
+    if (lacking.length === 0 || [...members.hosts.keys()].some(isAwaited)) return;
+    const hopeless = new Set(this.#unplaced(lacking, this.#roomLater()));
+    const untold = lacking.filter((rank) => !hopeless.has(rank) && this.#waiting.get(rank)?.isTold === false);
+    for (const rank of untold) (this.#waiting.get(rank) as Waiting).isTold = true;
+    if (untold.length > 0) onAwaitingSlots(untold);
+    if (hopeless.size > 0) onNoRoom(new Map([...hopeless].map((rank) => [rank, (this.#drop(rank) as Waiting).failure])));
   }
 
   /** It runs nowhere until it has been placed. */
@@ -142,73 +150,101 @@ export class RankRelocation {
     return this.#waiting.has(rank);
   }
 
-  /** Slots that are kept there for ranks which have their place elsewhere. */
-  keptOn(host: HostIndex): number {
-    return this.#kept().get(host) ?? 0;
-  }
-
-  /** It has a slot elsewhere. */
-  isKept(rank: Rank): boolean {
-    return this.#waiting.get(rank)?.kept !== undefined;
-  }
-
-  #kept(): ReadonlyMap<HostIndex, number> {
-    const counts = new Map<HostIndex, number>();
-    for (const { kept } of this.#waiting.values()) {
-      if (kept !== undefined) counts.set(kept, 1 + (counts.get(kept) ?? 0));
-    }
-    return counts;
+  /** Of ranks without an outcome, and kept ones. */
+  slotsOn(host: HostIndex): number {
+    const open = this.#init.ledger.openRanks(host);
+    if (this.#waiting.size === 0) return open.length;
+    return open.filter((rank) => !this.#waiting.has(rank)).length + (this.#kept.get(host) ?? 0);
   }
 
   /** A rank waits that no host has a slot for. */
   get lacksRoom(): boolean {
-    const room = this.#room();
-    return [...this.#waiting].some(([rank, { left }]) => this.#hostFor(rank, room, left) === undefined);
+    const lacking = this.#lacking();
+    return lacking.length > 0 && this.#unplaced(lacking, this.#room()).length > 0;
   }
 
   /** Whether each of them could be started now, or when other jobs have ended. */
   hasRoom(ranks: readonly Rank[]): boolean {
-    const { session, job } = this.#init;
-    return this.#fits(ranks, this.#room()) || (session.awaitsSlots(job) && this.#fits(ranks, this.#room([])));
+    const room = this.#roomLater();
+    this.#unplaced(this.#lacking(), room);
+    return this.#unplaced(ranks, room).length === 0;
   }
 
-  #fits(ranks: readonly Rank[], room: Room): boolean {
-    return ranks.every((rank) => {
+  /** Those that wait and have no slot on a host that can be used. */
+  #lacking(isMeant: (one: Waiting) => boolean = () => true): Rank[] {
+    return [...this.#waiting].flatMap(([rank, one]) =>
+      (isMeant(one) && (one.slot === undefined || !this.#isUsable(one.slot)) ? [rank] : []));
+  }
+
+  /** Gives them slots, as far as there are some. Returns those without. */
+  #unplaced(ranks: readonly Rank[], room: Room): Rank[] {
+    return ranks.filter((rank) => {
       const host = this.#hostFor(rank, room);
-      if (host !== undefined) room.take(rank, host);
-      return host !== undefined;
+      if (host !== undefined) room.give(rank, host);
+      return host === undefined;
     });
   }
 
-  /** One that goes back to its own host has its slot there; one that leaves it may come back. */
-  #keepSlots(): void {
-    const lacking = [...this.#waiting].filter(([, { left, kept }]) =>
-      left === undefined && (kept === undefined || !this.#isUsable(kept)));
-    for (const [, one] of lacking) one.kept = undefined;
-    const room = this.#room();
-    for (const [rank, one] of lacking) {
-      const host = this.#hostFor(rank, room);
-      if (host === undefined || host === this.#init.ledger.placements.host(rank)) continue;
-      room.take(rank, host);
-      one.kept = host;
+  /** One that goes back to its own host has its slot there, once that has one; one that leaves it may come back. */
+  #keepSlots(room: Room): void {
+    for (const [rank, one] of this.#waiting) {
+      const own = this.#init.ledger.placements.host(rank);
+      const isOwnUsable = this.#isUsable(own);
+      if (one.left !== undefined && one.slot === own && isOwnUsable) continue;
+      const host = this.#hostFor(rank, room) ?? (isOwnUsable ? undefined : own);
+      room.give(rank, host);
+      this.#keep(one, host);
     }
   }
 
-  /** `taken`: by other jobs. Each host is counted once. */
-  #room(taken = this.#init.session.slotsTaken(this.#init.job)): Room {
+  #keep(one: Waiting, host: HostIndex | undefined): void {
+    if (one.slot === host) return;
+    for (const [each, change] of [[one.slot, -1], [host, 1]] as const) {
+      if (each !== undefined) this.#kept.set(each, change + (this.#kept.get(each) ?? 0));
+    }
+    one.slot = host;
+    one.isTold = false;
+  }
+
+  #drop(rank: Rank): Waiting | undefined {
+    const one = this.#waiting.get(rank);
+    if (one !== undefined) this.#keep(one, undefined);
+    this.#waiting.delete(rank);
+    return one;
+  }
+
+  /** When other jobs have ended, if some may. */
+  #roomLater(): Room {
+    return this.#init.session.awaitsSlots(this.#init.job) ? this.#room(() => []) : this.#room();
+  }
+
+  /** `takenNow`: by other jobs, by host. Each host is counted once. */
+  #room(takenNow = () => this.#init.session.slotsTaken(this.#init.job)): Room {
     const { spec, placements } = this.#init.ledger;
-    const kept = this.#kept();
-    const counted = new Map<HostIndex, number>();
-    const free = (host: HostIndex): number => {
-      const slots = counted.get(host) ?? (spec.hosts[host]?.slots ?? 0) - (taken[host] ?? 0)
-        - this.#init.ledger.openRanks(host).length - (kept.get(host) ?? 0);
-      counted.set(host, slots);
-      return slots;
+    let taken: readonly number[] | undefined;
+    const counted: number[] = [];
+    const usableBy: (readonly HostIndex[])[] = [];
+    /** Programs none of whose hosts has a free slot. */
+    const full = new Set<number>();
+    const free = (host: HostIndex): number =>
+      (counted[host] ??= (spec.hosts[host]?.slots ?? 0) - ((taken ??= takenNow())[host] ?? 0) - this.slotsOn(host));
+    const usable = (app: number): readonly HostIndex[] =>
+      (usableBy[app] ??= [...(spec.apps[app]?.hosts ?? spec.hosts.keys())].filter((host) => this.#isUsable(host)));
+    const freest = (app: number, isMeant = (_host: HostIndex): boolean => true): HostIndex | undefined => {
+      if (!full.has(app) && usable(app).every((host) => free(host) <= 0)) full.add(app);
+      if (full.has(app)) return undefined;
+      return usable(app).reduce<HostIndex | undefined>((best, host) =>
+        (free(host) > (best === undefined ? 0 : free(best)) && isMeant(host) ? host : best), undefined);
     };
     return {
-      free,
-      take: (rank, host) => {
-        if (placements.host(rank) !== host && this.#waiting.get(rank)?.kept !== host) counted.set(host, free(host) - 1);
+      free, usable, freest,
+      give: (rank, host) => {
+        const one = this.#waiting.get(rank);
+        const before = one === undefined ? placements.host(rank) : one.slot;
+        if (before === host) return;
+        full.clear();
+        if (before !== undefined) counted[before] = free(before) + 1;
+        if (host !== undefined) counted[host] = free(host) - 1;
       },
     };
   }
@@ -216,8 +252,10 @@ export class RankRelocation {
   /** The job ends: nothing is started again. Returns the ranks that wait, with the failures that they wait for. */
   giveUp(): ReadonlyMap<Rank, Failure> {
     const given = new Map([...this.#waiting].map(([rank, { failure }]) => [rank, failure]));
-    for (const { timer } of this.#waiting.values()) timer.cancel();
-    this.#waiting.clear();
+    for (const [rank, { timer }] of this.#waiting) {
+      timer.cancel();
+      this.#drop(rank);
+    }
     return given;
   }
 
@@ -239,36 +277,35 @@ export class RankRelocation {
     return this.#sent.get(host) ?? 0;
   }
 
-  /** Spares that have the places of lost hosts are the job's hosts from now on. */
-  #adoptSpares(): void {
-    const { session: { members: { table, hosts } }, ledger, onMapped } = this.#init;
+  /** Spares that have the places of lost hosts are the job's hosts from now on. Returns whether there are new ones. */
+  #adoptSpares(): boolean {
+    const { session: { members: { table, hosts } }, ledger } = this.#init;
+    let hasNew = false;
     for (const [host, { name }] of ledger.spec.hosts.entries()) {
       const spec = hosts[host];
       if (spec === undefined || spec.name === name || !table.isUsable(host)) continue;
       ledger.replaceHost(host, spec);
       this.#spares.add(host);
-      onMapped(ledger.map);
+      hasNew = true;
     }
+    return hasNew;
   }
 
-  #hostFor(rank: Rank, room: Room, left?: HostIndex): HostIndex | undefined {
+  #hostFor(rank: Rank, room: Room): HostIndex | undefined {
     const { spec, placements } = this.#init.ledger;
     const { host: own, app } = placements.placement(rank);
-    // Its own has room for it, and so has a spare in its place that has as many slots.
-    const hasRoom = this.#isUsable(own) && (!this.#spares.has(own) || room.free(own) >= 0);
-    const isAside = (host: HostIndex): boolean =>
-      host === left || (this.#left.get(host)?.size ?? 0) >= this.#init.ranksMax;
-    if (hasRoom && !isAside(own)) return own;
-    const kept = this.#waiting.get(rank)?.kept;
-    if (kept !== undefined && this.#isUsable(kept)) return kept;
-    const usable = [...(spec.apps[app]?.hosts ?? spec.hosts.keys())].filter((host) => this.#isUsable(host));
-    const freest = (hosts: readonly HostIndex[]): HostIndex | undefined => hosts.reduce<HostIndex | undefined>(
-      (best, host) => (room.free(host) > (best === undefined ? 0 : room.free(best)) ? host : best), undefined);
-    const first = freest(usable.filter((host) => !isAside(host)));
-    if (first !== undefined) return first;
-    if (hasRoom) return own;
-    return freest(usable)
-      ?? usable.find((host) => spec.oversubscribe || spec.hosts[host]?.slotsBound === false);
+    const { left, slot } = this.#waiting.get(rank) ?? { left: undefined, slot: own };
+    const mayExceed = (host: HostIndex): boolean => spec.oversubscribe || spec.hosts[host]?.slotsBound === false;
+    // A spare in its place may have fewer slots.
+    const isSpare = this.#spares.has(own);
+    const hasOwn = this.#isUsable(own) && (slot === own
+      ? !isSpare || room.free(own) >= 0
+      : room.free(own) > 0 || (!isSpare && mayExceed(own)));
+    const isGood = (host: HostIndex): boolean =>
+      host !== left && (this.#left.get(host)?.size ?? 0) < this.#init.ranksMax;
+    if (hasOwn && isGood(own)) return own;
+    if (slot !== undefined && slot !== own && this.#isUsable(slot)) return slot;
+    return room.freest(app, isGood) ?? (hasOwn ? own : room.freest(app) ?? room.usable(app).find(mayExceed));
   }
 
   #isUsable(host: HostIndex): boolean {
@@ -278,11 +315,7 @@ export class RankRelocation {
 
   #start(host: HostIndex, ranks: readonly Rank[]): void {
     const { session, ledger, job } = this.#init;
-    for (const rank of ranks) this.#waiting.delete(rank);
-    if (ranks.some((rank) => ledger.placements.host(rank) !== host)) {
-      ledger.remap(moveRanks(ledger.map, ranks, host));
-      this.#init.onMapped(ledger.map);
-    }
+    for (const rank of ranks) this.#drop(rank);
     const { isLost, hasFirstAgent, onStarting, onUnsent } = this.#init;
     const isNew = isLost(host) || !(hasFirstAgent(host) || this.startedAgain(host));
     onStarting(host, isNew);

@@ -195,7 +195,7 @@ suite('programs of a job', (test) => {
     for (const rank of [11, 2]) {
       ledger.exited({ rank, pid: 1, outcome: 'exited', end: { status: 0 }, endWallMs: 1, leftovers: 0 }, 1);
     }
-    ledger.remap(moveRanks(ledger.map, [3, 1], 0));
+    ledger.remap(moveRanks(ledger.map, new Map([[3, 0], [1, 0]])));
     new JobPrograms(node, 1, ledger, { emit: () => undefined, check: () => undefined }).onOpen(1);
     const evens = [6, 8, 10, 12].map((rank) => [rank, rank]);
     const odds = [5, 7, 9, 11, 13].map((rank) => [rank, rank]);

@@ -1,0 +1,77 @@
+/** A job whose ranks are started again, with a session that only notes what it is told. */
+
+import { createLedger, mapJob } from '@stci/core';
+import { StciError, sessionAddress, type Failure, type HostIndex, type HostSpec, type Rank } from '@stci/interface';
+import { RankRelocation, type RankRelocationInit } from '../../dist/jobs/rank-relocation.js';
+import type { Launch } from '../../dist/messages/messages.js';
+import { LIMITS, app, hosts, job } from '../job-help.js';
+import { testPlace } from '../world.js';
+
+export const FOUND = { kind: 'host-lost' } as unknown as Failure;
+
+interface Options {
+  readonly on?: string;
+  readonly ranks?: number;
+  readonly oversubscribe?: boolean;
+  readonly first?: readonly HostIndex[];
+}
+
+/** A job of `ranks` over hosts by node; all session agents were started, but for those of hosts not in `first`. */
+export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0, 1, 2] }: Options = {}) {
+  const place = testPlace();
+  const spec = job({ apps: [app(ranks)], hosts: hosts(on), mapBy: { by: 'node' }, oversubscribe });
+  const ledger = createLedger({ job: 7, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
+  const members = [...spec.hosts];
+  const log: string[] = [];
+  const launches: Launch[] = [];
+  const [lost, doubted] = [new Set<HostIndex>(), new Set<HostIndex>()];
+  /** Of hosts whose root agent runs. */
+  const agentLost = new Set<HostIndex>();
+  const restarting = new Set<HostIndex>();
+  const slotsTaken: number[] = [];
+  /** Other jobs that may end. */
+  const others = new Set<number>();
+  const unsent: { error?: StciError } = {};
+  const session = {
+    node: {
+      platform: place.platform,
+      messages: {
+        send: (to: number, name: string, { ranks: those }: { readonly ranks: unknown }, of: number) =>
+          void log.push(`${name} to ${to - sessionAddress(0)} of job ${of}: ${JSON.stringify(those)}`),
+      },
+    },
+    members: {
+      hosts: members,
+      table: { isUsable: (host: HostIndex) => !lost.has(host), isDoubted: (host: HostIndex) => doubted.has(host) },
+      isRestarting: (host: HostIndex) => restarting.has(host),
+    },
+    slotsTaken: () => slotsTaken,
+    awaitsSlots: () => others.size > 0,
+    passLaunch: (launch: Launch, of: number) => {
+      launches.push(launch);
+      const [[host]] = launch.hosts as unknown as [[HostIndex]];
+      log.push(`launch ${launch.start} of job ${of} on ${host}: ${JSON.stringify(launch.restarts)}`);
+      return unsent.error;
+    },
+  };
+  const hostsOf = (): unknown => ledger.map.hosts.map(({ host }) => [host, 0, []]);
+  const moves = new RankRelocation({
+    session, job: 7, ledger, launchNow: () => ({ hosts: hostsOf() }),
+    hasFirstAgent: (host: HostIndex) => first.includes(host),
+    isLost: (host: HostIndex) => lost.has(host) || agentLost.has(host),
+    onStarting: (host: HostIndex, isNew: boolean) => log.push(`starting ${host}${isNew ? ' anew' : ''}`),
+    ranksMax: 2,
+    onSetAside: (host: HostIndex, those: ReadonlySet<Rank>) => log.push(`aside ${host}: ${[...those].join()}`),
+    onMapped: () => log.push('mapped'), onUnsent: (error?: StciError) => error && log.push(`unsent: ${error.code}`),
+    onAwaitingSlots: (those: readonly Rank[]) => log.push(`awaits slots: ${those.join()}`),
+    onNoRoom: (those: ReadonlyMap<Rank, Failure>) => log.push(`no room for ${[...those.keys()].join()}`),
+  } as unknown as RankRelocationInit);
+  const told = (): string[] => log.splice(0);
+  const run = (ms: number): string[] => (place.run(ms), told());
+  const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
+  const spare = (host: HostIndex, spec1: HostSpec): void => void (members[host] = spec1);
+  return {
+    moves, ledger, lost, doubted, agentLost, restarting, slotsTaken, others, unsent, launches, told, run,
+    isQuiet, spare,
+  };
+}
