@@ -210,8 +210,8 @@ export class Controller implements JobSession {
     return this.#admission.slotsTaken(job);
   }
 
-  awaitsSlots(job: JobId): boolean {
-    return this.#admission.awaitsSlots(job);
+  slotsHeld(job: JobId): readonly number[] {
+    return this.#admission.slotsHeld(job);
   }
 
   get members(): JobSession['members'] {

@@ -106,11 +106,6 @@ export class JobAdmission {
     }
   }
 
-  /** Others may end, and their slots be free: not all of them wait for slots themselves. */
-  awaitsSlots(job: JobId): boolean {
-    return this.placed.some((other) => other.job !== job && !other.recovery.lacksRoom);
-  }
-
   /** A job waits for slots: those that come later do not overtake it. */
   get #lacksSlots(): boolean {
     return this.#lacking.size > 0 || [...this.#init.jobs()].some(({ recovery }) => recovery.lacksRoom);
@@ -121,12 +116,29 @@ export class JobAdmission {
     return [...this.#init.jobs()].filter((job) => !this.#waiting.has(job));
   }
 
-  /** By host, slots that jobs other than this one have. */
+  /** As in JobSession. */
   slotsTaken(job?: JobId): readonly number[] {
-    const others = this.placed.filter((other) => other.job !== job);
-    if (others.length === 0) return [];
-    const { hosts } = this.#init.bootstrap();
-    return hosts.map((_, host) => others.reduce((sum, other) => sum + other.recovery.slotsOn(host), 0));
+    return this.#slotsOf(this.placed.filter((other) => other.job !== job));
+  }
+
+  /** As in JobSession. */
+  slotsHeld(job: JobId): readonly number[] {
+    const all = [...this.#init.jobs()];
+    const own = all.filter((one) => one.job === job);
+    let held = all.filter((one) => one.job !== job && one.recovery.isStuck);
+    for (let before = -1; before !== held.length;) {
+      before = held.length;
+      const taken = (without: ControllerJob): readonly number[] =>
+        this.#slotsOf([...own, ...held].filter((one) => one !== without));
+      held = held.filter((one) => !one.recovery.fitsBeside(taken(one)));
+    }
+    return this.#slotsOf(held);
+  }
+
+  #slotsOf(jobs: readonly ControllerJob[]): readonly number[] {
+    if (jobs.length === 0) return [];
+    const hosts = [...this.#init.bootstrap().hosts.keys()];
+    return hosts.map((host) => jobs.reduce((sum, { recovery }) => sum + recovery.slotsOn(host), 0));
   }
 
   /** It is over. */

@@ -242,9 +242,19 @@ export class JobRecovery {
     return this.#relocation?.slotsOn(host) ?? this.#init.ledger().openRanks(host).length;
   }
 
-  /** A rank waits for a slot. */
+  /** A rank waits for a slot that another job has. */
   get lacksRoom(): boolean {
     return this.#relocation?.lacksRoom === true;
+  }
+
+  /** ... and for nothing else. */
+  get isStuck(): boolean {
+    return this.#relocation?.isStuck === true;
+  }
+
+  /** Whether all ranks that wait would get slots if other jobs had only these, by host. */
+  fitsBeside(taken: readonly number[]): boolean {
+    return this.#relocation?.fitsBeside(taken) !== false;
   }
 
   /** Hosts or slots came, or are not awaited any more. */

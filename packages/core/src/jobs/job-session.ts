@@ -42,9 +42,9 @@ export interface JobSession {
   };
   /** By host, slots that other jobs have. */
   slotsTaken(job: JobId): readonly number[];
-  /** Other jobs may end, and their slots be free: not all of them wait for slots themselves. */
-  awaitsSlots(job: JobId): boolean;
-  /** Ranks have ended: others, or whole jobs, may wait for their slots. */
+  /** ... of which those jobs do not end before this one: they wait for slots that it has, or that one of them has. */
+  slotsHeld(job: JobId): readonly number[];
+  /** Ranks have ended, or are given up: others, or whole jobs, may wait for their slots. */
   onSlotsFree(): void;
   /** Sends a launch down the boot tree. Returns why a part of it cannot be sent. */
   passLaunch(launch: Launch, job: JobId): StciError | undefined;

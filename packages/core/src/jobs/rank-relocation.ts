@@ -157,10 +157,26 @@ export class RankRelocation {
     return open.filter((rank) => !this.#waiting.has(rank)).length + (this.#kept.get(host) ?? 0);
   }
 
-  /** A rank waits that no host has a slot for. */
+  /** A rank waits for a slot that another job has. */
   get lacksRoom(): boolean {
-    const lacking = this.#lacking();
-    return lacking.length > 0 && this.#unplaced(lacking, this.#room()).length > 0;
+    return this.#awaitsSlots(() => true);
+  }
+
+  /** ... and is due: it waits for nothing else. */
+  get isStuck(): boolean {
+    return this.#awaitsSlots(({ isDue }) => isDue);
+  }
+
+  #awaitsSlots(isMeant: (one: Waiting) => boolean): boolean {
+    const lacking = this.#lacking(isMeant);
+    if (lacking.length === 0) return false;
+    const [now, alone] = [this.#room(), this.#room(() => [])].map((room) => this.#unplaced(lacking, room).length);
+    return alone! < now!;
+  }
+
+  /** Whether all that wait without a slot would get one if other jobs had no slots but these. */
+  fitsBeside(taken: readonly number[]): boolean {
+    return this.#unplaced(this.#lacking(), this.#room(() => taken)).length === 0;
   }
 
   /** Whether each of them could be started now, or when other jobs have ended. */
@@ -213,9 +229,9 @@ export class RankRelocation {
     return one;
   }
 
-  /** When other jobs have ended, if some may. */
+  /** When those other jobs have ended that may end. */
   #roomLater(): Room {
-    return this.#init.session.awaitsSlots(this.#init.job) ? this.#room(() => []) : this.#room();
+    return this.#room(() => this.#init.session.slotsHeld(this.#init.job));
   }
 
   /** `takenNow`: by other jobs, by host. Each host is counted once. */

@@ -84,7 +84,12 @@ suite('slots of ranks that are started again', (test) => {
     others.add(8);
     lost.add(0).add(1);
     moves.add([0, 1], FOUND, 500);
+    assert.equal([moves.lacksRoom, moves.isStuck], [true, false], 'it is in its pause');
     assert.equal(run(500), ['awaits slots: 0', 'no room for 1']);
+    assert.equal([moves.lacksRoom, moves.isStuck], [true, true]);
+    assert.equal([moves.fitsBeside([0, 0, 1]), moves.fitsBeside([])], [false, true]);
+    lost.add(2);
+    assert.equal([moves.lacksRoom, moves.isStuck], [false, false], 'other jobs have no slots for it');
   });
 
   test('a rank that had a slot meanwhile is told of again', () => {

@@ -46,7 +46,7 @@ export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, fir
       isRestarting: (host: HostIndex) => restarting.has(host),
     },
     slotsTaken: () => slotsTaken,
-    awaitsSlots: () => others.size > 0,
+    slotsHeld: () => (others.size > 0 ? [] : slotsTaken),
     passLaunch: (launch: Launch, of: number) => {
       launches.push(launch);
       const [[host]] = launch.hosts as unknown as [[HostIndex]];

@@ -2,7 +2,7 @@
 
 import type { AppSpec, HostIndex, JobSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { open, type Job } from '../agent/open-session.js';
+import { HOSTS, open, type Job } from '../agent/open-session.js';
 
 const AGAIN = { errmgr: ['restart'] };
 const SETTINGS = { errmgr: 'abort', 'bootcom.lease': '2s', 'tool.grace': '100ms' };
@@ -48,6 +48,72 @@ suite('slots of ranks that wait', (test) => {
     const [late, other] = [start([on([1], 4, 1)]), start([on([2], 4, 1)])];
     assert.equal(ends(late, other, job), [195, 0, 0]);
     assert.equal(job.report!.ranks.map(({ host }) => host), Array.from({ length: 4 }, () => 'h1'));
+    end();
+  });
+
+  for (const slotsBound of [true, false]) {
+    test(`jobs are not held for ranks that wait for a host, slots ${slotsBound ? 'bound' : 'unbound'}`, () => {
+      const { start, runs, ends, loseHost1, run, end } =
+        openBound({ 'errmgr.loss': 'start-again', 'errmgr.loss.pause': '30s' }, slotsBound);
+      const job = start([on([1], 4, 20)], { params: AGAIN });
+      runs(job);
+      loseHost1();
+      run(3000);
+      const late = start([on([0, 2, 3], 1, 1)]);
+      assert.equal([ends(late), job.report], [[0], undefined]);
+      assert.equal(ends(job), [0]);
+      end();
+    });
+  }
+
+  test('a job is not held for ranks that are given up after their pause', () => {
+    const { start, runs, ends, loseHost1, run, end } = openBound();
+    const params = { ...AGAIN, 'errmgr.restart.then': 'continue', 'errmgr.restart.pause': 5000 };
+    const job = start([on([0, 1], 8, 30)], { params });
+    runs(job);
+    loseHost1();
+    run(300);
+    const late = start([on([2, 3], 1, 1)]);
+    assert.equal([ends(late), job.report], [[0], undefined]);
+    assert.equal(ends(job), [200]);
+    end();
+  });
+
+  test('of two jobs that wait for each other one is lost, also while a third runs where neither may', () => {
+    const { start, pause, ends, run, end } = openBound();
+    pause('root:1');
+    const third = start([on([3], 1, 1000)]);
+    const jobs = [1, 2].map(() => start([on([0, 1, 2], 6, 20)], { mapBy: { by: 'node' }, launchTimeoutMs: 90_000 }));
+    run(5000);
+    assert.equal(jobs.flatMap(({ report }) => report?.exitCode ?? []), [200]);
+    assert.equal(ends(...jobs).sort(), [0, 200]);
+    assert.is(third.report, undefined);
+    end();
+  });
+
+  test('a job waits for one that waits for a third', () => {
+    const { start, runs, loseHost1, ends, end } = openBound();
+    const third = start([on([0], 4, 8)]);
+    const second = start([on([2], 3, 10), on([0, 1], 1, 10)], { params: AGAIN });
+    const first = start([on([1, 2], 2, 10)], { mapBy: { by: 'node' }, params: AGAIN });
+    runs(third, second, first);
+    loseHost1();
+    assert.equal(ends(third, second, first), [0, 0, 0]);
+    assert.equal([second.report?.ranks[3]?.host, first.report?.ranks[0]?.host], ['h0', 'h2']);
+    end();
+  });
+
+  test('a job that waits is not refused while ranks that may be given up are in their pause', () => {
+    const { start, runs, pause, until, stateOf, used, ends, end } = openBound();
+    const first = start([on([0, 2], 6, 20), on([1, 3], 1, 20)], { params: AGAIN });
+    const second = start([on([2, 3], 6, 20), on([1, 2], 1, 20)], { params: AGAIN });
+    runs(first, second);
+    assert.equal(used(), [4, 2, 4, 4]);
+    pause('root:1');
+    until(() => stateOf(1) === 'suspect', 'it is in doubt');
+    const late = start([on(Array.from({ length: HOSTS }, (_, host) => host), 2, 1)]);
+    assert.equal(ends(first, second, late).sort(), [0, 0, 200]);
+    assert.is(late.report?.exitCode, 0);
     end();
   });
 });
