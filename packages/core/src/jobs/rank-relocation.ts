@@ -142,7 +142,10 @@ export class RankRelocation {
     const untold = lacking.filter((rank) => !hopeless.has(rank) && this.#waiting.get(rank)?.isTold === false);
     for (const rank of untold) (this.#waiting.get(rank) as Waiting).isTold = true;
     if (untold.length > 0) onAwaitingSlots(untold);
-    if (hopeless.size > 0) onNoRoom(new Map([...hopeless].map((rank) => [rank, (this.#drop(rank) as Waiting).failure])));
+    if (hopeless.size === 0) return;
+    onNoRoom(new Map([...hopeless].map((rank) => [rank, (this.#drop(rank) as Waiting).failure])));
+    // Others wait behind them no longer.
+    this.#init.session.placeSoon();
   }
 
   /** It runs nowhere until it has been placed. */

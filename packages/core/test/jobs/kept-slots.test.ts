@@ -79,14 +79,14 @@ suite('slots of ranks that are started again', (test) => {
   });
 
   test('ranks wait for slots of other jobs, as many as come free when these end', () => {
-    const { moves, run, lost, slotsTaken, others } = play({ on: 'a:1 b:1 c:2' });
+    const { moves, run, lost, slotsTaken, others, placed } = play({ on: 'a:1 b:1 c:2' });
     slotsTaken.push(0, 0, 1);
     others.add(8);
     lost.add(0).add(1);
     moves.add([0, 1], FOUND, 500);
     assert.equal([moves.lacksRoom, moves.isStuck], [true, false], 'it is in its pause');
     assert.equal(run(500), ['awaits slots: 0', 'no room for 1']);
-    assert.equal([moves.lacksRoom, moves.isStuck], [true, true]);
+    assert.equal([moves.lacksRoom, moves.isStuck, placed], [true, true, ['soon']], 'other jobs are looked at');
     assert.equal([moves.fitsBeside([0, 0, 1]), moves.fitsBeside([])], [false, true]);
     lost.add(2);
     assert.equal([moves.lacksRoom, moves.isStuck], [false, false], 'other jobs have no slots for it');

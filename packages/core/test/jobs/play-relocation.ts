@@ -31,6 +31,7 @@ export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, fir
   const slotsTaken: number[] = [];
   /** Other jobs that may end. */
   const others = new Set<number>();
+  const placed: string[] = [];
   const unsent: { error?: StciError } = {};
   const session = {
     node: {
@@ -47,6 +48,7 @@ export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, fir
     },
     slotsTaken: () => slotsTaken,
     slotsHeld: () => (others.size > 0 ? [] : slotsTaken),
+    placeSoon: () => void placed.push('soon'),
     passLaunch: (launch: Launch, of: number) => {
       launches.push(launch);
       const [[host]] = launch.hosts as unknown as [[HostIndex]];
@@ -71,7 +73,7 @@ export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, fir
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   const spare = (host: HostIndex, spec1: HostSpec): void => void (members[host] = spec1);
   return {
-    moves, ledger, lost, doubted, agentLost, restarting, slotsTaken, others, unsent, launches, told, run,
+    moves, ledger, lost, doubted, agentLost, restarting, slotsTaken, others, unsent, launches, placed, told, run,
     isQuiet, spare,
   };
 }
