@@ -102,7 +102,7 @@ export class JobRecovery {
     const isRestarted = this.#restart(found);
     const isMoved = !isRestarted && this.#startElsewhere(found);
     front.send('job.host.lost', { host, moving: isMoved ? rankRanges(ranks) : [] });
-    if (isRestarted || isMoved) return [];
+    if (isRestarted || isMoved || (ranks.length === 0 && ledger.openRanks(host).length > 0)) return [];
     const entry = ledger.agentLost(host, error, wallMs, ranks);
     for (const rank of entry.ranks) exited(rank);
     return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];

@@ -145,7 +145,7 @@ export class RankRelocation {
     if (hopeless.size === 0) return;
     onNoRoom(new Map([...hopeless].map((rank) => [rank, (this.#drop(rank) as Waiting).failure])));
     // Others wait behind them no longer.
-    this.#init.session.placeSoon();
+    this.#init.session.onSlotsFree();
   }
 
   /** It runs nowhere until it has been placed. */

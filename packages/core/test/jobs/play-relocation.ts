@@ -48,7 +48,7 @@ export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, fir
     },
     slotsTaken: () => slotsTaken,
     slotsHeld: () => (others.size > 0 ? [] : slotsTaken),
-    placeSoon: () => void placed.push('soon'),
+    onSlotsFree: () => void placed.push('soon'),
     passLaunch: (launch: Launch, of: number) => {
       launches.push(launch);
       const [[host]] = launch.hosts as unknown as [[HostIndex]];

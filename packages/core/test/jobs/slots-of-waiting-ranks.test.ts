@@ -116,4 +116,17 @@ suite('slots of ranks that wait', (test) => {
     assert.is(late.report?.exitCode, 0);
     end();
   });
+
+  test('a host on which all ranks wait to be started elsewhere takes none with it: its loss is no failure', () => {
+    const { start, runs, loseHost1, used, ends, end } = openBound();
+    const crash = { program: 'crash', args: ['SEGV', '0'], count: 1, env: {}, hosts: [1, 2] };
+    const params = { ...AGAIN, 'errmgr.elsewhere': 1, 'errmgr.restart.pause': 4000 };
+    const job = start([on([0], 1, 100), crash], { params });
+    runs(job);
+    loseHost1();
+    assert.equal(used(), [1, 0, 1, 0]);
+    ends(job);
+    assert.equal(job.report?.failures.map(({ code }) => code), ['STCI_TOOL_SIGNAL']);
+    end();
+  });
 });
