@@ -3,7 +3,7 @@
 import type { Clock, Timer } from '@stci/interface';
 
 /** Longest time for which a slot is free and those that wait are not looked at: each look counts all slots. */
-export const LOOK_MS = 250;
+const LOOK_MS = 250;
 
 export class RoomWatch {
   readonly #clock: Clock;
