@@ -26,7 +26,7 @@ function play(isStarted = true) {
       onMalformed = handler;
     },
     drop: (agent: Address, job: JobId) => log.push(`drop ${addressName(agent)} ${job}`),
-    inbox: { drop: (agent: Address, job: JobId) => log.push(`inbox drop ${addressName(agent)} ${job}`) },
+    received: { drop: (agent: Address, job: JobId) => log.push(`received drop ${addressName(agent)} ${job}`) },
     request: (
       to: Address, name: string, { agent, reason }: { agent: Address; reason: string },
       done: (error?: StciError) => void,
@@ -105,7 +105,7 @@ suite('expulsion', (test) => {
 
   test('one that is heard here is refused from then on, until it is replaced', () => {
     const { expulsion, hear, report } = play();
-    assert.equal(hear(sessionAddress(2), 7).slice(0, 1), ['inbox drop session:2 7']);
+    assert.equal(hear(sessionAddress(2), 7).slice(0, 1), ['received drop session:2 7']);
     assert.equal([hear(sessionAddress(2), 7), report(sessionAddress(2), 7)], [[], []]);
     expulsion.forgive(1);
     assert.equal(report(sessionAddress(2), 7), [], 'another host');
