@@ -6,13 +6,16 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { assert, eventually, suite } from '@stci/testkit';
 import { draw, findMutations } from '../dist/mutants/draw.js';
+import { FOLDERS } from '../dist/mutants/options.js';
 import { mutationsOf } from '../dist/mutants/points.js';
 
 const MUTANTS = new URL('../dist/mutants/main.js', import.meta.url).href;
 const RUNNER = new URL('../dist/runner/main.js', import.meta.url).href;
 const TESTKIT = new URL('../dist/index.js', import.meta.url).href;
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const LONG = { timeoutMs: 120_000 };
 
 suite('mutations of code', (test) => {
@@ -167,6 +170,11 @@ suite('npm run mutants', (test) => {
     const ids = (seed: number): string[] => draw(all, seed, 3).map(({ id }) => id);
     assert.equal(ids(1), ids(1));
     assert.ok([2, 3, 4].some((seed) => ids(seed).join() !== ids(1).join()));
+  });
+
+  test('each folder that is changed by default has something to change', () => {
+    const without = FOLDERS.filter((folder) => findMutations(ROOT, [folder]).length === 0);
+    assert.equal(without, []);
   });
 
   test('--help tells options and operators', () => {

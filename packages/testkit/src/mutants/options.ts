@@ -26,7 +26,10 @@ export interface MutantsOptions {
   readonly isHelp: boolean;
 }
 
-export const FOLDERS: readonly string[] = ['agent', 'am', 'failure', 'membership', 'overlay', 'resident', 'session'];
+export const FOLDERS: readonly string[] = [
+  'agent', 'am', 'boot', 'controller', 'failure', 'hosts', 'injection', 'jobs', 'membership', 'node', 'overlay',
+  'programs', 'sessions', 'streams', 'tools',
+];
 export const WORDS: readonly string[] = ['packages/core/test/', 'packages/stcirun/test/session-'];
 const MINUTES_MAX = 7 * 24 * 60;
 const WIDTH = 12;
