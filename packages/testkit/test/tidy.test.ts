@@ -151,7 +151,7 @@ suite('tidy: folders', (test) => {
       'packages/swarm/src/c/x.ts': "import type { A } from '../a/y.js';",
       'packages/swarm/src/d/x.ts': "import '../a/x.js';",
     };
-    only(of(checkFolderKnots, knot), 'packages/swarm/src: a knot of folders: a, b, c');
+    only(of(checkFolderKnots, knot), 'packages/swarm/src: a cycle of folders: a → b → c → a');
     assert.equal(of(checkFolderKnots, { ...knot, 'packages/swarm/src/c/x.ts': '' }), []);
   });
 

@@ -1,5 +1,5 @@
 /**
- * DispatchQueue: received messages wait in queues that are served round-robin, so that a flood from one sender delays
+ * Dispatch queue: received messages wait in queues that are served round-robin, so that a flood from one sender delays
  * no other. Messages over a link from below share one queue, in order: those of a subtree depend on each other.
  * Messages from above have a queue per source, because all agents that are not below share the link to the parent. A
  * message of an agent to itself is served after all that came before it: it says what became of their senders. So is a

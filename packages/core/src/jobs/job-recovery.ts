@@ -138,12 +138,12 @@ export class JobRecovery {
       !ledger.isRunning(rank) && ledger.attempt(rank) === 1 && (this.#places.get(rank) ?? 1) < PLACES_MAX;
     if (found.kind !== 'agent-lost' || this.#init.phase() !== 'launching' || !ranks.every(isUnstarted)) return false;
     if (this.#init.params.int('errmgr.elsewhere') === 0 || this.#init.hasPrograms()) return false;
-    if (ranks.length === 0 || !this.#movesOf(ledger).hasRoom(ranks)) return false;
+    if (ranks.length === 0 || !this.#relocationOf(ledger).hasRoom(ranks)) return false;
     for (const rank of ranks) this.#places.set(rank, 1 + (this.#places.get(rank) ?? 1));
     this.#tell(found, 'its ranks had not started: they are started on other hosts');
     const what = `its ranks had not started, and are started on other hosts: ${foldRanks(ranks)}`;
     this.#init.front.emit({ type: 'warning', text: `${found.error.message}; ${what}` });
-    this.#movesOf(ledger).add(ranks, found, this.#endMs(found));
+    this.#relocationOf(ledger).add(ranks, found, this.#endMs(found));
     return true;
   }
 
@@ -152,10 +152,10 @@ export class JobRecovery {
     for (const rank of ranks) {
       this.#again({ rank, pid: 0, outcome: 'lost', error: found.error, leftovers: 0 }, afterMs);
     }
-    this.#movesOf(this.#init.ledger()).add(ranks, found, afterMs);
+    this.#relocationOf(this.#init.ledger()).add(ranks, found, afterMs);
   }
 
-  #movesOf(ledger: Ledger): RankRelocation {
+  #relocationOf(ledger: Ledger): RankRelocation {
     return (this.#relocation ??= this.#makeRelocation(ledger));
   }
 
@@ -179,7 +179,7 @@ export class JobRecovery {
         session.failures.onRankFailed(job, found, end, attempt);
         this.#tell(found, moves ? 'it is to be started elsewhere' : 'its session agent starts it again', attempt);
         this.#again(end, afterMs, moves ? undefined : host);
-        if (moves) this.#movesOf(this.#init.ledger()).leave(rank, host, found, afterMs);
+        if (moves) this.#relocationOf(this.#init.ledger()).leave(rank, host, found, afterMs);
       } else if (!this.#init.hosts.isLost(host)) {
         const text = `Expected restarts as the error manager allows, got one after attempt ${attempt} of rank ${rank}`;
         throw new StciError('STCI_MESSAGE_INVALID', text);

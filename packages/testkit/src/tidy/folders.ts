@@ -4,7 +4,7 @@
  */
 
 import { posix } from 'node:path';
-import { importsOf, packageSources } from './imports.js';
+import { findCycles, importsOf, packageSources } from './imports.js';
 import { FILES_MAX, FILES_MAX_CORE, FOLDER_RULES, KNOTTED_PACKAGES } from './house.js';
 import type { Finding, Tree } from './tree.js';
 
@@ -45,17 +45,17 @@ export function checkFolders(tree: Tree): Finding[] {
   return found;
 }
 
-/** Folders of one package that import each other. */
+/** Folders of one package that import each other in a cycle. */
 export function checkFolderKnots(tree: Tree): Finding[] {
   const packages = new Set(packageSources(tree).map(({ packageName }) => packageName));
   return [...packages].filter((name) => !KNOTTED_PACKAGES.includes(name)).flatMap((packageName) => {
-    const targets = new Map<string, Set<string>>();
+    const graph = new Map<string, Set<string>>();
     for (const { from, to } of folderImports(tree, packageName)) {
-      if (from !== to) targets.set(from, (targets.get(from) ?? new Set()).add(to));
+      if (from !== to) graph.set(from, (graph.get(from) ?? new Set()).add(to));
     }
-    const knot = [...targets.keys()].filter((folder) => reach(targets, folder).has(folder));
-    const path = `packages/${packageName}/src`;
-    return knot.length === 0 ? [] : [{ path, line: 0, text: `a knot of folders: ${knot.sort().join(', ')}` }];
+    return findCycles(graph).map((cycle) => ({
+      path: `packages/${packageName}/src`, line: 0, text: `a cycle of folders: ${[...cycle, cycle[0]].join(' → ')}`,
+    }));
   });
 }
 
@@ -90,17 +90,4 @@ function folderImports(tree: Tree, of: string): FolderImport[] {
 
 function folderOf(inside: string): string {
   return posix.relative('src', posix.dirname(inside)) || '.';
-}
-
-function reach(targets: ReadonlyMap<string, ReadonlySet<string>>, from: string): Set<string> {
-  const reached = new Set<string>();
-  const open = [from];
-  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
-    for (const next of targets.get(folder) ?? []) {
-      if (reached.has(next)) continue;
-      reached.add(next);
-      open.push(next);
-    }
-  }
-  return reached;
 }

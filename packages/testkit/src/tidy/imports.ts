@@ -97,7 +97,7 @@ export function checkCycles(tree: Tree): Finding[] {
 }
 
 /** One cycle for each back edge of a depth-first walk. */
-function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+export function findCycles(graph: ReadonlyMap<string, Iterable<string>>): string[][] {
   const cycles: string[][] = [];
   const done = new Set<string>();
   const stack: string[] = [];
