@@ -15,7 +15,7 @@ export { hostWaitMs, startMsMax } from './launcher/start-pace.js';
 export { bootcomComponents } from './bootcom/kinds.js';
 export { createFrontEnd, ResidentSession, type FrontEndInit } from './controller/local-session.js';
 export type { HostOutcome, HostsChanged, RemoveOptions } from './hosts/elastic-hosts.js';
-export type { JobFrontEnd } from './jobs/front-end.js';
+export type { JobFrontEnd } from './controller/local-session.js';
 export { createComposition, platformFacts, selectedDetectors } from './assembly/compose.js';
 export { detectorPromises, promiseText, type NamedPromise } from './detector/promises.js';
 export { windowBytesMin } from './jobs/job-launch.js';

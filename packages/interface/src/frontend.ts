@@ -1,5 +1,5 @@
 /**
- * Interface of the front-end agent to a program: submit a job, follow it, write its input and read its output, end it.
+ * Interface of a job's front-end to a program: submit a job, follow it, write its input and read its output, end it.
  * Used by `stcirun` and by tests.
  */
 

@@ -5,11 +5,10 @@
  * message of an agent to itself is served after all that came before it: it says what became of their senders. So is a
  * frame of a stream that comes while messages wait: they may say whose streams they are. What comes of a source over
  * another link than what waits of it, because its route has changed, waits behind that: a frame behind its messages, a
- * message behind its frames, as they may be the output of ranks whose end it tells. What the controller says is served
- * after all frames that came before it: it may say that a stream is over, and what comes then is dropped.
+ * message behind its frames, as they may be the output of ranks whose end it tells.
  */
 
-import { CONTROLLER, addressKind, agentKey, type Address, type JobId } from '@stci/interface';
+import { CONTROLLER, agentKey, type Address, type JobId } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import { frameJob, frameSource, type Frame, type FrameHeader } from '../codec/frame.js';
 
@@ -65,11 +64,11 @@ export class DispatchQueue {
   }
 
   /**
-   * Number of waiting messages of a source, if it is neither the neighbour, the controller nor a front-end; 0 for
-   * these, which are bounded by their link only.
+   * Number of waiting messages of a source, if it is neither the neighbour nor the controller; 0 for these, which are
+   * bounded by their link only.
    */
   waitingOf(source: Address, job: JobId, from: Link): number {
-    const isNear = source === from.peer || source === CONTROLLER || addressKind(source) === 'front-end';
+    const isNear = source === from.peer || source === CONTROLLER;
     return isNear || from.role !== 'parent' ? 0 : (this.#queues.get(agentKey(source, job))?.count ?? 0);
   }
 
@@ -117,9 +116,7 @@ export class DispatchQueue {
 
   #waits({ received, order, behind }: Entry): boolean {
     if (received.from === undefined || 'frame' in received) return this.#isPreceded(order);
-    if ((this.#framesOf.get(sourceOf(received))?.served ?? behind) < behind) return true;
-    const frames = this.#queues.get(FRAMES);
-    return frames !== undefined && received.header.source === CONTROLLER && frames.first.order < order;
+    return (this.#framesOf.get(sourceOf(received))?.served ?? behind) < behind;
   }
 
   #isPreceded(order: number): boolean {

@@ -4,7 +4,7 @@
  * parent (STCI paper, II-E.1). It holds links by neighbour and does not deal with messages.
  */
 
-import { addressKind, addressName, agentKey, isSessionAddress, type Address, type JobId } from '@stci/interface';
+import { addressName, agentKey, isSessionAddress, type Address, type JobId } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import { isByOverlay, setByOverlay, type Frame } from '../codec/frame.js';
 
@@ -99,13 +99,9 @@ export class Router {
       : this.#links.get(neighbour);
   }
 
-  /**
-   * Links to the agents below that a broadcast about `job` goes to: session agents of other jobs are left out. All
-   * agents are below a front-end, through the controller.
-   */
+  /** Links to the agents below that a broadcast about `job` goes to: session agents of other jobs are left out. */
   childLinks(job: JobId): Link[] {
-    const role = addressKind(this.self) === 'front-end' ? 'parent' : 'child';
-    return this.links().filter((link) => link.role === role && (link.job === 0 || link.job === job));
+    return this.links().filter((link) => link.role === 'child' && (link.job === 0 || link.job === job));
   }
 
   get linkCount(): number {

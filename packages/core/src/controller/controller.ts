@@ -238,9 +238,6 @@ export class Controller implements JobSession {
 
   #listen(): void {
     const { messages } = this.node;
-    messages.on('session.open', (allocation) => this.open(allocation));
-    messages.on('job.submit', ({ spec }, { source }) => ({ job: this.#submit(spec, source) }));
-    messages.on('job.control', (control, { source, job }) => this.#jobOf(source, job)?.onControl(control));
     messages.on('agent.up', (up) => this.#bootstrap?.onUp(up));
     messages.on('agent.failed', (found, from) => {
       this.#onAgentFailed(found, from, this.#expulsion.acceptReport(from, found));
@@ -249,26 +246,23 @@ export class Controller implements JobSession {
     listenForJobs(messages, (job) => this.#jobs.get(job));
   }
 
-  /** Throws StciError if the job cannot be run; nothing has been started then. */
-  #submit(spec: JobSpec, owner: Address): JobId {
+  /**
+   * Throws StciError if the job cannot be run; nothing has been started then. `onAdmitted`: it can, and nothing has
+   * happened to it.
+   */
+  submit(spec: JobSpec, onAdmitted: (job: ControllerJob) => void): void {
     if (this.#allocation === undefined) throw new StciError('STCI_JOB_INVALID', 'The session has no hosts yet');
     if (this.#lastJob === JOB_MAX) {
       throw new StciError('STCI_JOB_INVALID', `A session runs at most ${JOB_MAX} jobs: stop it and start another`);
     }
     this.allocationEnd.check();
-    const { job, begin } = this.#admission.admit({ session: this, job: this.#lastJob + 1, spec, owner });
+    const { job, begin } = this.#admission.admit({ session: this, job: this.#lastJob + 1, spec });
     this.#lastJob = job.job;
     this.#jobs.set(job.job, job);
+    onAdmitted(job);
     job.start();
     if (this.#mender !== undefined) begin();
     else if (this.#aborted !== undefined) job.onAborted(this.#aborted);
-    return job.job;
-  }
-
-  /** Without a number: the one that this front-end submitted last. */
-  #jobOf(owner: Address, job: JobId): ControllerJob | undefined {
-    if (job !== 0) return this.#jobs.get(job);
-    return [...this.#jobs.values()].reverse().find((each) => each.owner === owner);
   }
 
   #onReady(): void {
@@ -313,8 +307,6 @@ export class Controller implements JobSession {
   #onMended(hosts: readonly HostIndex[]): void {
     const mended = new Set(hosts);
     this.node.messages.resend((agent) => isOnHost(agent, mended));
-    const owners = new Set([...this.#jobs.values()].map((job) => job.owner));
-    for (const owner of owners) this.node.messages.send(owner, 'tree.resend', { hosts: [...hosts] });
     for (const job of this.#jobs.values()) job.onMended(mended);
     const jobs = { last: this.#lastJob, running: [...this.#jobs.keys()] };
     this.node.messages.send(rootAddress(hosts[0] as HostIndex), 'session.jobs', jobs);

@@ -1,11 +1,11 @@
 /**
- * A session whose controller is in this process, with front-end agents beside it: one for the run of a plain stcirun,
- * which ends with it; or one for each job of a session that stays.
+ * A session whose controller is in this process, and its front-ends: one for the run of a plain stcirun, which ends
+ * with it; or one for each job of a session that stays.
  */
 
 import {
-  CONTROLLER, FRONT_END, frontEndAddress, type Address, type Allocation, type FrontEndEvents, type HostSpec,
-  type Params, type Platform,
+  CONTROLLER, StciError, toErrorRecord, type Allocation, type FrontEnd, type FrontEndEvents, type HostSpec,
+  type JobControl, type JobId, type JobSpec, type Params, type Platform,
 } from '@stci/interface';
 import type { ParamSnapshot } from '@stci/registry';
 import { LinkSurveys } from '../agent/link-survey.js';
@@ -18,7 +18,7 @@ import type { HostsChanged, RemoveOptions } from '../hosts/elastic-hosts.js';
 import type { HostStatus } from '../hosts/host-status.js';
 import type { SessionFaults } from '../injection/fault-contracts.js';
 import { FaultControl } from '../injection/fault-control.js';
-import { FrontEndAgent, type JobFrontEnd } from '../jobs/front-end.js';
+import type { ControllerJob } from '../jobs/controller-job.js';
 import type { TopologyReport } from '../messages/topology-report.js';
 import { AgentNode } from '../node/node.js';
 import { controllerActions } from '../tools/fault-actions.js';
@@ -34,18 +34,23 @@ export interface FrontEndInit {
   readonly allocation: Allocation;
 }
 
+export interface JobFrontEnd extends FrontEnd {
+  /** 0 until the job is admitted. */
+  readonly job: JobId;
+}
+
 /** A front-end with a controller of its own in this process, for a session of one job. */
 export function createFrontEnd(init: FrontEndInit, events: FrontEndEvents): JobFrontEnd {
   const session = new LocalSession(init);
-  const leave = (done: () => void): void => session.stop(done);
-  return session.open(FRONT_END, events, { allocation: init.allocation, leave });
+  return new LocalFrontEnd(session.controller, events, {
+    open: () => session.controller.open(init.allocation),
+    leave: (done) => session.stop(done),
+  });
 }
 
 /** A session that stays: its hosts are started at once. */
 export class ResidentSession {
   readonly #session: LocalSession;
-  /** Of the last front-end. The first one is the session's own. */
-  #index = 0;
 
   constructor(init: FrontEndInit, observer: SessionObserver) {
     this.#session = new LocalSession(init, observer);
@@ -96,8 +101,8 @@ export class ResidentSession {
 
   /** For one job; it ends with `stop`, the session does not. */
   openFrontEnd(events: FrontEndEvents): JobFrontEnd {
-    this.#index += 1;
-    return this.#session.open(frontEndAddress(this.#index), events, { allocation: undefined, leave: (done) => done() });
+    const leave = (done: () => void): void => done();
+    return new LocalFrontEnd(this.#session.controller, events, { open: () => undefined, leave });
   }
 
   stop(done: () => void): void {
@@ -111,16 +116,18 @@ class LocalSession {
   readonly faults: FaultControl;
   readonly #init: FrontEndInit;
   readonly #scope: AgentScope;
-  readonly #key: { readonly session: Uint8Array; readonly secret: Uint8Array };
   readonly #node: AgentNode;
 
   constructor(init: FrontEndInit, observer?: SessionObserver) {
     const { platform, params, composition, snapshot } = init;
     this.#init = init;
     this.#scope = composition.scope('front-end', params, platform);
-    this.#key = { session: platform.secrets.bytes(SESSION_BYTES), secret: platform.secrets.bytes(SECRET_BYTES) };
-    const node = (this.#node = this.#makeNode(CONTROLLER, this.#key.secret));
     const scope = this.#scope;
+    const session = platform.secrets.bytes(SESSION_BYTES);
+    const identity = { self: CONTROLLER, job: 0, session, secret: platform.secrets.bytes(SECRET_BYTES) };
+    const node = new AgentNode({ platform, identity, params, treeOf: (spec) => scope.streamTree(spec) });
+    this.#node = node;
+    composition.onNode?.(node);
     const agentLauncher = new AgentLauncher({ node, scope, startRole: roleFactory(composition) });
     this.controller = new Controller({ node, scope, agentLauncher, snapshot, observer });
     this.surveys = new LinkSurveys(node, this.controller.failures.metrics, () => this.controller.hosts());
@@ -139,15 +146,6 @@ class LocalSession {
     return this.#scope.launchMethod([...hosts, ...spares]);
   }
 
-  open(
-    self: Address,
-    events: FrontEndEvents,
-    { allocation, leave }: { readonly allocation: Allocation | undefined; leave(done: () => void): void },
-  ): JobFrontEnd {
-    const makeNode = (address: Address): AgentNode => this.#makeNode(address, this.#node.secretOf(address, 0));
-    return new FrontEndAgent({ controller: this.#node, makeNode, allocation, leave }, self, events);
-  }
-
   stop(done: () => void): void {
     this.surveys.close();
     this.faults.stop();
@@ -156,12 +154,86 @@ class LocalSession {
       done();
     });
   }
+}
 
-  #makeNode(self: Address, secret: Uint8Array): AgentNode {
-    const { platform, params, composition } = this.#init;
-    const identity = { self, job: 0, session: this.#key.session, secret };
-    const node = new AgentNode({ platform, identity, params, treeOf: (spec) => this.#scope.streamTree(spec) });
-    composition.onNode?.(node);
-    return node;
+/**
+ * Commands of a follower come in the middle of what it is told, and take effect in a later turn, in order. Input does
+ * at once, because it changes nothing that is told.
+ */
+class LocalFrontEnd implements JobFrontEnd {
+  readonly #controller: Controller;
+  readonly #events: FrontEndEvents;
+  readonly #ways: { open(): void; leave(done: () => void): void };
+  #job: ControllerJob | undefined;
+  /** Input that came before the job was admitted. */
+  #early: Uint8Array[] = [];
+  #stopping = false;
+
+  /** `open`: what is needed before a job; `leave`: ends what belongs to this front-end. */
+  constructor(controller: Controller, events: FrontEndEvents, ways: { open(): void; leave(done: () => void): void }) {
+    this.#controller = controller;
+    this.#events = events;
+    this.#ways = ways;
+  }
+
+  get job(): JobId {
+    return this.#job?.job ?? 0;
+  }
+
+  submit(spec: JobSpec): void {
+    this.#later(() => {
+      try {
+        this.#ways.open();
+        this.#controller.submit(spec, (job) => {
+          this.#job = job;
+          job.front.follow(this.#events);
+          for (const chunk of this.#early.splice(0)) job.front.writeStdin(chunk);
+        });
+      } catch (fault) {
+        if (!(fault instanceof StciError)) throw fault;
+        this.#refused(fault);
+      }
+    });
+  }
+
+  control(control: JobControl): void {
+    this.#later(() => this.#job?.onControl(control));
+  }
+
+  writeStdin(chunk: Uint8Array): boolean {
+    if (this.#job !== undefined) return this.#job.front.writeStdin(chunk);
+    this.#early.push(chunk);
+    return false;
+  }
+
+  closeStdin(): void {
+    this.writeStdin(new Uint8Array(0));
+  }
+
+  announceSilence(silenceMs: number): void {
+    for (const link of this.#controller.node.router.childLinks(this.job)) link.announceSilence(silenceMs);
+  }
+
+  stop(): void {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    this.#later(() => this.#ways.leave(() => this.#events.onStopped()));
+  }
+
+  #refused(error: StciError): void {
+    const now = this.#controller.node.platform.clock.wallMs();
+    const record = toErrorRecord(error);
+    this.#events.onJobEvent({ type: 'failure', error: record });
+    this.#events.onJobEvent({
+      type: 'ended',
+      report: {
+        job: 0, exitCode: error.exitCode, cause: record, failures: [record], ranks: [], daemons: [],
+        submitWallMs: now, endWallMs: now,
+      },
+    });
+  }
+
+  #later(call: () => void): void {
+    this.#controller.node.platform.clock.soon(call);
   }
 }

@@ -10,7 +10,6 @@ import {
   addressKind,
   addressName,
   agentKey,
-  fromErrorRecord,
   rootAddress,
   sessionAddress,
   type Address,
@@ -43,9 +42,6 @@ export class Expulsion {
   constructor(init: ExpulsionInit) {
     this.#init = init;
     this.#guard = new LinkGuard(init.node, (agent, error, job) => this.#expel(agent, job, error));
-    init.node.messages.on('agent.malformed', ({ agent, error }, { job }) =>
-      this.#expel(agent, job, fromErrorRecord(error)),
-    );
   }
 
   /**

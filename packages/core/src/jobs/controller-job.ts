@@ -8,7 +8,7 @@
  */
 
 import {
-  StciError, sessionAddress, type Address, type Failure, type HostIndex, type HostSpec,
+  StciError, sessionAddress, type Failure, type HostIndex, type HostSpec,
   type JobControl, type JobEvent, type JobId, type JobSpec, type Params, type Rank,
 } from '@stci/interface';
 import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
@@ -25,9 +25,9 @@ import { JobDeadlines } from './job-deadlines.js';
 import {
   jobTimeoutError, launchFailure, launchTimeoutError, lossOf, survivorsFailure, unansweredHostError, undrainedText,
 } from './job-failures.js';
+import { JobFront } from './job-front.js';
 import { JobHosts } from './job-hosts.js';
 import { jobLaunch, ledgerIn } from './job-launch.js';
-import { JobOwner } from './job-owner.js';
 import { JobRecovery, type RestartingEnd } from './job-recovery.js';
 import type { ControllerJobInit, JobSession } from './job-session.js';
 import { ALLOCATION_GRACE_MS, JobTermination } from './job-termination.js';
@@ -36,8 +36,7 @@ export type JobPhase = 'launching' | 'running' | 'ending' | 'over';
 
 export class ControllerJob {
   readonly job: JobId;
-  readonly owner: Address;
-  readonly front: JobOwner;
+  readonly front: JobFront;
   readonly #session: JobSession;
   readonly #node: AgentNode;
   readonly #spec: JobSpec;
@@ -59,14 +58,16 @@ export class ControllerJob {
   readonly #now = (): number => this.#node.platform.clock.wallMs();
 
   /** Throws StciError if the job cannot be run; nothing has been sent then. */
-  constructor({ session, job, spec, hosts, leftOut, owner }: ControllerJobInit) {
+  constructor({ session, job, spec, hosts, leftOut }: ControllerJobInit) {
     this.job = job;
-    this.owner = owner;
     this.#session = session;
     this.#node = session.node;
-    this.front = new JobOwner(session.node, owner, job, (error) => this.#forceEnd('agent-launch', error));
     this.#spec = spec;
     this.#params = session.scope.jobParams(spec.params);
+    this.front = new JobFront({
+      node: session.node, job, spec, params: this.#params,
+      onUnsent: (error) => this.#forceEnd('agent-launch', error),
+    });
     const graceMs = this.#params.int('tool.grace');
     this.#deadlines = new JobDeadlines(this.#node.platform.clock, {
       onLaunchTimeout: (timeoutMs, hasWaited) => this.#onLaunchTimeout(timeoutMs, hasWaited),
@@ -166,7 +167,7 @@ export class ControllerJob {
 
   /** With the ranks as they are placed now. */
   #launchOf(ledger: Ledger): Launch {
-    return jobLaunch(this.#session, ledger, this.#params, { leftOut: this.#leftOut, owner: this.owner });
+    return jobLaunch(this.#session, ledger, this.#params, this.#leftOut);
   }
 
   /** Programs that use the client library; made for the first. Throws STCI_MESSAGE_INVALID where the job has none. */

@@ -1,7 +1,7 @@
 /** The launch message of a job, and the job on the hosts that came up. */
 
 import {
-  StciError, type Address, type AllocatedJob, type AppSpec, type HostIndex, type HostSpec, type JobId, type JobMap,
+  StciError, type AllocatedJob, type AppSpec, type HostIndex, type HostSpec, type JobId, type JobMap,
   type JobSpec, type Params, type Placement, type SpawnSpec,
 } from '@stci/interface';
 import { counted } from '@stci/registry';
@@ -80,7 +80,7 @@ interface LaunchingSession {
 export function jobLaunch(
   { node: { sessionName: session, platform }, stays, members }: LaunchingSession,
   { spec, map }: Pick<Ledger, 'spec' | 'map'>, jobParams: Params,
-  { leftOut, owner }: { leftOut: ReadonlySet<HostIndex>; owner: Address },
+  leftOut: ReadonlySet<HostIndex>,
 ): Launch {
   const { apps, wdir, stdin, params } = spec;
   const present = map.hosts.filter(({ host }) => !leftOut.has(host));
@@ -95,7 +95,7 @@ export function jobLaunch(
       const wireRuns = runs.map((run) => [run.app, run.first, run.count, run.stride] as const);
       return [host, numbers.get(host) as number, wireRuns] as const;
     });
-  const common = { session, owner, size: map.size, nodes: numbers.size, apps, env, wdir, stdin };
+  const common = { session, size: map.size, nodes: numbers.size, apps, env, wdir, stdin };
   const window = creditBytes(jobParams, spec.hosts.length);
   const launch: object = { ...common, ...(params !== undefined && { params }), creditBytes: window, hosts };
   return launch as Launch;

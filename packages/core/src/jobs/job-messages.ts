@@ -10,6 +10,7 @@ export function listenForJobs(
 ): void {
   messages.on('job.started', ({ host, ranks }, { job }) => jobOf(job)?.onStarted(host, ranks));
   messages.on('job.restarting', (ends, { job }) => jobOf(job)?.onRestarting(ends));
+  messages.on('job.unread', ({ host }, { job }) => jobOf(job)?.front.onUnread(host));
   messages.on('job.exited', ({ host, ranks }, { job }) => jobOf(job)?.onExited(host, ranks as readonly RankEnd[]));
   messages.on('program.open', ({ host }, { job }) => jobOf(job)?.programs.onOpen(host));
   messages.on('program.votes', (votes, { job }) => jobOf(job)?.programs.onVotes(votes));

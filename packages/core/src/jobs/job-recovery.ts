@@ -4,7 +4,7 @@
  */
 
 import {
-  StciError, rankRanges, type Action, type ErrorManager, type Failure, type HostIndex, type JobContext, type JobId,
+  StciError, type Action, type ErrorManager, type Failure, type HostIndex, type JobContext, type JobId,
   type Params, type Rank, type RankReport, type RestartAction,
 } from '@stci/interface';
 import type { HostLoss } from '../hosts/loss-notices.js';
@@ -13,8 +13,8 @@ import { failureOf } from '../job/exit-rule.js';
 import type { Ledger, RankEnd } from '../job/ledger.js';
 import { localSize } from '../job/placement.js';
 import type { Launch } from '../messages/messages.js';
+import type { JobFront } from './job-front.js';
 import type { JobHosts } from './job-hosts.js';
-import type { JobOwner } from './job-owner.js';
 import type { JobSession } from './job-session.js';
 import { RankRelocation } from './rank-relocation.js';
 
@@ -40,8 +40,8 @@ export interface JobRecoveryInit {
   /** A session agent was started there by the launch of the whole job. */
   hasFirstAgent(host: HostIndex): boolean;
   readonly hosts: JobHosts;
-  readonly front: Pick<JobOwner, 'emit' | 'send' | 'check'>;
-  /** Told to the job's front-end already. */
+  readonly front: Pick<JobFront, 'emit' | 'check' | 'onHostLost' | 'onHostJoined'>;
+  /** Told to the job's follower already. */
   onRestarting(report: RankReport): void;
   onHostLost(host: HostIndex): void;
   /** Ranks wait for slots that other jobs have. */
@@ -101,7 +101,7 @@ export class JobRecovery {
     if (loss.session?.isReplaced === true) this.#onReplaced(found);
     const isRestarted = this.#restart(found);
     const isMoved = !isRestarted && this.#startElsewhere(found);
-    front.send('job.host.lost', { host, moving: isMoved ? rankRanges(ranks) : [] });
+    front.onHostLost(host, isMoved ? ranks : []);
     if (isRestarted || isMoved || (ranks.length === 0 && ledger.openRanks(host).length > 0)) return [];
     const entry = ledger.agentLost(host, error, wallMs, ranks);
     for (const rank of entry.ranks) exited(rank);
@@ -316,7 +316,7 @@ export class JobRecovery {
       isLost: (host) => hosts.isLost(host),
       onStarting: (host, isNew) => {
         hosts.onStarting(host);
-        if (isNew) front.send('job.host.joined', { host });
+        if (isNew) front.onHostJoined(host);
         this.#checkPlaced();
       },
       onUnsent: (error) => front.check(error),

@@ -1,6 +1,6 @@
 /** What a job at the controller and its session know of each other. */
 
-import type { Address, Failure, HostIndex, HostSpec, JobId, JobSpec, Rank, StciError } from '@stci/interface';
+import type { Failure, HostIndex, HostSpec, JobId, JobSpec, Rank, StciError } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import type { HostLoss } from '../hosts/loss-notices.js';
 import type { RankEnd } from '../job/ledger.js';
@@ -50,7 +50,7 @@ export interface JobSession {
   passLaunch(launch: Launch, job: JobId): StciError | undefined;
   /** Records of its failures. */
   readonly failures: JobFailures;
-  /** The job is over: its report has been sent. `launched`: it may have session agents. */
+  /** The job is over: its report has been told. `launched`: it may have session agents. */
   onOver(job: JobId, launched: boolean): void;
 }
 
@@ -62,6 +62,4 @@ export interface ControllerJobInit {
   readonly hosts: readonly HostSpec[];
   /** Those that the job cannot use. */
   readonly leftOut: ReadonlySet<HostIndex>;
-  /** The front-end that submitted the job: it gets its events and its output. */
-  readonly owner: Address;
 }

@@ -1,21 +1,16 @@
 /**
- * The order in which a front-end gets the events of a rank: its start, its output, one end of each stream. Events come
- * from the controller and output from the session agent, so output may arrive before the start: it waits, under credit.
- * A lost host sends no end of its streams: they are ended here, and output that still arrives is dropped.
+ * Each stream of a rank's output has one end. A lost host sends none: its streams are ended here, and output that still
+ * arrives is dropped.
  */
 
 import type { FrontEndEvents, Rank } from '@stci/interface';
 import { sourceId, sourceRank, sourceStream, type SourceId, type StreamName } from '../iof/source.js';
-
-type Waiting = () => void;
 
 const NO_BYTES = new Uint8Array(0);
 const NEWLINE = 10;
 
 export class StreamEndTracker {
   readonly #onOutput: FrontEndEvents['onOutput'];
-  readonly #started = new Set<Rank>();
-  readonly #waiting = new Map<Rank, Waiting[]>();
   /** Streams that have had output and have not ended; with an unfinished last line: its time. */
   readonly #open = new Map<SourceId, number | undefined>();
   readonly #ended = new Set<SourceId>();
@@ -28,24 +23,9 @@ export class StreamEndTracker {
   output(rank: Rank, stream: StreamName, chunk: Uint8Array, wallMs: number, release: () => void): void {
     const source = sourceId(rank, stream);
     if (this.#isOver || this.#ended.has(source)) return release();
-    if (!this.#started.has(rank)) {
-      const waiting = this.#waiting.get(rank) ?? [];
-      waiting.push(() => this.output(rank, stream, chunk, wallMs, release));
-      this.#waiting.set(rank, waiting);
-      return;
-    }
     if (chunk.length > 0) this.#open.set(source, chunk.at(-1) === NEWLINE ? undefined : wallMs);
     else this.#close(source);
     this.#onOutput(rank, stream, chunk, wallMs, release);
-  }
-
-  /** The rank's start, or its end, has been reported. */
-  started(rank: Rank): void {
-    this.#started.add(rank);
-    const waiting = this.#waiting.get(rank);
-    if (waiting === undefined) return;
-    this.#waiting.delete(rank);
-    for (const pass of waiting) pass();
   }
 
   /** A host is lost: the open streams of its ranks end; of those that are started again, only the unfinished lines. */
@@ -60,9 +40,8 @@ export class StreamEndTracker {
     }
   }
 
-  /** The job is over: waiting output is delivered, and every stream ends. */
+  /** The job is over: every stream ends. */
   over(): void {
-    for (const rank of [...this.#waiting.keys()]) this.started(rank);
     for (const source of this.#open.keys()) this.#end(source);
     this.#isOver = true;
   }

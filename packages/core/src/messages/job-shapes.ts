@@ -4,7 +4,7 @@ import {
   ERROR_CAUSES_MAX, ERROR_FACTS_MAX, ERROR_FACT_CHARS_MAX, StciError, assert,
 } from '@stci/interface';
 import type {
-  Allocation, AppSpec, DroppedOutput, EndCause, ErrorRecord, FailureKind, HostDaemons, HostMap, HostSpec, JobControl,
+  AppSpec, DroppedOutput, EndCause, ErrorRecord, FailureKind, HostDaemons, HostMap, HostSpec, JobControl,
   JobEvent, JobMap, JobReport, JobSpec, MapBy, MemberEvent, ProcessEnd, RankAttempt, RankReport, RankRun, SignalName,
   StdinTo,
 } from '@stci/interface';
@@ -86,8 +86,6 @@ export const stdinTo = variant<'to', StdinTo>('to', {
   all: object<{ to: 'all' }>({ to: oneOf('all') }),
   rank: object<{ to: 'rank'; rank: number }>({ to: oneOf('rank'), rank: u32 }),
 });
-
-export const allocation = object<Allocation>({ hosts: members(hostSpec), spares: members(hostSpec) });
 
 /** Checked by the catalogue of parameters. */
 export const jobParams = plain<NonNullable<JobSpec['params']>>(BODY_BYTES_MAX);

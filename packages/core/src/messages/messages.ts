@@ -16,7 +16,7 @@ import { FAILURE_MESSAGES } from './failure-messages.js';
 import { sessionFailure } from './failure-shapes.js';
 import { FAULT_MESSAGES } from './fault-messages.js';
 import {
-  allocation, appSpec, errorRecord, hostSpec, jobControl, jobEvent, jobMap, jobParams, jobReport, jobSpec, processEnd,
+  appSpec, errorRecord, hostSpec, jobControl, jobMap, jobParams, jobReport, jobSpec, processEnd,
   signalName, stdinTo, texts,
 } from './job-shapes.js';
 import type { Neighbour } from './neighbour.js';
@@ -100,8 +100,6 @@ const MESSAGE_TYPES = {
       session: optional(sessionFailure),
     }),
   },
-  /** Front-end → controller: this agent's messages do not fit their types. */
-  'agent.malformed': { id: 7, from: ['front-end'], body: fields({ agent: u32, error: errorRecord }) },
   /** Controller → the agent that started `agent`, request: close your link to it. */
   'agent.expel': { id: 8, from: ['controller'], body: fields({ agent: u32, reason: text }) },
   /** Controller → root agent: leave the session, the agents below you stay. */
@@ -125,8 +123,6 @@ const MESSAGE_TYPES = {
   'tree.orphaned': { id: 94, from: 'parent', body: fields({}) },
   /** Parent → child, neighbour: it is cut off; another agent may link to the child, which waits so long at most. */
   'tree.release': { id: 69, from: 'parent', body: fields({ waitMs: u32 }) },
-  /** Controller → front-end: these hosts have been linked again; what was sent to them may have been lost. */
-  'tree.resend': { id: 64, from: ['controller'], body: fields({ hosts: numbers }) },
   /** Controller → every root agent: all have come up, in a session that has no job yet. */
   'session.ready': { id: 66, from: 'above', body: fields({}) },
   /** Controller → root agent that was linked again, passed on to those below: of the jobs up to `last` these run. */
@@ -173,8 +169,6 @@ const MESSAGE_TYPES = {
     from: 'parent',
     body: fields({
       session: name,
-      /** The front-end that gets the output. */
-      owner: u32,
       size: u32,
       nodes: u32,
       apps: members(appSpec),
@@ -224,7 +218,7 @@ const MESSAGE_TYPES = {
     body: fields({ host: u32, swept: u32, survivors: numbers, restarts: u32 }),
   },
   /** Controller → session agent, request: what may have been lost with a link above is sent again before the answer. */
-  /** Session agent → front-end: no tool of this host reads standard input any longer. */
+  /** Session agent → controller: no tool of this host reads standard input any longer. */
   'job.unread': { id: 16, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
   /** Controller → every session agent; root agent → its own, request: answered when the tools have got it. */
   'job.signal': { id: 14, from: 'above', body: fields({ signal: signalName }) },
@@ -233,24 +227,6 @@ const MESSAGE_TYPES = {
   'job.end': { id: 15, from: 'above', body: fields({ kill: bool, reason: text }) },
   /** Parent → child: nothing of the job is needed any more. */
   'job.close': { id: 17, from: 'parent', body: fields({}) },
-  /** Front-end → controller, request: start the agents of these hosts. */
-  'session.open': { id: 25, from: ['front-end'], body: allocation },
-  /** Front-end → controller. */
-  'job.submit': {
-    id: 20, from: ['front-end'], body: fields({ spec: jobSpec }), reply: fields({ job: u32 }),
-  },
-  'job.control': { id: 21, from: ['front-end'], body: jobControl },
-  /** Controller → front-end, in order. The report in `ended` has neither ranks nor failures: they were sent before. */
-  'job.event': { id: 22, from: ['controller'], body: jobEvent },
-  /** Controller → front-end, before `ended`: one failure of the report, in order. */
-  'job.failure': { id: 23, from: ['controller'], body: fields({ error: errorRecord }) },
-  /**
-   * Controller → front-end: a host is lost; it neither sends nor receives from now on. `moving`: its ranks, first and
-   * last each, if they had not started and are to be started elsewhere.
-   */
-  'job.host.lost': { id: 24, from: ['controller'], body: fields({ host: u32, moving: members(tuple(u32, u32)) }) },
-  /** Controller → front-end: a session agent of the job is being started there, in place of none or a lost one. */
-  'job.host.joined': { id: 92, from: ['controller'], body: fields({ host: u32 }) },
   /**
    * Front-end of another process → session: run this job; answered by `client.accepted`, `refused` or `waiting`. A call
    * whose answer is a message of its own has a number, which the answer has, too.

@@ -7,11 +7,9 @@
 
 import {
   CONTROLLER,
-  FRONT_END,
   JOB_MAX,
   NEIGHBOUR,
   addressIndex,
-  addressKind,
   addressName,
   agentKey,
   type Address,
@@ -31,7 +29,7 @@ export class LinkGuard implements PeerGuard {
   /** Keys of agents. */
   readonly #refused = new Set<number>();
 
-  /** `report`: called for distant agents, at the controller and the front-end; other agents refuse them silently. */
+  /** `report`: called for distant agents, at the controller; other agents refuse them silently. */
   constructor(node: AgentNode, report?: (agent: Address, error: StciError, job: JobId) => void) {
     this.#node = node;
     this.#report = report;
@@ -51,14 +49,13 @@ export class LinkGuard implements PeerGuard {
   #admitsByTree(link: Link, frame: Frame): boolean {
     const source = frameSource(frame);
     const { router, isPlannedBelow } = this.#node;
-    const comesFromAbove = link.role === 'parent' || link.role === 'front-end';
     const isKnown = router.leadsTo(source, frameJob(frame), link);
     // An agent that may link to others, those planned below it, may have done so before this agent learns the way.
     if (!isKnown && !isPlannedBelow(source, link.peer) && !this.#hasMoved(source, link)) {
       this.#close(link, `it sent a frame in the name of ${addressName(source)}`);
       return false;
     }
-    if (frameDestination(frame) === SUBTREE && !comesFromAbove) {
+    if (frameDestination(frame) === SUBTREE && link.role !== 'parent') {
       this.#close(link, 'it sent a message for all agents, which only agents above may do');
       return false;
     }
@@ -86,10 +83,9 @@ export class LinkGuard implements PeerGuard {
   }
 
   onMalformed(source: Address, job: JobId, from: Link, error: StciError): void {
-    const isAbove = source === CONTROLLER || addressKind(source) === 'front-end';
-    const isFromAbove = from.role === 'parent' && isAbove;
+    const isFromAbove = from.role === 'parent' && (source === CONTROLLER || source === from.peer);
     // What is too long is dropped. After a new link to the same or another parent, it would come again, without end.
-    if (from.role === 'parent' && (isAbove || source === from.peer) && error.data['tooLong'] === true) return;
+    if (isFromAbove && error.data['tooLong'] === true) return;
     const key = agentKey(source, job);
     if (source === from.peer || isFromAbove) this.#close(from, `it sent malformed data: ${error.message}`);
     else if (this.#mayRefuse(from) && !this.#refused.has(key)) {
@@ -111,8 +107,6 @@ export class LinkGuard implements PeerGuard {
 
   #close(link: Link, text: string): void {
     if (link.state === 'closed') return;
-    // The front-end and the controller share a process, and all other agents depend on their link.
-    if (link.peer === FRONT_END || this.#node.identity.self === FRONT_END) return this.#node.fault(text, 'own message');
     this.#node.fault(text, `link to ${addressName(link.peer)} is closed`);
     link.destroy(text, 'protocol');
   }

@@ -5,10 +5,10 @@ import {
   type Position,
 } from '@stci/interface';
 
-/** Position of the agent that acts for an address: of a session agent its root agent, of a front-end the controller. */
+/** Position of the agent that acts for an address: of a session agent its root agent. */
 export function positionOf(address: Address): Position | undefined {
   const kind = addressKind(address);
-  if (kind === 'controller' || kind === 'front-end') return 0;
+  if (kind === 'controller') return 0;
   return kind === 'root' || kind === 'session' ? bootPosition(addressIndex(address)) : undefined;
 }
 

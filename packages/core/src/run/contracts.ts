@@ -37,7 +37,7 @@ export interface RunScreen {
 }
 
 /**
- * Destination of output. A sink takes chunks as they come from the front-end agent and releases each once it is written
+ * Destination of output. A sink takes chunks as they come from the front-end and releases each once it is written
  * or stored.
  */
 export interface OutputSink {

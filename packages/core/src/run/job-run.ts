@@ -1,5 +1,5 @@
 /**
- * One job, from submit to exit code: the front-end agent on one side, the caller's output, input and signals on the
+ * One job, from submit to exit code: the front-end on one side, the caller's output, input and signals on the
  * other. The exit code is not decided here: causes on this side (a signal, output that cannot be written) go to the
  * controller, whose exit rule orders them among the job's failures, and outcome.ts settles the rest.
  */

@@ -1,4 +1,4 @@
-/** The agents of a session that stays, as its process uses them: its hosts, and a front-end agent for each job. */
+/** The agents of a session that stays, as its process uses them: its hosts, and a front-end for each job. */
 
 import { StciError, fromErrorRecord, type ErrorRecord, type JobEvent } from '@stci/interface';
 import { ResidentSession, type FrontEndInit } from '../controller/local-session.js';

@@ -1,6 +1,6 @@
 /**
  * A front-end in a process of its own, connected to a session that stays: submits a job or attaches to one, and gives
- * its events and output to the run as the front-end agent of a plain stcirun would. Leaving does not end the job.
+ * its events and output to the run as the front-end of a plain stcirun would. Leaving does not end the job.
  */
 
 import {
@@ -11,13 +11,13 @@ import {
 import type { Link } from '../bootcom/link.js';
 import type { HostOutcome } from '../hosts/elastic-hosts.js';
 import { sourceRank, sourceStream } from '../iof/source.js';
-import { ReportBuilder } from '../jobs/report-builder.js';
 import type { MessageBody, MessageName } from '../messages/messages.js';
 import {
   ALL_CALLS, LABEL_CHARS_MAX, costOf, inputCost, type Reported, type Tally, type WireRecord,
 } from '../messages/records.js';
 import type { AgentNode } from '../node/node.js';
 import { ExperimentCalls } from './experiment-calls.js';
+import { ReportBuilder } from './report-builder.js';
 import { sessionLink, sessionNode, type SessionKey } from './session-link.js';
 import { UnackedRecords } from './unacked-records.js';
 

@@ -1,5 +1,5 @@
 /**
- * A job of a session that stays, between the front-end agent in the session's process and the front-ends that come and
+ * A job of a session that stays, between the front-end in the session's process and the front-ends that come and
  * go: keeps its events and output (spool.ts), and what `stci ps` tells of it.
  */
 
@@ -8,7 +8,7 @@ import {
   type JobId, type JobMap, type JobReport, type Rank, type SignalName, type StdinTo, type Timer,
 } from '@stci/interface';
 import type { StreamName } from '../iof/source.js';
-import type { JobFrontEnd } from '../jobs/front-end.js';
+import type { JobFrontEnd } from '../controller/local-session.js';
 import type {
   FollowOptions, JobFollower, JobState, JobStatus, RankPage, RankStatus, RecordReader, SessionJob,
 } from './contracts.js';
@@ -79,7 +79,7 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     this.#place = this.#spool.open();
   }
 
-  /** The front-end agent that runs it. */
+  /** The front-end that submitted it. */
   set frontEnd(frontEnd: JobFrontEnd) {
     this.#frontEnd = frontEnd;
   }
@@ -228,7 +228,7 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
       return this.#init.onAccepted(fromErrorRecord(event.report.cause as ErrorRecord));
     }
     if (event.type !== 'ended') return this.#spool.event(event);
-    // In parts, as they came from the controller: the report of many ranks would exceed the largest message.
+    // In parts: the report of many ranks would exceed the largest message.
     for (const error of event.report.failures) this.#spool.event({ type: 'reported', error });
     const report = this.#report as JobReport;
     this.#spool.event({ type: 'ended', report });

@@ -8,7 +8,7 @@ import type { GatheredMetrics } from '../failure/gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from '../hosts/elastic-hosts.js';
 import type { HostStatus } from '../hosts/host-status.js';
 import type { SessionFaults } from '../injection/fault-contracts.js';
-import type { JobFrontEnd } from '../jobs/front-end.js';
+import type { JobFrontEnd } from '../controller/local-session.js';
 import { behindError } from '../jobs/job-failures.js';
 import type { TopologyReport } from '../messages/topology-report.js';
 import type {
@@ -32,7 +32,7 @@ export interface SessionBackend {
   readonly launcher: string;
   readonly faults: SessionFaults;
   topology(survey: number): TopologyReport;
-  /** A front-end agent for one job. */
+  /** A front-end for one job. */
   openFrontEnd(events: FrontEndEvents): JobFrontEnd;
   addHosts(hosts: readonly HostSpec[], done: HostsChanged): void;
   removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void;

@@ -4,7 +4,7 @@
  */
 
 import {
-  CONTROLLER, DEFAULT_STREAM, addressIndex, type Address, type ErrorRecord, type HostIndex, type JobId,
+  CONTROLLER, DEFAULT_STREAM, addressIndex, type ErrorRecord, type HostIndex, type JobId,
   type Params, type Placement, type Rank, type StreamEvents,
 } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
@@ -269,10 +269,10 @@ export class SessionAgent {
     return tool;
   }
 
-  #attach({ creditBytes, stdin, owner }: Launch): void {
+  #attach({ creditBytes, stdin }: Launch): void {
     const self = this.#node.identity.self;
-    const spec = { id: DEFAULT_STREAM, members: [owner, self], topology: 'boot', reduction: 'none' as const };
-    const feed = new StdinFeed(() => this.#reportUnread(owner));
+    const spec = { id: DEFAULT_STREAM, members: [CONTROLLER, self], topology: 'boot', reduction: 'none' as const };
+    const feed = new StdinFeed(() => this.#reportUnread());
     const events: StreamEvents = {
       onUp: () => undefined,
       onDown: (data, release) => (stdin.to === 'none' ? release() : feed.push(data as Uint8Array, release)),
@@ -298,8 +298,8 @@ export class SessionAgent {
     this.#checkDrained();
   }
 
-  #reportUnread(owner: Address): void {
-    this.#node.messages.send(owner, 'job.unread', { host: this.#host });
+  #reportUnread(): void {
+    this.#node.messages.send(CONTROLLER, 'job.unread', { host: this.#host });
   }
 
   #skipUnstarted(): void {
@@ -330,6 +330,7 @@ export class SessionAgent {
 
   #send(rank: Rank, stream: 'stdout' | 'stderr', chunk: Uint8Array, wallMs: number): void {
     if (this.#pump?.discarding === true) return;
+    this.#reports.flushStarted();
     if (this.#output?.push([rank, stream === 'stdout' ? 1 : 2, wallMs], chunk) === false) this.#pump?.stopAll();
   }
 

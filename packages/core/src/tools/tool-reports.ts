@@ -55,6 +55,13 @@ export class ToolReports {
     return this.#count + 1;
   }
 
+  /** The start of a rank is told before its output. */
+  flushStarted(): void {
+    const { node: { messages }, host } = this.#init;
+    if (this.#started.length === 0) return;
+    messages.sendList(CONTROLLER, 'job.started', this.#started.splice(0), (ranks) => ({ host, ranks }));
+  }
+
   /** The end of an attempt is told before the start of the next. */
   flushFollowed(): void {
     if (this.#followed.length > 0) this.flush();
@@ -64,9 +71,7 @@ export class ToolReports {
   flush(): void {
     this.#isScheduled = false;
     const { node: { messages }, host } = this.#init;
-    if (this.#started.length > 0) {
-      messages.sendList(CONTROLLER, 'job.started', this.#started.splice(0), (ranks) => ({ host, ranks }));
-    }
+    this.flushStarted();
     if (this.#followed.length > 0) {
       this.#count += 1;
       this.#followedBytes = 0;

@@ -1,6 +1,6 @@
 /** The order in which messages that wait are handled. */
 
-import { CONTROLLER, FRONT_END, addressIndex, rootAddress, sessionAddress } from '@stci/interface';
+import { CONTROLLER, rootAddress, sessionAddress } from '@stci/interface';
 import { assert, suite, seeded } from '@stci/testkit';
 import { DispatchQueue, type Received, type ReceivedFrame } from '../../dist/am/dispatch-queue.js';
 import type { Link } from '../../dist/bootcom/link.js';
@@ -9,7 +9,7 @@ import { LAYER, decodeHeader, encodeHeader, type Frame } from '../../dist/codec/
 const linkTo = (host: number): Link => ({ peer: rootAddress(host), role: 'child', job: 0 }) as Link;
 
 const frameOf = (host: number, sequence: number): Frame => encodeHeader({
-  layer: LAYER.stream, type: 1, flags: 0, ttl: 64, stream: 1, source: sessionAddress(host), destination: FRONT_END,
+  layer: LAYER.stream, type: 1, flags: 0, ttl: 64, stream: 1, source: sessionAddress(host), destination: CONTROLLER,
   job: 1, sequence,
 }, 0);
 
@@ -84,10 +84,10 @@ suite('dispatch queue', (test) => {
     const [far, other] = [sessionAddress(7), sessionAddress(8)];
     const queue = new DispatchQueue();
     const counts = (): number[] => [queue.waitingOf(far, 1, parent), queue.waitingOf(other, 1, parent)];
-    for (const source of [far, far, far, other, CONTROLLER, FRONT_END, rootAddress(1)]) queue.push(of(source, parent));
+    for (const source of [far, far, far, other, CONTROLLER, rootAddress(1)]) queue.push(of(source, parent));
     assert.equal(counts(), [3, 1]);
-    const near = [CONTROLLER, FRONT_END, rootAddress(1)].map((source) => queue.waitingOf(source, 1, parent));
-    assert.equal(near, [0, 0, 0]);
+    const near = [CONTROLLER, rootAddress(1)].map((source) => queue.waitingOf(source, 1, parent));
+    assert.equal(near, [0, 0]);
     assert.equal([queue.waitingOf(far, 2, parent), queue.waitingOf(sessionAddress(9), 1, parent)], [0, 0]);
     queue.push(of(sessionAddress(9), child));
     assert.is(queue.waitingOf(sessionAddress(9), 1, child), 0, 'one below is bounded by its link');
@@ -96,8 +96,8 @@ suite('dispatch queue', (test) => {
       taken.push((next as Received).header.source);
       if (taken.length === 1) assert.equal(counts(), [2, 1]);
     }
-    assert.equal(taken.slice(0, 6), [far, other, CONTROLLER, FRONT_END, rootAddress(1), sessionAddress(9)]);
-    assert.equal([taken.slice(6), counts(), queue.waiting(parent)], [[far, far], [0, 0], 0]);
+    assert.equal(taken.slice(0, 5), [far, other, CONTROLLER, rootAddress(1), sessionAddress(9)]);
+    assert.equal([taken.slice(5), counts(), queue.waiting(parent)], [[far, far], [0, 0], 0]);
   });
 
   test('one that waits makes its link and its source busy, a message as a frame', () => {
@@ -131,27 +131,6 @@ suite('dispatch queue', (test) => {
     assert.is(queue.waitingOf(sessionAddress(3), 1, parent), 0);
   });
 
-  test('the end of a job comes after all output that came before it, from whichever agents', () => {
-    const parent = { peer: CONTROLLER, role: 'parent', job: 0 } as Link;
-    const output = (...frame: [host: number, sequence: number]): ReceivedFrame =>
-      ({ frame: frameOf(...frame), from: parent });
-    const end = message(2, parent);
-    const far = { ...message(3, parent), header: { type: 3, source: sessionAddress(9), job: 1 } } as Received;
-    const queue = new DispatchQueue();
-    for (const each of [message(1, parent), output(3, 1), output(4, 1), output(3, 2), output(4, 2), end, far]) {
-      queue.push(each);
-    }
-    const taken = Array.from({ length: 7 }, () => queue.take() as Received | ReceivedFrame);
-    const types = taken.map((each) => {
-      if (!('frame' in each)) return String(each.header.type);
-      const { source, sequence } = decodeHeader(each.frame);
-      return `${addressIndex(source)}.${sequence}`;
-    });
-    assert.equal(types.filter((type) => type !== '3'), ['1', '3.1', '4.1', '3.2', '4.2', '2']);
-    assert.is(types.indexOf('3') < types.indexOf('4.2'), true, 'a message of another agent waits for no output');
-    assert.is(queue.take(), undefined);
-  });
-
   test('whatever waits, something is served; nothing of a source overtakes what it must not', () => {
     for (let seed = 1; seed <= 300; seed++) {
       const { below, pick } = seeded(seed);
@@ -162,7 +141,7 @@ suite('dispatch queue', (test) => {
         if (step < 60 && below(5) < 3) {
           const [host, from] = [below(3), pick(links)];
           const isOwn = below(8) === 0;
-          const source = isOwn ? FRONT_END : pick([sessionAddress(host), sessionAddress(host), CONTROLLER]);
+          const source = isOwn ? rootAddress(9) : pick([sessionAddress(host), sessionAddress(host), CONTROLLER]);
           const one: Received | ReceivedFrame = !isOwn && below(2) === 0
             ? { frame: frameOf(host, step), from }
             : {

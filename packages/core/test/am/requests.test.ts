@@ -17,7 +17,7 @@ suite('replies to requests', (test) => {
     const [told, malformed] = [[] as string[], [] as string[]];
     const requests = new PendingRequests(platform.clock, { begin: () => undefined, end: () => undefined } as never);
     requests.add(7, {
-      name: 'job.submit', destination: ASKED, job: 0,
+      name: 'client.submit', destination: ASKED, job: 0,
       done: (error?: StciError) => void told.push(error?.code ?? 'answered'),
     } as never, 1000);
     const reply = (source: Address, body: unknown, flags = 0): void => {
@@ -47,7 +47,7 @@ suite('replies to requests', (test) => {
     const { told, malformed, reply } = play();
     reply(ASKED, new Uint8Array(1024 * 1024));
     assert.equal(told, ['STCI_MESSAGE_INVALID']);
-    assert.match(malformed.join(), /^Expected at most \d+ bytes of a reply to job.submit/);
+    assert.match(malformed.join(), /^Expected at most \d+ bytes of a reply to client.submit/);
   });
 });
 
@@ -128,8 +128,8 @@ suite('bodies of messages', (test) => {
     assert.is(decodeBody('agent.echo', rootAddress(1), encodeBody('agent.echo', 0)), 0, 'one byte');
     const long = { text: 'x'.repeat(1 << 20) };
     assert.throwsCode('STCI_MESSAGE_TOO_LARGE', () => encodeBody('session.ready', long));
-    assert.throwsCode('STCI_MESSAGE_TOO_LARGE', () => encodeBody('job.submit', long, true));
-    assert.ok(encodeBody('job.submit', long).length > 1 << 20, 'the request may be');
+    assert.throwsCode('STCI_MESSAGE_TOO_LARGE', () => encodeBody('client.submit', long, true));
+    assert.ok(encodeBody('client.submit', long).length > 1 << 20, 'the request may be');
   });
 
   test('what is lost on its way needs somebody who answers for it, but where there was no way', () => {

@@ -4,7 +4,7 @@
  */
 
 import {
-  CONTROLLER, FRONT_END, NEIGHBOUR, rootAddress, sessionAddress, type Address, type JobId,
+  CONTROLLER, NEIGHBOUR, rootAddress, sessionAddress, type Address, type JobId,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { Router } from '../../dist/am/router.js';
@@ -146,7 +146,7 @@ suite('router of the tree', (test) => {
     assert.equal([router.linkCount, router.parentLink === parent], [2, true]);
   });
 
-  test('a broadcast goes to all below, and to the session agents of its job; a front-end\'s to its session', () => {
+  test('a broadcast goes to all below, and to the session agents of its job', () => {
     const { router, add } = linked();
     const peersOf = (job: JobId): string[] => router.childLinks(job).map((link) => `${link.peer} ${link.job}`);
     for (const role of ['parent', 'front-end', 'overlay']) add(role, rootAddress(30 + role.length));
@@ -154,10 +154,6 @@ suite('router of the tree', (test) => {
     for (const job of [1, 2]) add('child', SESSION, job);
     assert.equal(peersOf(2), [`${LEFT} 0`, `${SESSION} 2`]);
     assert.equal([peersOf(0), peersOf(3)], [[`${LEFT} 0`], [`${LEFT} 0`]]);
-    const front = linked(FRONT_END);
-    front.add('parent', CONTROLLER);
-    front.add('child', LEFT);
-    assert.equal(front.router.childLinks(0).map(({ peer }) => peer), [CONTROLLER]);
   });
 
   test('an agent is itself; of session agents with its address only the one of its job', () => {

@@ -15,10 +15,8 @@ const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', '
   'attempt', 'earlier', 'problem', 'tls', 'start', 'restarts', 'roundTripMs', 'durationMs', 'report', 'partsTo'];
 
 /** Fields of such names that must be there. */
-const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.error', 'job.control.cause.error',
-  'job.event.error', 'job.submit.spec.stdin.rank', 'job.event.report.ranks[0].rank',
-  'job.event.report.ranks[0].host', 'job.event.report.rank', 'job.event.report.host', 'job.event.rank',
-  'job.event.host', 'job.exited.ranks[0].rank', 'job.exited.host', 'job.host.joined.host', 'job.drained.restarts',
+const NEEDED = ['agent.failed.error', 'client.refused.error', 'client.control.cause.error',
+  'client.submit.spec.stdin.rank', 'job.exited.ranks[0].rank', 'job.exited.host', 'job.drained.restarts',
   'job.restarting.ranks[0].rank', 'job.restarting.host', 'agent.up.host', 'job.started.host',
   'job.drained.host', 'job.unread.host', 'launch.restart.host', 'launch.takeover.host', 'tree.adopt.host',
   'program.open.host', 'program.votes.host', 'program.messages.host', 'program.taken.host', 'overlay.opened.host',
@@ -27,8 +25,10 @@ const NEEDED = ['agent.failed.error', 'agent.malformed.error', 'job.failure.erro
   'client.clocked.clocks[0].host', 'program.marked.host',
   'tree.adopt.socket', 'failure.notice.notice', 'failure.notice.notice.subject.host',
   'failure.notice.notice.subject.rank', 'failure.report.ranks[0].rank', 'failure.verdict.notice.subject.host',
-  'failure.verdict.notice.subject.rank', 'job.event.record.subject.host', 'job.event.record.subject.rank',
-  'job.event.record.newParents[0].host', 'job.event.record.newParents[0].parent', 'job.event.parent'];
+  'failure.verdict.notice.subject.rank',
+  ...['error', 'rank', 'host', 'parent', 'report.rank', 'report.host', 'report.ranks[0].rank', 'report.ranks[0].host',
+    'record.subject.host', 'record.subject.rank', 'record.newParents[0].host', 'record.newParents[0].parent',
+  ].map((field) => `client.records.records[0].${field}`)];
 
 /** Parts that are passed on as they are: the receiver looks into them. */
 const OPAQUE = ['agent.echo', 'detector.message.body', 'notifier.message.body', 'fault.inject.part.body'];
@@ -95,8 +95,9 @@ suite('message types', (test) => {
     assert.equal(Object.keys(body.ranks[0] ?? {}).sort(), ['endWallMs', 'leftovers', 'outcome', 'pid', 'rank']);
     for (const bad of [NaN, Infinity, -1, 1e300, null, '1']) {
       assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('job.started', { host: 0, ranks: [[0, 1, bad]] }));
-      assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('job.event', { type: 'ended',
-        report: { ...REPORT, endWallMs: bad } }));
+      assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('client.records', {
+        records: [{ type: 'ended', report: { ...REPORT, endWallMs: bad } }], missed: [],
+      }));
     }
   });
 
@@ -118,9 +119,9 @@ suite('message types', (test) => {
       [true, false, false]);
     assert.equal([may('job.end', CONTROLLER, {}, root), may('job.end', root, {}, root), may('job.signal', root, {}, 7),
       may('job.signal', CONTROLLER), may('job.signal', session)], [true, true, false, false, false]);
-    assert.equal([may('job.submit', FRONT_END), may('job.control', root), may('job.event', session)],
+    assert.equal([may('client.submit', FRONT_END), may('client.control', root), may('client.records', session)],
       [true, false, false]);
-    assert.equal([may('job.event', CONTROLLER), may('job.end', session), may('job.end', 0xf000_0000)],
+    assert.equal([may('client.records', CONTROLLER), may('job.end', session), may('job.end', 0xf000_0000)],
       [true, false, false]);
   });
 
@@ -139,9 +140,10 @@ suite('message types', (test) => {
       error = new StciError('STCI_INTERNAL', 'x'.repeat(MIB), { data, cause: error });
     }
     const record = toErrorRecord(error);
-    assert.equal(checkBody('job.failure', decode(encode({ error: record }))), { error: record });
+    assert.equal(checkBody('client.refused', decode(encode({ call: 1, error: record }))), { call: 1, error: record });
     assert.is(record.message.length, 16 * 1024);
-    assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('job.failure', { error: { ...record, cause: record } }));
+    const deeper = { call: 1, error: { ...record, cause: record } };
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('client.refused', deeper));
   });
 
   test('a newer peer may add 64 KiB of fields to each, and no more', () => {
@@ -155,7 +157,7 @@ suite('message types', (test) => {
     const bytesMax = bodyBytesMax('overlay.opened');
     checkLength('overlay.opened', bytesMax);
     assert.throwsCode('STCI_MESSAGE_INVALID', () => checkLength('overlay.opened', bytesMax + 1));
-    assert.throwsCode('STCI_MESSAGE_INVALID', () => checkLength('job.submit', MIB, true));
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => checkLength('client.submit', MIB, true));
     // By root agents that were taken over; the controller repeats it to the neighbours.
     assert.ok(bytesMax < MIB / 2, `${bytesMax} bytes of overlay.opened`);
     for (const name of Object.keys(EXAMPLES) as MessageName[]) {

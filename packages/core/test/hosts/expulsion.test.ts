@@ -17,14 +17,9 @@ function play(isStarted = true) {
   const log: string[] = [];
   const lost: StciError[] = [];
   const asked: ((error?: StciError) => void)[] = [];
-  let onMalformed: (body: unknown, context: { readonly job: JobId }) => void = () => undefined;
   const parents: (HostIndex | undefined)[] = [undefined, undefined, 0, 2];
   const messages = {
     guard: undefined as unknown as PeerGuard,
-    on: (name: string, handler: typeof onMalformed) => {
-      assert.is(name, 'agent.malformed');
-      onMalformed = handler;
-    },
     drop: (agent: Address, job: JobId) => log.push(`drop ${addressName(agent)} ${job}`),
     received: { drop: (agent: Address, job: JobId) => log.push(`received drop ${addressName(agent)} ${job}`) },
     request: (
@@ -51,15 +46,13 @@ function play(isStarted = true) {
       lost.push(error);
     },
   });
-  const report = (agent: Address, job: JobId = 0): string[] => {
-    onMalformed({ agent, error: toErrorRecord(CAUSE) }, { job });
-    return log.splice(0);
-  };
-  /** A message of a distant agent that came over a link to host 1. */
+  /** A message of a distant agent that came over a link to another host. */
   const hear = (source: Address, job: JobId): string[] => {
-    messages.guard.onMalformed(source, job, { peer: rootAddress(1), role: 'child' } as Link, CAUSE);
+    messages.guard.onMalformed(source, job, { peer: rootAddress(5), role: 'child' } as Link, CAUSE);
     return log.splice(0);
   };
+  const report = (agent: Address, job: JobId = 0): string[] =>
+    hear(agent, job).filter((text) => !text.startsWith('received drop'));
   const failed = (source: Address, agent: Address, job: JobId = 0, code = 'STCI_AGENT_LOST'): StciError | string => {
     const error = { ...toErrorRecord(new StciError(code as 'STCI_AGENT_LOST', 'it has ended')), data: { exitCode: 3 } };
     try {

@@ -1,9 +1,9 @@
-/** Order and end of a rank's output at the front-end. */
+/** Ends of the streams of a rank's output. */
 
 import { assert, suite } from '@stci/testkit';
 import { StreamEndTracker } from '../../dist/jobs/stream-end-tracker.js';
 
-suite('order of output', (test) => {
+suite('ends of output', (test) => {
   const make = () => {
     const told: string[] = [];
     let released = 0;
@@ -16,20 +16,8 @@ suite('order of output', (test) => {
     return { told, order, output, released: () => released };
   };
 
-  test('output waits, under credit, for the start of its rank', () => {
-    const { told, order, output, released } = make();
-    output(0, 'stdout', 3);
-    output(0, 'stdout', 0);
-    order.started(1);
-    output(1, 'stderr', 4);
-    assert.equal([told, released()], [['1 stderr 4'], 1]);
-    order.started(0);
-    assert.equal([told, released()], [['1 stderr 4', '0 stdout 3', '0 stdout 0'], 3]);
-  });
-
   test('a lost host ends its open streams, each once; what comes later is dropped and released', () => {
     const { told, order, output, released } = make();
-    for (const rank of [0, 1, 2]) order.started(rank);
     for (const rank of [0, 1, 2]) output(rank, 'stdout', 5);
     output(1, 'stdout', 0);
     told.length = 0;
@@ -41,7 +29,6 @@ suite('order of output', (test) => {
 
   test('streams of ranks that are started again go on, behind the end of their unfinished line', () => {
     const { told, order, output } = make();
-    order.started(0);
     output(0, 'stdout', 5);
     told.length = 0;
     for (let count = 0; count < 2; count++) order.lost(() => true, () => true);
@@ -50,7 +37,7 @@ suite('order of output', (test) => {
     assert.equal(told, ['0 stdout 1', '0 stdout 9']);
   });
 
-  test('at the end of the job what waits is passed on and all is ended', () => {
+  test('at the end of the job all is ended, once', () => {
     const { told, order, output, released } = make();
     output(0, 'stdout', 3);
     order.over();
@@ -65,7 +52,6 @@ suite('order of output', (test) => {
       void told.push([rank, stream, Buffer.from(chunk).toString(), wallMs]));
     const output = (rank: number, text: string, wallMs: number): void =>
       order.output(rank, 'stdout', Buffer.from(text), wallMs, () => undefined);
-    for (const rank of [0, 1, 2, 3]) order.started(rank);
     output(0, 'ab\n', 5);
     output(1, '\n', 6);
     output(2, 'a\nb', 7);
@@ -79,11 +65,9 @@ suite('order of output', (test) => {
 
   test('after the end of the job all is released, also of streams and ranks that are new', () => {
     const { told, order, output, released } = make();
-    order.started(0);
     order.over();
     output(0, 'stdout', 3);
     output(1, 'stderr', 3);
-    order.started(1);
     assert.equal([told, released()], [[], 2]);
   });
 });

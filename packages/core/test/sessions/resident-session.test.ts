@@ -1,8 +1,10 @@
 /** A session that stays, in simulation: hosts that leave, agents that end, and what is left of its jobs and faults. */
 
 import type { AgentNode } from '@stci/core';
-import { CONTROLLER, rootAddress, sessionAddress } from '@stci/interface';
+import { CONTROLLER, StciError, rootAddress, sessionAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import type { Link } from '../../dist/bootcom/link.js';
+import { LAYER, encodeHeader } from '../../dist/codec/frame.js';
 import type { HostOutcome } from '../../dist/hosts/elastic-hosts.js';
 import { HOSTS, faultOf, open } from '../agent/open-session.js';
 import type { Settings } from '../assembly.js';
@@ -118,8 +120,12 @@ suite('a session that stays', (test) => {
       'bootcom.lease': '120s', 'launcher.tree.arity': '1',
     });
     pause('root:0');
-    const error = { code: 'STCI_MESSAGE_INVALID', message: 'bad' };
-    nodes.get('controller')?.messages.send(CONTROLLER, 'agent.malformed', { agent: rootAddress(1), error });
+    const { messages } = nodes.get('controller') as AgentNode;
+    const header = {
+      layer: LAYER.message, type: 1, flags: 0, ttl: 1, stream: 0, source: rootAddress(1), destination: CONTROLLER,
+      job: 0, sequence: 1,
+    };
+    messages.malformed(encodeHeader(header, 0), { peer: rootAddress(0), role: 'child' } as Link, new StciError('STCI_MESSAGE_INVALID', 'bad'));
     until(() => stateOf(1) === 'failed', 'it is given up', 100);
     resume('root:0');
     until(() => stateOf(2) === 'up', 'those below it are linked to another');

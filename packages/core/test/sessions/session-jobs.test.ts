@@ -2,7 +2,7 @@
 
 import { StciError, type FrontEndEvents, type JobEvent, type JobReport, type JobSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import type { JobFrontEnd } from '../../dist/jobs/front-end.js';
+import type { JobFrontEnd } from '../../dist/controller/local-session.js';
 import { SessionJobs, type SessionBackend } from '../../dist/sessions/service.js';
 import { testPlace } from '../world.js';
 

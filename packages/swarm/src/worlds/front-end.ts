@@ -1,5 +1,5 @@
 /**
- * The simulated `stcirun`: the shipped run of a job (JobRun) over a front-end agent of the simulation, or a client of a
+ * The simulated `stcirun`: the shipped run of a job (JobRun) over a front-end of the simulation, or a client of a
  * session, and a driver that records. It checks nothing.
  */
 

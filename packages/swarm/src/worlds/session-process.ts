@@ -24,7 +24,7 @@ export interface SessionProcess {
   readonly lingerMs?: number;
   /** It ends with this process. */
   owner?: SimProcess;
-  /** Output that the front-end agents have not been told to release. */
+  /** Output that the front-ends have not been told to release. */
   readonly unreleased: { bytes: number; max: number };
   /** The session's process sets these. */
   jobs?: SessionJobs;

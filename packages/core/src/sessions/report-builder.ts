@@ -1,6 +1,6 @@
 /**
- * The front-end's copy of a job's report. The controller sends each rank's report when the rank ends, and failures
- * before the end of the job; so the size of the last message does not depend on the number of ranks.
+ * A front-end's copy of a job's report. The session sends each rank's report when the rank ends, and failures before
+ * the end of the job; so the size of the last message does not depend on the number of ranks.
  */
 
 import type { ErrorRecord, JobMap, JobReport, RankReport } from '@stci/interface';
