@@ -85,12 +85,6 @@ export class DeliveryLayer {
     this.#probeTimer ??= clock.after(PROBE_TICK_MS, () => this.#probe());
   }
 
-  /** As Sender.whenTaken: the destination is asked at once, and again as long as it does not answer. */
-  whenTaken(destination: Address, job: JobId, done: () => void): void {
-    const pair = this.#sender.whenTaken(destination, job, done);
-    if (pair !== undefined) this.#ask(pair);
-  }
-
   /** Sends what is not acknowledged again, over the routes as they are now. */
   resend(isFor: AgentTest): void {
     this.#sender.resend(isFor);

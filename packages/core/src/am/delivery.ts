@@ -66,8 +66,6 @@ export interface Outgoing extends Resent {
   resentAtMs: number;
   /** Number of the last frame that was acknowledged. */
   acknowledged: number;
-  /** Called when all frames up to a number have been acknowledged, or are given up. */
-  readonly awaited: { readonly number: number; readonly done: () => void }[];
 }
 
 export interface SenderInit {
@@ -165,22 +163,6 @@ export class Sender {
     pair.probeMs = PROBE_MS;
     pair.probeAtMs = nowMs + PROBE_MS;
     if (pair.kept.length === 0) this.#close(pair);
-    const arrived = pair.awaited.findIndex((each) => isBefore(number, each.number));
-    for (const { done } of pair.awaited.splice(0, arrived < 0 ? Infinity : arrived)) done();
-    return pair;
-  }
-
-  /**
-   * Calls `done` once a destination has taken all that it was sent so far, or is given up. Returns the pair whose
-   * acknowledgement is awaited; undefined: none is.
-   */
-  whenTaken(destination: Address, job: JobId, done: () => void): Outgoing | undefined {
-    const pair = this.#pairs.get(agentKey(destination, job));
-    if (pair === undefined || pair.kept.length === 0) {
-      done();
-      return undefined;
-    }
-    pair.awaited.push({ number: pair.last, done });
     return pair;
   }
 
@@ -234,7 +216,6 @@ export class Sender {
       this.#close(pair);
       release(pair.kept);
       this.#generation = (this.#generation + 1) & 0xffff;
-      for (const { done } of pair.awaited.splice(0)) done();
     }
   }
 
@@ -256,7 +237,7 @@ export class Sender {
     const agentJob = isSessionAddress(destination) ? job : 0;
     const pair: Outgoing = {
       destination, job: agentJob, generation: this.#generation, last: 0, kept: [], charge: 0, probeMs: 0, probeAtMs: 0,
-      resentAtMs: -Infinity, acknowledged: 0, sent: 0, underway: 0, underwayCharge: 0, isAsked: false, awaited: [],
+      resentAtMs: -Infinity, acknowledged: 0, sent: 0, underway: 0, underwayCharge: 0, isAsked: false,
     };
     this.#pairs.set(key, pair);
     return pair;

@@ -253,11 +253,6 @@ export class MessageLayer {
     this.#transport.onFrame(link, frame);
   }
 
-  /** As Sender.whenTaken. */
-  whenTaken(destination: Address, job: JobId, done: () => void): void {
-    this.#transport.whenTaken(destination, job, done);
-  }
-
   /** Sends frames of the stream layer, which are never addressed to their own sender. As Transport.send. */
   sendRouted(header: FrameHeader, body: readonly Uint8Array[]): void {
     this.#transport.send(header, body);

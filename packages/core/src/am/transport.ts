@@ -110,11 +110,6 @@ export class Transport {
     cut(header, body, (pieces) => this.#delivery.send(header, pieces));
   }
 
-  /** As Sender.whenTaken. */
-  whenTaken(destination: Address, job: JobId, done: () => void): void {
-    this.#delivery.whenTaken(destination, job, done);
-  }
-
   /** Sends a message that may be lost. */
   post(header: FrameHeader, body: Uint8Array): void {
     const { destination, job } = header;

@@ -130,11 +130,6 @@ export class StreamEndpoint implements Stream {
     return this.#upCredit.spend(bytes + HEADER_BYTES);
   }
 
-  /** Calls `done` once the root has taken all contributions so far, or is gone. */
-  whenTaken(done: () => void): void {
-    this.#init.messages.whenTaken(this.root, this.job, done);
-  }
-
   /** Credit left for `up`: for data and a header for each piece of it. Data for a closed stream needs none. */
   get upCreditBytes(): number {
     return this.#closed ? Infinity : this.#upCredit.leftBytes;

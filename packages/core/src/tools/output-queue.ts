@@ -12,7 +12,6 @@ import { encodeWithTail } from '../codec/cbor.js';
 export interface OutputStream {
   readonly upCreditBytes: number;
   upPieces(pieces: readonly Uint8Array[]): boolean;
-  whenTaken(done: () => void): void;
 }
 
 interface Entry {
@@ -63,11 +62,6 @@ export class OutputQueue {
     }
     this.#waiting.splice(0, sent);
     return this.isOpen;
-  }
-
-  /** Calls `done` once what was sent has arrived, or nobody is there any more. */
-  whenTaken(done: () => void): void {
-    this.#stream.whenTaken(done);
   }
 
   clear(): void {

@@ -220,14 +220,13 @@ export class SessionAgent {
     });
   }
 
-  /** It is told behind its output: what the rank writes elsewhere comes over another way. */
   #leave(former: Tool, next: Tool, end: ToolEnd, afterMs: number): void {
     this.#tools.delete(next);
     this.#last.set(former.rank, former);
     this.#feed?.forget(next);
     this.#programs?.remove(former.rank);
     this.#metrics.count('restarts', 1);
-    this.#output?.whenTaken(() => void this.#reports.followed(end, afterMs, true));
+    void this.#reports.followed(end, afterMs, true);
   }
 
   /** Programs find the socket in their environment: it is open before the first is started. */
@@ -373,15 +372,11 @@ export class SessionAgent {
     this.#watch.afterNews(() => this.#node.platform.processes.sweep(this.#mark, SWEEP_MS, onSwept), true);
   }
 
-  /** Behind its output: the controller may hear of it over another route, and end the job. */
   #reportDrained(swept: number): void {
     this.#reports.flush();
-    const report = (): void => {
-      const drained = { host: this.#host, swept, survivors: [...this.#survivors], restarts: this.#restartCount };
-      if (!this.#isLoss) this.#node.messages.send(CONTROLLER, 'job.drained', drained);
-      this.#finishStop();
-    };
-    return this.#isStopped ? report() : this.#output?.whenTaken(report);
+    const drained = { host: this.#host, swept, survivors: [...this.#survivors], restarts: this.#restartCount };
+    if (!this.#isLoss) this.#node.messages.send(CONTROLLER, 'job.drained', drained);
+    this.#finishStop();
   }
 
   #finishStop(): void {

@@ -42,7 +42,6 @@ suite('bounded queues', (test) => {
         credit -= frame.length + 36;
         return credit > 0;
       },
-      whenTaken: (done) => done(),
     });
     assert.ok(queue.push([1, 1, 0.5], Uint8Array.of(1)));
     assert.not.ok(queue.push([2, 1, 0.5], new Uint8Array(3000).fill(2)));

@@ -125,35 +125,6 @@ suite('delivery', (test) => {
     assert.equal([count(31, 10, 500), count(6, 10_000, 50), count(6, 10_000, 500)], [1, 0, 1]);
   });
 
-  test('what was sent so far is known to be taken after one round trip, and not before it is', () => {
-    const pair = new Pair(seededIntegers(1));
-    const layer = pair.layer(NEAR);
-    const told: string[] = [];
-    const awaits = (name: string): void => layer.whenTaken(FAR, 3, () => told.push(`${name} after ${pair.got.length}`));
-    awaits('nothing sent');
-    assert.equal(told, ['nothing sent after 0']);
-    for (let i = 0; i < 3; i++) pair.send(10);
-    awaits('three');
-    pair.send(10);
-    awaits('four');
-    assert.equal(told.length, 1, 'not before it has arrived');
-    pair.place.run(3);
-    assert.equal(told.slice(1), ['three after 4', 'four after 4'], 'nobody waits for a delayed acknowledgement');
-    pair.cut();
-    pair.send(10);
-    awaits('five');
-    pair.place.run(5000);
-    assert.equal(told.length, 3);
-    pair.heal();
-    layer.resend(() => true);
-    pair.place.until(() => told.length === 4, 'the fifth');
-    pair.cut();
-    pair.send(10);
-    awaits('six');
-    layer.drop((to) => to === FAR);
-    assert.equal(told.slice(3), ['five after 5', 'six after 5'], 'nor for one that is gone');
-  });
-
   test('one that acknowledges nothing is asked after 1, 2, 4 and then each 8 seconds, and after 1 again', () => {
     const sender = new Sender({ incarnation: 1, windowBytes: WINDOW, ttl: 9 });
     const frame = (nowMs: number): Frame => {
@@ -171,22 +142,6 @@ suite('delivery', (test) => {
     assert.equal(asked(0, 32_000), [1000, 3000, 7000, 15_000, 23_000, 31_000]);
     sender.acknowledge(FAR, 3, readDelivery(first), 32_000);
     assert.equal(asked(32_000, 36_000), [33_000, 35_000]);
-  });
-
-  test('what was sent so far is taken with its last frame, not with the one before', () => {
-    const sender = new Sender({ incarnation: 1, windowBytes: WINDOW, ttl: 9 });
-    const frames = [1, 2, 3].map(() => {
-      const encoded = encodeHeader(header, 0);
-      sender.keep(FAR, 3, [encoded], 0);
-      return encoded;
-    });
-    let taken = 0;
-    sender.whenTaken(FAR, 3, () => (taken += 1));
-    const seen = frames.map((frame) => {
-      sender.acknowledge(FAR, 3, readDelivery(frame), 0);
-      return taken;
-    });
-    assert.equal(seen, [0, 0, 1]);
   });
 
   test('a pair that is given up begins again, and frames of before are not taken', () => {

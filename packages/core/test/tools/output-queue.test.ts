@@ -9,10 +9,8 @@ import { OutputQueue } from '../../dist/tools/output-queue.js';
 /** A stream that has credit for so many bytes of chunks, each of which costs something besides. */
 function play(bytes: number) {
   const sent: string[] = [];
-  const taken: (() => void)[] = [];
   const stream = {
     upCreditBytes: CHUNK_COST_BYTES + bytes,
-    whenTaken: (done: () => void) => void taken.push(done),
     upPieces(pieces: readonly Uint8Array[]): boolean {
       const [, chunk] = decode(Buffer.concat(pieces)) as [number, Uint8Array];
       sent.push(Buffer.from(chunk).toString());
@@ -21,7 +19,7 @@ function play(bytes: number) {
     },
   };
   const grant = (more: number): void => void (stream.upCreditBytes += more);
-  return { queue: new OutputQueue(stream), sent, taken, grant };
+  return { queue: new OutputQueue(stream), sent, grant };
 }
 
 suite('output queue', (test) => {
@@ -65,7 +63,7 @@ suite('output queue', (test) => {
   });
 
   test('the buffer of a chunk is free when the last of it has been sent, not before', () => {
-    const { queue, grant, taken } = play(3);
+    const { queue, grant } = play(3);
     const chunk = new Uint8Array(8);
     markRoom(chunk);
     queue.push([0], chunk);
@@ -75,10 +73,5 @@ suite('output queue', (test) => {
     grant(CHUNK_COST_BYTES + 5);
     queue.resume();
     assert.equal([isFree, queue.isEmpty], [true, true]);
-    let isTaken = false;
-    queue.whenTaken(() => (isTaken = true));
-    assert.is(isTaken, false);
-    for (const done of taken) done();
-    assert.is(isTaken, true);
   });
 });
