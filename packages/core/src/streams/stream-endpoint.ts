@@ -318,7 +318,8 @@ export class StreamEndpoint implements Stream {
     credit.receive(bytes);
     let released = false;
     return () => {
-      if (released || this.#closed) return;
+      // Another agent may have the address of one that was dropped.
+      if (released || this.#closed || this.#consumed.get(source) !== credit) return;
       released = true;
       const grant = credit.consume(bytes);
       if (grant === 0) return;
