@@ -16,10 +16,10 @@ import type { AgentNode } from '../node/node.js';
 const ECHO_MS = 1000;
 const SURVEY_MS = 2 * ECHO_MS;
 
-/** Links that an agent may report besides one to each host: those to agents of jobs, and to front-ends. */
+/** Links that an agent may report besides one to each host: those to agents of jobs. */
 const LINKS_BESIDE_MAX = 1024;
 
-/** Reports the links of this agent: to front-ends and session agents without a measurement, as they share its host. */
+/** Reports the links of this agent: to session agents without a measurement, as they share its host. */
 export function reportLinks(node: AgentNode, metrics: Metrics, done: (links: readonly LinkReport[]) => void): void {
   const { clock } = node.platform;
   const links = node.router.links();

@@ -40,8 +40,6 @@ export interface DeliveryInit {
   readonly incarnation: number;
   /** Bytes kept for one destination. */
   readonly windowBytes: number;
-  /** As in SenderInit. */
-  isBounded?(destination: Address, job: JobId): boolean;
   readonly resendBytes?: number | undefined;
   readonly waits?: Waits | undefined;
   /** The controller says that a destination is gone for good: it is to be dropped. */

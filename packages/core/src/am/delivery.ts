@@ -72,8 +72,6 @@ export interface SenderInit {
   readonly incarnation: number;
   /** Bytes kept for one destination. */
   readonly windowBytes: number;
-  /** Whether that bound is for this destination; default: it is for all. */
-  isBounded?(destination: Address, job: JobId): boolean;
   /** Bytes sent again to all destinations, and not acknowledged; default: no bound. */
   readonly resendBytes?: number | undefined;
   /** Hops that a frame has when it is sent. */
@@ -119,8 +117,7 @@ export class Sender {
     const pair = this.#pair(destination, job);
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
     const charge = Math.max(bytes, FRAME_CHARGE_MIN);
-    const isOver = pair.charge + charge > this.#init.windowBytes;
-    if (isOver && this.#init.isBounded?.(destination, job) !== false) throw this.#full(pair);
+    if (pair.charge + charge > this.#init.windowBytes) throw this.#full(pair);
     pair.last = following(pair.last);
     const { incarnation } = this.#init;
     writeDelivery(pieces[0] as Uint8Array, { number: pair.last, incarnation, generation: pair.generation });

@@ -79,7 +79,6 @@ export class Transport {
     this.#delivery = new DeliveryLayer({
       router, clock, incarnation, waits, ttl: limits.ttl, windowBytes: limits.windowBytes,
       resendBytes: limits.resendBytes,
-      isBounded: (destination, job) => router.link(destination, job)?.isBounded !== false,
       onUndeliverable: (destination, job, body) =>
         this.drop(destination, job, fromErrorRecord(errorRecord(decode(body), 'undeliverable frame'))),
       onAhead: (frame, from) => this.#onAhead(frame, from),

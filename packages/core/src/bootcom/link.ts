@@ -61,7 +61,7 @@ export interface LinkLimits {
 }
 
 /** What the peer is to this agent. */
-export type LinkRole = 'parent' | 'child' | 'front-end' | 'overlay';
+export type LinkRole = 'parent' | 'child' | 'overlay';
 
 export interface LinkInit {
   readonly role: LinkRole;
@@ -161,11 +161,6 @@ export class Link {
   /** Bytes that wait to be sent. */
   get queuedBytes(): number {
     return this.#channel.queuedBytes;
-  }
-
-  /** Whether so much may wait to be sent at most. */
-  get isBounded(): boolean {
-    return this.#init.limits.queueBytesMax !== Infinity;
   }
 
   /** The peer has named the session, which only its members know; see Handshake. */

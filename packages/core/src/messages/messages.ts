@@ -45,7 +45,7 @@ const rankEnd = {
 };
 
 const linkReport = object<LinkReport>({
-  peer: name, kind: name, role: oneOf('parent', 'child', 'front-end', 'overlay'),
+  peer: name, kind: name, role: oneOf('parent', 'child', 'overlay'),
   state: oneOf('connecting', 'up', 'suspect', 'closed'), inStateMs: num, roundTripMs: optional(num),
 });
 

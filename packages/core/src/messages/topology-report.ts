@@ -8,7 +8,7 @@ export interface LinkReport {
   readonly peer: string;
   readonly kind: string;
   /** What the peer is to the agent. */
-  readonly role: 'parent' | 'child' | 'front-end' | 'overlay';
+  readonly role: 'parent' | 'child' | 'overlay';
   readonly state: LinkState;
   readonly inStateMs: number;
   /** Undefined: no answer in time. */

@@ -1,6 +1,6 @@
 /**
  * Node: what every agent has independent of its role: identity, parameters, dispatcher, links, router, messages,
- * streams. Roles (controller, root, session, front-end) add handlers to it.
+ * streams. Roles (controller, root, session) add handlers to it.
  */
 
 import {
@@ -25,7 +25,7 @@ import { Router } from '../am/router.js';
 import { agentSecret } from '../bootcom/agent-key.js';
 import type { HandshakeInit } from '../bootcom/handshake.js';
 import { LinkFaults } from '../bootcom/link-faults.js';
-import { Link, type LinkEvents, type LinkLimits, type LinkRole } from '../bootcom/link.js';
+import { Link, type LinkEvents, type LinkLimits } from '../bootcom/link.js';
 import type { Frame } from '../codec/frame.js';
 import { EventDispatcher } from '../event/dispatcher.js';
 import { StreamLayer } from '../streams/stream-layer.js';
@@ -59,8 +59,6 @@ export interface NodeMemory {
 }
 
 export interface LinkHooks {
-  /** What the peer is to this agent; default: a child. */
-  readonly role?: LinkRole;
   onUp?(link: Link): void;
   onClosed(link: Link, reason: LinkCloseReason, text: string): void;
 }
@@ -197,17 +195,14 @@ export class AgentNode {
     const { self, session, secret } = this.identity;
     const { secrets } = this.platform;
     const secretOf = (peer: Address, job: JobId): Uint8Array => this.secretOf(peer, job);
-    const limits = this.linkLimits(handshakeMs, channel);
-    // It is in this process, and can't fall behind alone: what one turn tells of many ranks is taken in the next ones.
-    const isOurs = hooks.role === 'front-end';
     const handshake = { role: 'accept' as const, self, session, secret, secretOf, secrets, admit };
     return new Link(
       {
-        role: hooks.role ?? 'child',
+        role: 'child',
         channel,
         clock: this.platform.clock,
         handshake,
-        limits: isOurs ? { ...limits, queueBytesMax: Infinity } : limits,
+        limits: this.linkLimits(handshakeMs, channel),
         onNamed: (link, peer) => this.linkFaults.onNamed(link, peer),
       },
       this.linkEvents(hooks),

@@ -62,7 +62,7 @@ export function sessionLink({ node, channel, role, admit, onUp, onClosed }: Sess
   const { leaseMs: _none, ...limits } = node.linkLimits(params.int('bootcom.handshake'), channel);
   const handshake = { role, self, session, secret, secrets: platform.secrets, admit } as const;
   const link = new Link(
-    { role: role === 'connect' ? 'parent' : 'front-end', channel, clock: platform.clock, handshake, limits },
+    { role: role === 'connect' ? 'parent' : 'child', channel, clock: platform.clock, handshake, limits },
     node.linkEvents({
       ...(onUp !== undefined && { onUp }),
       onClosed: (closed, _reason, text) => afterMessages(node, closed, () => onClosed(text)),

@@ -12,7 +12,7 @@ const FLUSH_MS = 200;
 /** Interval at which queues are looked at, at most 100 times a fault: links tell of room, and not of an empty queue. */
 const FLUSH_PERIOD_MS = 2;
 
-/** So long the controller goes on after it has told of its own end: links to front-ends are not its router's. */
+/** So long the controller goes on after it has told of its own end: links of sessions are not its router's. */
 const LAST_REPORT_MS = 20;
 
 /** What a program stops by, unless it handles all but the first. */

@@ -149,7 +149,7 @@ suite('router of the tree', (test) => {
   test('a broadcast goes to all below, and to the session agents of its job', () => {
     const { router, add } = linked();
     const peersOf = (job: JobId): string[] => router.childLinks(job).map((link) => `${link.peer} ${link.job}`);
-    for (const role of ['parent', 'front-end', 'overlay']) add(role, rootAddress(30 + role.length));
+    for (const role of ['parent', 'overlay']) add(role, rootAddress(30 + role.length));
     add('child', LEFT);
     for (const job of [1, 2]) add('child', SESSION, job);
     assert.equal(peersOf(2), [`${LEFT} 0`, `${SESSION} 2`]);

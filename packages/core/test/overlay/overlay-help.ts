@@ -120,7 +120,7 @@ export function pairs({ nodes }: Session, size: number): Set<string> {
   for (let a = 0; a < size; a++) {
     for (let b = a + 1; b < size; b++) {
       const links = nodes.get(at(a))?.router.links() ?? [];
-      if (links.some(({ peer, role }) => peer === at(b) && role !== 'front-end')) found.add(`${a}-${b}`);
+      if (links.some(({ peer }) => peer === at(b))) found.add(`${a}-${b}`);
     }
   }
   return found;
