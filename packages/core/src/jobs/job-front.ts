@@ -140,7 +140,8 @@ export class JobFront {
   /** Hosts with ranks that are started again, and read input. */
   #addReaders(): void {
     const { lookup } = this.#places as { lookup: PlacementLookup };
-    for (const rank of this.#returning) if (takesStdin(this.#init.spec.stdin, rank)) this.#readers.add(lookup.host(rank));
+    const { stdin } = this.#init.spec;
+    for (const rank of this.#returning) if (takesStdin(stdin, rank)) this.#readers.add(lookup.host(rank));
   }
 
   #attach(map: JobMap): void {

@@ -59,7 +59,7 @@ function play(to: 'none' | 'all' | number = 'none') {
 const started = (rank: number): JobEvent => ({ type: 'started', rank, host: rank, pid: 9, wallMs: 1 });
 
 suite('the front of a job', (test) => {
-  test('what its agents cannot be sent is an error of the job, in a later turn; where none leads there, it is none', () => {
+  test('what its agents cannot be sent is an error of the job, in a later turn; one that has gone is none', () => {
     const { place, front, unsent } = play();
     front.check(new StciError('STCI_MESSAGE_TOO_LARGE', 'not sent'));
     front.check(new StciError('STCI_MESSAGE_UNROUTABLE', 'not sent'));

@@ -125,7 +125,8 @@ suite('a session that stays', (test) => {
       layer: LAYER.message, type: 1, flags: 0, ttl: 1, stream: 0, source: rootAddress(1), destination: CONTROLLER,
       job: 0, sequence: 1,
     };
-    messages.malformed(encodeHeader(header, 0), { peer: rootAddress(0), role: 'child' } as Link, new StciError('STCI_MESSAGE_INVALID', 'bad'));
+    const from = { peer: rootAddress(0), role: 'child' } as Link;
+    messages.malformed(encodeHeader(header, 0), from, new StciError('STCI_MESSAGE_INVALID', 'bad'));
     until(() => stateOf(1) === 'failed', 'it is given up', 100);
     resume('root:0');
     until(() => stateOf(2) === 'up', 'those below it are linked to another');

@@ -205,13 +205,13 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   injection: 'event job membership fault messages am node assembly',
   overlay: 'codec launcher membership bootcom messages am node assembly boot',
   hosts: 'job launcher membership messages am node assembly boot',
-  jobs: 'codec iof job membership bootcom messages am streams node assembly programs hosts',
+  jobs: 'codec iof job membership messages am streams node assembly programs hosts',
   failure: 'codec event iof metrics job membership run detector messages node assembly overlay hosts jobs',
   tools: 'codec event iof metrics job launcher messages am node assembly boot programs injection jobs failure',
   agent: 'metrics launcher membership bootcom messages node assembly boot injection overlay hosts failure tools',
   controller: 'job membership bootcom messages am node assembly boot injection overlay hosts jobs '
     + 'failure tools agent',
-  sessions: 'iof metrics run bootcom messages node injection hosts jobs failure controller',
+  sessions: 'iof metrics job run bootcom messages node injection hosts jobs failure controller',
 });
 
 /** Of a source folder: of core, and of other packages. */
