@@ -10,13 +10,10 @@
 import type {
   Detector, DetectorAction, DetectorEvent, DetectorModule, FailureCause, MemberId, Position, Topology,
 } from '@stci/interface';
-import { EventHeap } from '../kit/event-heap.js';
 import { frozen } from '../kit/frozen.js';
+import { MachineNet, NetAgent } from '../kit/machine-net.js';
 import { plainSize } from '../kit/plain-size.js';
-import { seededIntegers } from '../kit/seeded.js';
-import { progress } from '../kit/stall.js';
-import { ModelAgent } from './detector-agent.js';
-import { Suspicions, checkHeard, checkReport, checkSuspected, type Suspicion } from './detector-news.js';
+import { Suspicions, Told, checkHeard, checkReport, checkSuspected, type Suspicion } from './detector-news.js';
 
 export interface DetectorModelInit {
   readonly module: DetectorModule;
@@ -53,14 +50,16 @@ export interface ModelDeath {
 }
 
 const BODY_BYTES_MAX = 64 * 1024;
-/** A detector that is due again at the same time has not done what it was due for. */
-const DUE_AT_ONCE_MAX = 3;
 
 /** Of a position at which nobody is. */
 const NOBODY: Detector = { dueMs: undefined, on: () => [] };
 
-export class DetectorModel {
-  nowMs: number;
+class ModelAgent extends NetAgent<DetectorEvent, DetectorAction> {
+  isStarted = false;
+  readonly told = new Told();
+}
+
+export class DetectorModel extends MachineNet<DetectorEvent, DetectorAction, ModelAgent> {
   readonly reports: ModelReport[] = [];
   /** Deaths, the ones that agents caused themselves included: they learned that they were declared dead. */
   readonly deaths: ModelDeath[] = [];
@@ -73,26 +72,20 @@ export class DetectorModel {
   /** Every event and action as a line, if it is set. */
   trace: ((line: string) => void) | undefined;
   readonly #init: DetectorModelInit;
-  readonly #heap = new EventHeap();
-  readonly #integers: (below: number) => number;
-  readonly #agents: ModelAgent[] = [];
-  readonly #arrivals = new Map<number, number>();
-  #cut: ReadonlySet<Position> = new Set();
   readonly #suspicions = new Suspicions();
 
   constructor(init: DetectorModelInit) {
+    super({ ...init, inOrder: true });
     this.#init = init;
-    this.#integers = seededIntegers(init.seed);
-    this.nowMs = init.startMs ?? 0;
     const all = Array.from({ length: init.size }, (_, position): MemberId => first(position));
     const isAbsent = ({ position }: MemberId): boolean => init.absent?.includes(position) === true;
     const members = frozen(all.filter((member) => !isAbsent(member)));
     for (const self of all) {
       const agent = new ModelAgent(self, isAbsent(self) ? NOBODY : this.#open(self, members));
-      agent.isAlive = !isAbsent(self);
-      this.#agents.push(agent);
+      if (isAbsent(self)) agent.sendsLeft = 0;
+      this.agents.set(self.position, agent);
     }
-    for (const agent of this.#agents) {
+    for (const agent of this.agents.values()) {
       this.at(this.nowMs + this.random() * (init.startSpreadMs ?? 0), () => this.#start(agent));
     }
   }
@@ -108,56 +101,16 @@ export class DetectorModel {
       this.agent(by).isAlive && this.agent(position).isAlive));
   }
 
-  /** Uniform in [0, 1). */
-  random = (): number => this.#integers(0x4000_0000) / 0x4000_0000;
-
-  below(limit: number): number {
-    return this.#integers(limit);
-  }
-
-  agent(position: Position): ModelAgent {
-    return this.#agents[position] as ModelAgent;
-  }
-
-  get living(): Position[] {
-    return this.#agents.flatMap(({ isAlive }, position) => (isAlive ? [position] : []));
-  }
-
-  at(atMs: number, run: () => void): void {
-    this.#heap.add(atMs, run);
-  }
-
-  run(untilMs: number): void {
-    for (let next = this.#heap.nextMs; next !== undefined && next <= untilMs; next = this.#heap.nextMs) {
-      this.nowMs = Math.max(this.nowMs, next);
-      this.#heap.take()();
-    }
-    this.nowMs = untilMs;
-  }
-
   crash(position: Position, why: ModelDeath['why'] = 'crash'): void {
     const agent = this.agent(position);
     if (!agent.isAlive) return;
-    agent.isAlive = false;
+    agent.sendsLeft = 0;
     this.deaths.push({ atMs: this.nowMs, member: agent.member, why });
     this.trace?.(`${this.nowMs} ${position} ${why}`);
     for (const peer of this.#init.links?.neighbours(position) ?? []) {
       const closed = { type: 'link', peer: agent.member, state: 'closed', reason: 'lost', text: '' } as const;
-      this.at(this.nowMs + this.#delayMs(), () => this.give(peer, closed));
+      this.at(this.nowMs + this.delayMs(), () => this.give(peer, closed));
     }
-  }
-
-  /** It stands still: what arrives waits, and its timers are late. */
-  freeze(position: Position, forMs: number): void {
-    const agent = this.agent(position);
-    agent.frozenSinceMs ??= this.nowMs;
-    agent.frozenUntilMs = Math.max(agent.frozenUntilMs, this.nowMs + forMs);
-    this.at(agent.frozenUntilMs, () => this.#thaw(position));
-  }
-
-  /** Nothing passes between these and the others, until `cut([])`. */
-  cut(positions: readonly Position[]): void {
-    this.#cut = new Set(positions);
   }
 
   /** It leaves, as all are told; it lives until they know. */
@@ -166,7 +119,7 @@ export class DetectorModel {
     for (const other of this.living) if (other !== position) this.#tell(position, other, { type: 'gone', member });
     const left = { type: 'link', peer: member, state: 'closed', reason: 'goodbye', text: '' } as const;
     this.at(this.nowMs + 2 * (this.#init.noticeBoundMs ?? this.#init.latencyBoundMs), () => {
-      this.agent(position).isAlive = false;
+      this.agent(position).sendsLeft = 0;
       for (const peer of this.#init.links?.neighbours(position) ?? []) this.give(peer, left);
     });
   }
@@ -174,13 +127,13 @@ export class DetectorModel {
   /** It has left before the others start, who are told so before. */
   leaveEarly(position: Position): void {
     const { member } = this.agent(position);
-    this.agent(position).isAlive = false;
+    this.agent(position).sendsLeft = 0;
     for (const other of this.living) this.give(other, { type: 'gone', member });
   }
 
   /** Another agent joins, at the next position; `lateMs` later it starts. */
   grow(lateMs = 0): void {
-    this.#join({ position: this.#agents.length, incarnation: 1 }, lateMs);
+    this.#join({ position: this.agents.size, incarnation: 1 }, lateMs);
   }
 
   /** Another incarnation takes its place, and all are told within the notice's bound. */
@@ -191,14 +144,14 @@ export class DetectorModel {
   #join(member: MemberId, lateMs = 0): void {
     const { position } = member;
     // As the controller has them: a death that nobody has reported yet is not known to it.
-    const known = this.#agents.map((each) => each.member).filter((each) => {
+    const known = [...this.agents.values()].map((each) => each.member).filter((each) => {
       const isAbsent = this.#init.absent?.includes(each.position) === true;
       return each.position !== position && !isAbsent && !this.reports.some(({ failed }) => sameMember(failed, each));
     });
     const agent = new ModelAgent(member, this.#open(member, frozen([...known, member])));
-    const before = this.#agents[position];
-    if (before !== undefined) before.isAlive = false;
-    this.#agents[position] = agent;
+    const before = this.agents.get(position);
+    if (before !== undefined) before.sendsLeft = 0;
+    this.agents.set(position, agent);
     this.#suspicions.forget(position);
     for (const other of this.living) {
       if (other !== position) this.#tell(position, other, { type: 'joined', member });
@@ -206,14 +159,6 @@ export class DetectorModel {
     agent.isAway = lateMs > 0;
     if (lateMs === 0) this.#start(agent);
     else this.at(this.nowMs + lateMs, () => this.#start(agent));
-  }
-
-  /** An event for the detector at this position, now. */
-  give(position: Position, event: DetectorEvent): void {
-    const agent = this.#agents[position];
-    if (agent?.isAlive !== true) return;
-    if (agent.frozenSinceMs !== undefined || (agent.isAway && event.type === 'message')) agent.waiting.push(event);
-    else this.#on(agent, event);
   }
 
   /** `members`: frozen. */
@@ -227,72 +172,36 @@ export class DetectorModel {
     agent.isStarted = true;
     agent.isAway = false;
     this.give(agent.member.position, { type: 'start' });
-    for (const event of agent.waiting.splice(0)) this.give(agent.member.position, event);
+    this.catchUp(agent);
   }
 
-  #thaw(position: Position): void {
-    const agent = this.agent(position);
-    if (!agent.isAlive || agent.frozenSinceMs === undefined || this.nowMs < agent.frozenUntilMs) return;
-    const lagMs = this.nowMs - agent.frozenSinceMs;
-    agent.standstills.push({ sinceMs: agent.frozenSinceMs, untilMs: this.nowMs });
-    agent.frozenSinceMs = undefined;
-    this.#on(agent, { type: 'lag', lagMs });
-    // Timers before messages, as event loops have it.
-    this.#onTimer(agent);
-    for (const event of agent.waiting.splice(0)) if (agent.isAlive) this.#on(agent, event);
+  protected override thawed(agent: ModelAgent, lagMs: number): void {
+    this.on(agent, { type: 'lag', lagMs });
   }
 
-  #on(agent: ModelAgent, event: DetectorEvent): void {
+  protected override on(agent: ModelAgent, event: DetectorEvent): void {
     const { position } = agent.member;
     this.trace?.(`${this.nowMs} ${position} < ${JSON.stringify(event)}`);
     if (event.type === 'gone' && sameMember(event.member, agent.member)) {
       this.crash(position, 'fenced');
       return;
     }
-    progress();
     agent.told.hear(event);
     if (event.type === 'gone') this.#suspicions.end(position, event.member.position);
-    const actions: unknown = agent.detector.on(Object.freeze(event), this.nowMs);
-    if (!Array.isArray(actions)) throw new Error(`on ${event.type} it answers with no list of actions`);
-    for (const action of actions as DetectorAction[]) {
-      const { type } = action;
-      const isEarly = !agent.isStarted && event.type !== 'message' && (type === 'send' || type === 'report');
-      if (isEarly) throw new Error(`agent ${position} begins to ${type} before its start, on ${event.type}`);
-      this.#act(agent, action);
-    }
-    this.#arm(agent);
-  }
-
-  #arm(agent: ModelAgent): void {
-    const { dueMs } = agent.detector;
-    if (dueMs === undefined) return;
+    super.on(agent, event);
+    const { dueMs = 0 } = agent.machine;
     if (!Number.isFinite(dueMs)) throw new Error(`dueMs is a time, got ${dueMs}`);
-    const atMs = Math.max(dueMs, this.nowMs);
-    if (agent.timerMs !== undefined && agent.timerMs <= atMs) return;
-    agent.timerMs = atMs;
-    this.at(atMs, () => {
-      if (agent.timerMs === atMs) agent.timerMs = undefined;
-      this.#onTimer(agent);
-    });
   }
 
-  #onTimer(agent: ModelAgent): void {
-    for (let times = 0; ; times++) {
-      const { dueMs } = agent.detector;
-      if (!agent.isAlive || agent.frozenSinceMs !== undefined) return;
-      if (dueMs === undefined || dueMs > this.nowMs) break;
-      if (times === DUE_AT_ONCE_MAX) throw new Error(`due at ${dueMs} ms, still due after ${times} calls`);
-      this.#on(agent, { type: 'due' });
-    }
-    this.#arm(agent);
-  }
-
-  #act({ member }: ModelAgent, action: DetectorAction): void {
-    const { position } = member;
-    if (action.type !== 'count') this.trace?.(`${this.nowMs} ${position} > ${JSON.stringify(action)}`);
+  protected override act(agent: ModelAgent, action: DetectorAction, event: DetectorEvent): void {
+    const { type } = action;
+    const { position } = agent.member;
+    const isEarly = !agent.isStarted && event.type !== 'message' && (type === 'send' || type === 'report');
+    if (isEarly) throw new Error(`agent ${position} begins to ${type} before its start, on ${event.type}`);
+    if (type !== 'count') this.trace?.(`${this.nowMs} ${position} > ${JSON.stringify(action)}`);
     switch (action.type) {
       case 'send':
-        return this.#send(member, action.to, action.body);
+        return this.#send(agent, action.to, action.body);
       case 'report':
         return this.#report(position, action);
       case 'suspect':
@@ -306,23 +215,14 @@ export class DetectorModel {
     }
   }
 
-  #send(from: MemberId, to: Position, body: unknown): void {
+  #send(agent: ModelAgent, to: Position, body: unknown): void {
+    const from = agent.member;
     const bytes = plainSize(body);
     if (bytes > BODY_BYTES_MAX) throw new Error(`a body of ${bytes} bytes`);
-    if (to === from.position || this.#agents[to] === undefined) throw new Error(`${from.position} sends to ${to}`);
+    this.send(agent, to, { type: 'message', from, body }, (receiver) => this.agent(to) !== receiver);
     this.messages++;
     this.onSend?.(from.position, to, body);
     this.bodyBytes += bytes;
-    if (this.#isCut(from.position, to)) return;
-    const link = from.position * this.#agents.length + to;
-    const atMs = Math.max(this.nowMs + this.#delayMs(), this.#arrivals.get(link) ?? 0);
-    this.#arrivals.set(link, atMs);
-    const receiver = this.agent(to);
-    this.at(atMs, () => {
-      if (!this.#isCut(from.position, to) && this.agent(to) === receiver) {
-        this.give(to, { type: 'message', from, body });
-      }
-    });
   }
 
   /** It stood still for so long since then. */
@@ -360,21 +260,17 @@ export class DetectorModel {
       this.at(this.nowMs, () => this.crash(by, 'cut off'));
       return;
     }
-    for (const other of this.#agents.keys()) this.#tell(by, other, { type: 'gone', member: failed });
+    for (const other of this.agents.keys()) this.#tell(by, other, { type: 'gone', member: failed });
   }
 
   #tell(from: Position, to: Position, event: DetectorEvent): void {
-    if (this.#isCut(from, to)) return;
+    if (this.isCut(from, to)) return;
     const bound = this.#init.noticeBoundMs ?? this.#init.latencyBoundMs;
     this.at(this.nowMs + (from === to ? 0 : this.random() * bound), () => this.give(to, event));
   }
 
-  #isCut(a: Position, b: Position): boolean {
-    return this.#cut.has(a) !== this.#cut.has(b);
-  }
-
   /** Often at one of its ends, where mistakes show. */
-  #delayMs(): number {
+  protected override delayMs(): number {
     const share = this.below(4) === 0 ? this.below(2) : this.random();
     return share * this.#init.latencyBoundMs;
   }

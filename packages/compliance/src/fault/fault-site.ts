@@ -4,10 +4,9 @@
  */
 
 import type {
-  FaultAction, FaultEvent, FaultMachine, FaultModule, FaultOrder, FaultPart, FaultPlace, FaultVictim, Impairment,
+  FaultAction, FaultEvent, FaultModule, FaultOrder, FaultPart, FaultPlace, FaultVictim, Impairment,
 } from '@stci/interface';
-import { seededIntegers } from '../kit/seeded.js';
-import { progress } from '../kit/stall.js';
+import { MachineNet, NetAgent } from '../kit/machine-net.js';
 
 /** Sessions by name: `chain` is three hosts, a chain below the controller, two ranks on each. */
 export const PLACES = {
@@ -115,8 +114,10 @@ const EVENTS_MAX = 10_000;
 /** For what is to be undone. */
 const UNDO_MS = 1000;
 
-export class FaultSiteModel {
-  readonly #machine: FaultMachine;
+type SiteAgent = NetAgent<FaultEvent, FaultAction>;
+
+/** Alone on its network, at position 0. */
+export class FaultSiteModel extends MachineNet<FaultEvent, FaultAction, SiteAgent> {
   readonly #order: FaultOrder;
   readonly #place: FaultPlace;
   readonly #plan: SitePlan;
@@ -126,77 +127,76 @@ export class FaultSiteModel {
   readonly #done: string[] = [];
   readonly #misplaced: string[] = [];
   readonly #left = new Map<string, number>();
+  readonly #queue: FaultEvent[] = [];
   readonly #waiting: FaultEvent[] = [];
   #isUndoing = false;
   #idle: string | undefined;
-  #nowMs: number;
   #events = 0;
   #steps = 0;
 
   constructor(module: FaultModule, order: FaultOrder, place: FaultPlace, { at, body }: FaultPart, plan: SitePlan) {
-    const random = seededIntegers(1);
+    super({ seed: 1, ...plan });
     this.#at = at;
     this.#order = order;
     this.#place = place;
     this.#plan = plan;
-    this.#nowMs = plan.startMs ?? 0;
-    this.#machine = module.open({ order, body, random: () => random(0x4000_0000) / 0x4000_0000 });
+    const machine = module.open({ order, body, random: this.random });
+    this.agents.set(0, new NetAgent({ position: 0, incarnation: 0 }, machine));
   }
 
-  /** The next step; false: there was none. */
-  step(): boolean {
+  /** The next step of its plan; false: there was none. */
+  next(): boolean {
     const step = this.#plan.steps[this.#steps++];
     if (step === undefined) return false;
-    if (step === 'wait') this.#wait(this.#isUndoing ? UNDO_MS : this.#order.timeoutMs + (this.#order.durationMs ?? 0));
-    else if (step === 'done') for (const event of this.#waiting.splice(0)) this.#on(event);
+    if (step === 'wait') {
+      const { timeoutMs, durationMs = 0 } = this.#order;
+      this.run(this.nowMs + (this.#isUndoing ? UNDO_MS : timeoutMs + durationMs) + (this.#plan.lateMs ?? 0));
+    } else if (step === 'done') for (const event of this.#waiting.splice(0)) this.give(0, event);
     else {
       this.#isUndoing ||= step === 'undo';
-      this.#on({ type: step });
+      this.give(0, { type: step });
     }
     return true;
   }
 
-  run(): SiteRun {
-    while (this.step());
-    const left = [...this.#left].flatMap(([what, endMs]) => (endMs > this.#nowMs ? [what] : []));
+  /** Its plan to the end. */
+  finish(): SiteRun {
+    while (this.next());
+    const left = [...this.#left].flatMap(([what, endMs]) => (endMs > this.nowMs ? [what] : []));
     return {
       said: this.#said, saidLater: this.#saidLater, done: this.#done, misplaced: this.#misplaced, left,
       idle: this.#idle,
     };
   }
 
-  /** Passes `due` as it asks for it. */
-  #wait(forMs: number): void {
-    const untilMs = this.#nowMs + forMs;
-    for (let { dueMs } = this.#machine; dueMs !== undefined && dueMs <= untilMs; { dueMs } = this.#machine) {
-      if (this.#idle !== undefined) break;
-      this.#nowMs = Math.max(this.#nowMs, dueMs) + (this.#plan.lateMs ?? 0);
-      this.#on({ type: 'due' });
-      if (this.#machine.dueMs === dueMs) this.#idle = `dueMs is ${dueMs} before and after 'due'`;
-    }
-    this.#nowMs = Math.max(this.#nowMs, untilMs);
-  }
-
-  #on(event: FaultEvent): void {
-    const queue: FaultEvent[] = [event];
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      progress();
+  /** What it does at once is done before anything else happens. */
+  protected override on(agent: SiteAgent, event: FaultEvent): void {
+    const { machine } = agent;
+    const beforeMs = machine.dueMs;
+    this.#queue.push(event);
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       if (++this.#events > EVENTS_MAX) {
+        this.#queue.length = 0;
         this.#idle = `more than ${EVENTS_MAX} events`;
+        agent.hasTimers = false;
         return;
       }
-      for (const action of this.#machine.on(Object.freeze(next), this.#nowMs)) {
-        if (action.type === 'injected' || action.type === 'undone' || action.type === 'failed') {
-          this.#said.push(action.type);
-          if (this.#isUndoing) this.#saidLater.push(action.type);
-        } else {
-          const done = { type: 'done', key: action.key, problem: this.#carryOut(action) } as const;
-          (this.#plan.isLate === true ? this.#waiting : queue).push(done);
-        }
-      }
+      super.on(agent, next);
     }
-    const { dueMs } = this.#machine;
-    if (dueMs !== undefined && !(dueMs >= this.#nowMs)) this.#idle = `at ${this.#nowMs} ms, dueMs is ${dueMs}`;
+    const { dueMs } = machine;
+    if (dueMs !== undefined && !(dueMs >= this.nowMs)) this.#idle = `at ${this.nowMs} ms, dueMs is ${dueMs}`;
+    if (event.type === 'due' && dueMs === beforeMs) this.#idle = `dueMs is ${dueMs} before and after 'due'`;
+    agent.hasTimers = this.#idle === undefined;
+  }
+
+  protected override act(_agent: SiteAgent, action: FaultAction): void {
+    if (action.type === 'injected' || action.type === 'undone' || action.type === 'failed') {
+      this.#said.push(action.type);
+      if (this.#isUndoing) this.#saidLater.push(action.type);
+      return;
+    }
+    const done = { type: 'done', key: action.key, problem: this.#carryOut(action) } as const;
+    (this.#plan.isLate === true ? this.#waiting : this.#queue).push(done);
   }
 
   #carryOut(action: Keyed): string | undefined {
@@ -215,7 +215,7 @@ export class FaultSiteModel {
     const add = (what: string, endMs = Infinity): void => void left.set(what, endMs);
     if (type === 'impair') for (const peer of action.peers) add(`link to ${peer} impaired`);
     if (type === 'restore') for (const peer of action.peers) left.delete(`link to ${peer} impaired`);
-    if (type === 'pause') add(`${action.what} stopped`, this.#nowMs + action.forMs);
+    if (type === 'pause') add(`${action.what} stopped`, this.nowMs + action.forMs);
     if (type === 'spawn') add(`processes of ${key}`);
     if (type === 'end') left.delete(`processes of ${key}`);
     if (type !== 'signal') return;

@@ -195,7 +195,7 @@ function partsOf(module: FaultModule, order: FaultOrder, place: FaultPlace): rea
 
 /** Of each part. */
 function runs(module: FaultModule, order: FaultOrder, place: FaultPlace, plan: SitePlan): SiteRun[] {
-  return partsOf(module, order, place).map((part) => new FaultSiteModel(module, order, place, part, plan).run());
+  return partsOf(module, order, place).map((part) => new FaultSiteModel(module, order, place, part, plan).finish());
 }
 
 const INJECTED: SitePlan = { steps: ['set-up', 'inject', 'wait'] };
@@ -314,9 +314,9 @@ function checkPure(module: FaultModule, order: FaultOrder, place: FaultPlace): v
     for (const [index, part] of parts.entries()) {
       for (let lead = -plan.steps.length; lead <= plan.steps.length; lead += 1) {
         const [one, other] = [0, 1].map(() => new FaultSiteModel(module, order, place, part, plan));
-        for (let step = 0; step < lead; step++) other?.step();
-        for (let step = 0; one?.step() === true; step++) if (step >= -lead) other?.step();
-        assert.equal(one?.run(), alone[index], 'another injection changes its actions');
+        for (let step = 0; step < lead; step++) other?.next();
+        for (let step = 0; one?.next() === true; step++) if (step >= -lead) other?.next();
+        assert.equal(one?.finish(), alone[index], 'another injection changes its actions');
       }
     }
   }

@@ -160,7 +160,7 @@ const CHECKS: Readonly<Record<Exclude<NotifierPromiseName, 'record'>, (given: Gi
       network.broadcast(source, payload);
       network.run();
       checkTimes(network, source, 1);
-      const { incarnation } = network.agents.get(source)!.id;
+      const { incarnation } = network.agent(source).member;
       const isRight = network.survivors().every((position) =>
         position === source || network.deliveries(position)[0] === `${source}#${incarnation} ${expected}`);
       assert.ok(isRight && payload.join() === expected, `${bytes} bytes are delivered as others`);
@@ -195,10 +195,10 @@ function checkTold({ bench, size, source, seed, failures }: Given, topologyOf = 
   network.broadcast(source, PAYLOAD);
   network.run();
   const promise = bench.promise(size, failures.length);
-  const { incarnation } = network.agents.get(source)!.id;
+  const { incarnation } = network.agent(source).member;
   const lastMs = promise.steps * LATENCY_MS + promise.delayMs;
   for (const position of network.survivors()) {
-    const told = network.agents.get(position)!.delivered;
+    const told = network.agent(position).delivered;
     const expected = position === source ? [] : [`${source}#${incarnation} 1,2,3`];
     if (told.length !== expected.length || told[0]?.what !== expected[0]) {
       const what = told.map((one) => one.what).join('; ') || 'nothing';
@@ -233,7 +233,7 @@ function checkGone({ bench, size, source, seed, failures, example: { present } }
   for (const position of known) {
     if (absent.includes(position)) continue;
     network.kill(position);
-    network.tell({ type: 'gone', member: network.agents.get(position)!.id });
+    network.tell({ type: 'gone', member: network.agent(position).member });
   }
   const unknown = failures.filter(({ isKnown }) => !isKnown);
   const { tolerates } = bench.promise(size - known.length, 0);
@@ -264,9 +264,9 @@ function checkJoined({ bench, size, seed, example: { joins = 1, rounds = 0 } }: 
   const joining = Array.from({ length: joins }, (_, index) => (seed % 2 === 0 ? total - 1 - index : size + index));
   for (const position of joining) network.join({ position, incarnation: 1 });
   // One was reported, and lives.
-  const { id } = network.agents.get(total - 1)!;
+  const { member } = network.agent(total - 1);
   for (const type of ['gone', 'joined'] as const) {
-    network.tellOthers(id.position, { type, member: id });
+    network.tellOthers(member.position, { type, member });
   }
   for (let source = 0; source < total; source++) network.broadcast(source, Uint8Array.of(source));
   network.run();
@@ -368,9 +368,9 @@ function checkMalformed({ bench, size, source, seed }: Given): void {
   const { from, to, body } = sent!;
   let refused = 0;
   for (const wrong of mutations(body)) {
-    const { agents } = bench.network(size, seed);
+    const { machine } = bench.network(size, seed).agent(to);
     try {
-      agents.get(to)!.notifier.on({ type: 'message', from, body: wrong }, 0);
+      machine.on({ type: 'message', from, body: wrong }, 0);
     } catch (error) {
       refused++;
       if (!(error instanceof StciError) || error.code !== 'STCI_MESSAGE_INVALID') throw error;
