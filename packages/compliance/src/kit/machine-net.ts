@@ -13,6 +13,7 @@ import { progress } from './stall.js';
 
 /** A machine that is due again at the same time has not done what it was due for. */
 const DUE_AT_ONCE_MAX = 3;
+const POSITIONS_MAX = 2 ** 20;
 
 interface Machine<Event, Action> {
   readonly dueMs: number | undefined;
@@ -170,7 +171,7 @@ export abstract class MachineNet<
       throw new Error(`agent ${from} sends to ${to === from ? 'itself' : `agent ${to}, and nobody is there`}`);
     }
     if (this.isCut(from, to)) return;
-    const link = from * this.agents.size + to;
+    const link = from * POSITIONS_MAX + to;
     const atMs = Math.max(this.nowMs + this.delayMs(), this.#arrivals.get(link) ?? 0);
     if (this.#init.inOrder === true) this.#arrivals.set(link, atMs);
     const receiver = this.agent(to);
