@@ -1,6 +1,7 @@
 /** Deadlines of one job: of its launch, of the whole job, and of output that nobody reads when that is over. */
 
-import type { Clock, JobSpec, Timer } from '@stci/interface';
+import type { Clock, JobSpec } from '@stci/interface';
+import { Timers } from '../event/timers.js';
 import { END_REPORT_MS } from './job-termination.js';
 
 /** How long, after a forced end, hosts whose ranks have ended may take to drain. */
@@ -15,16 +16,13 @@ export interface JobDeadlineEvents {
 }
 
 export class JobDeadlines {
-  readonly #clock: Clock;
+  readonly #timers: Timers<'launch' | 'job' | 'overdue' | 'drain'>;
   readonly #events: JobDeadlineEvents;
   #launchTimeoutMs = 0;
-  #launchTimer: Timer | undefined;
   #hasWaited = false;
-  #jobTimer: Timer | undefined;
-  #drainTimer: Timer | undefined;
 
   constructor(clock: Clock, events: JobDeadlineEvents) {
-    this.#clock = clock;
+    this.#timers = new Timers(clock);
     this.#events = events;
   }
 
@@ -32,8 +30,8 @@ export class JobDeadlines {
     this.#launchTimeoutMs = launchTimeoutMs;
     this.#startLaunch();
     if (timeoutMs === undefined) return;
-    this.#jobTimer = this.#clock.after(timeoutMs, () => {
-      this.#jobTimer = this.#clock.after(graceMs + END_REPORT_MS, () => this.#events.onOverdue());
+    this.#timers.set('job', timeoutMs, () => {
+      this.#timers.set('overdue', graceMs + END_REPORT_MS, () => this.#events.onOverdue());
       this.#events.onJobTimeout(timeoutMs);
     });
   }
@@ -46,26 +44,25 @@ export class JobDeadlines {
 
   /** It goes on, and has its whole time again. */
   resumeLaunch(): void {
-    if (this.#hasWaited && this.#launchTimer === undefined) this.#startLaunch();
+    if (this.#hasWaited && !this.#timers.has('launch')) this.#startLaunch();
   }
 
   /** The launch is over. */
   onLaunched(): void {
-    this.#launchTimer?.cancel();
-    this.#launchTimer = undefined;
+    this.#timers.clear('launch');
   }
 
   #startLaunch(): void {
     const timeoutMs = this.#launchTimeoutMs;
-    this.#launchTimer = this.#clock.after(timeoutMs, () => this.#events.onLaunchTimeout(timeoutMs, this.#hasWaited));
+    this.#timers.set('launch', timeoutMs, () => this.#events.onLaunchTimeout(timeoutMs, this.#hasWaited));
   }
 
   /** The end is forced: `done` is called if hosts take too long to drain. */
   awaitDrained(done: () => void): void {
-    this.#drainTimer ??= this.#clock.after(DRAIN_MS, done);
+    this.#timers.ensure('drain', DRAIN_MS, done);
   }
 
   cancel(): void {
-    for (const timer of [this.#launchTimer, this.#jobTimer, this.#drainTimer]) timer?.cancel();
+    this.#timers.close();
   }
 }
