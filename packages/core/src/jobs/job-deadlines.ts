@@ -20,6 +20,7 @@ export class JobDeadlines {
   readonly #events: JobDeadlineEvents;
   #launchTimeoutMs = 0;
   #hasWaited = false;
+  #isSuspended = false;
 
   constructor(clock: Clock, events: JobDeadlineEvents) {
     this.#timers = new Timers(clock);
@@ -38,21 +39,24 @@ export class JobDeadlines {
 
   /** The launch waits for hosts or slots. */
   suspendLaunch(): void {
-    this.#hasWaited = true;
     this.onLaunched();
+    this.#hasWaited = true;
+    this.#isSuspended = true;
   }
 
   /** It goes on, and has its whole time again. */
   resumeLaunch(): void {
-    if (this.#hasWaited && !this.#timers.has('launch')) this.#startLaunch();
+    if (this.#isSuspended) this.#startLaunch();
   }
 
   /** The launch is over. */
   onLaunched(): void {
+    this.#isSuspended = false;
     this.#timers.clear('launch');
   }
 
   #startLaunch(): void {
+    this.#isSuspended = false;
     const timeoutMs = this.#launchTimeoutMs;
     this.#timers.set('launch', timeoutMs, () => this.#events.onLaunchTimeout(timeoutMs, this.#hasWaited));
   }

@@ -3,7 +3,8 @@
  * grace period, SIGKILL follows, and then hosts that do not answer are given up.
  */
 
-import type { JobId, Timer } from '@stci/interface';
+import type { JobId } from '@stci/interface';
+import { Timers } from '../event/timers.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 
@@ -24,11 +25,11 @@ export interface JobTerminationInit {
 export class JobTermination {
   readonly #init: JobTerminationInit;
   #sent: MessageBody<'job.end'> | undefined;
-  #timer: Timer | undefined;
-  #hurryTimer: Timer | undefined;
+  readonly #timers: Timers<'ends' | 'hurry'>;
 
   constructor(init: JobTerminationInit) {
     this.#init = init;
+    this.#timers = new Timers(init.node.platform.clock);
   }
 
   /** Sent once, and again only to kill the ranks: further failures of an ending job change nothing for its hosts. */
@@ -40,22 +41,21 @@ export class JobTermination {
 
   /** Output may take as long as its reader needs; the ends of the ranks may not. */
   await(): void {
-    const { node: { platform: { clock } }, graceMs, isComplete, onOverdue } = this.#init;
-    this.#timer ??= clock.after(graceMs + END_REPORT_MS, () => {
+    const { graceMs, isComplete, onOverdue } = this.#init;
+    this.#timers.ensure('ends', graceMs + END_REPORT_MS, () => {
       if (isComplete()) return;
       this.send(true, 'the job does not end');
-      this.#timer = clock.after(END_REPORT_MS, onOverdue);
+      this.#timers.set('ends', END_REPORT_MS, onOverdue);
     });
   }
 
   /** Who takes the hosts gives less time: SIGKILL follows after `graceMs` at the latest. */
   shortenGrace(graceMs: number): void {
-    const { node: { platform: { clock } }, graceMs: ownMs } = this.#init;
-    this.#hurryTimer ??= clock.after(Math.min(graceMs, ownMs), () => this.send(true, 'the hosts are taken'));
+    const waitMs = Math.min(graceMs, this.#init.graceMs);
+    this.#timers.ensure('hurry', waitMs, () => this.send(true, 'the hosts are taken'));
   }
 
   cancel(): void {
-    this.#hurryTimer?.cancel();
-    this.#timer?.cancel();
+    this.#timers.close();
   }
 }

@@ -130,6 +130,8 @@ suite('deadlines of a job', (test) => {
       one.resumeLaunch();
     }
     assert.equal([after(99), after(1)], [[], ['launch 700 after waiting']]);
+    one.resumeLaunch();
+    assert.equal([isQuiet(), after(9000)], [true, []], 'it has been late once');
   });
 
   test('a job that has timed out has its grace period, then it is overdue', () => {
