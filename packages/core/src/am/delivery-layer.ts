@@ -5,12 +5,13 @@
  * lost.
  */
 
-import { CONTROLLER, isSessionAddress, type Address, type Clock, type JobId, type Timer } from '@stci/interface';
+import { CONTROLLER, isSessionAddress, type Address, type Clock, type JobId } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import {
   LAYER, decodeHeader, encodeHeader, frameBody, frameJob, frameSource, frameType, readDelivery, writeDelivery,
   type DeliveryMark, type Frame, type FrameHeader,
 } from '../codec/frame.js';
+import { Timers } from '../event/timers.js';
 import { AheadFrames, type AheadFrame } from './ahead-frames.js';
 import { Receiver, Sender, isAckDue, type AgentTest, type Incoming, type Outgoing } from './delivery.js';
 import type { Router } from './router.js';
@@ -55,11 +56,11 @@ export class DeliveryLayer {
   readonly #ahead = new AheadFrames();
   /** To be acknowledged. */
   readonly #unacknowledged = new Set<Incoming>();
-  #ackTimer: Timer | undefined;
-  #probeTimer: Timer | undefined;
+  readonly #timers: Timers<'ack' | 'probe'>;
 
   constructor(init: DeliveryInit) {
     this.#init = init;
+    this.#timers = new Timers(init.clock);
     this.#sender = new Sender(init);
   }
 
@@ -80,7 +81,7 @@ export class DeliveryLayer {
   send({ destination, job }: FrameHeader, pieces: readonly Uint8Array[]): void {
     const { router, clock } = this.#init;
     if (this.#sender.keep(destination, job, pieces, clock.nowMs())) router.forward(destination, job, pieces);
-    this.#probeTimer ??= clock.after(PROBE_TICK_MS, () => this.#probe());
+    this.#timers.ensure('probe', PROBE_TICK_MS, () => this.#probe());
   }
 
   /** Sends what is not acknowledged again, over the routes as they are now. */
@@ -113,8 +114,7 @@ export class DeliveryLayer {
   }
 
   close(): void {
-    this.#ackTimer?.cancel();
-    this.#probeTimer?.cancel();
+    this.#timers.close();
   }
 
   /** Whether a numbered frame for this agent is the next one; one that comes before its turn is kept for it. */
@@ -130,7 +130,7 @@ export class DeliveryLayer {
     else if (isAckDue(pair)) this.#answer(pair, DELIVERY_FRAME.ack);
     else {
       this.#unacknowledged.add(pair);
-      this.#ackTimer ??= this.#init.clock.after(ACK_MS, () => this.#acknowledge());
+      this.#timers.ensure('ack', ACK_MS, () => this.#acknowledge());
     }
     return verdict === 'take';
   }
@@ -179,16 +179,13 @@ export class DeliveryLayer {
   }
 
   #acknowledge(): void {
-    this.#ackTimer = undefined;
     for (const pair of [...this.#unacknowledged]) this.#answer(pair, DELIVERY_FRAME.ack);
   }
 
   #probe(): void {
-    const { clock } = this.#init;
-    this.#probeTimer = undefined;
-    for (const pair of this.#sender.overdue(clock.nowMs())) this.#ask(pair);
+    for (const pair of this.#sender.overdue(this.#init.clock.nowMs())) this.#ask(pair);
     this.#sendAgain();
-    if (this.#sender.isOpen) this.#probeTimer = clock.after(PROBE_TICK_MS, () => this.#probe());
+    if (this.#sender.isOpen) this.#timers.ensure('probe', PROBE_TICK_MS, () => this.#probe());
   }
 
   #ask(pair: Outgoing): void {

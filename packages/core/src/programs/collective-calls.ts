@@ -6,8 +6,9 @@
 import {
   COLLECTIVES, CONTROLLER, FORMS, isInRanges, joinBytes, programRecord, ranksInRanges, type Agreed,
   type CollectiveKind, type Form, type HostIndex, type PartHead, type ProgramErrorCode, type ProgramEvent,
-  type ProgramRequest, type Rank, type Timer,
+  type ProgramRequest, type Rank,
 } from '@stci/interface';
+import { Timers } from '../event/timers.js';
 import { NO_BYTES } from '../iof/bytes.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
@@ -45,7 +46,7 @@ export class CollectiveCalls {
   /** Bytes of the parts that were sent for the open collective. */
   #sentBytes = 0;
   /** Until the votes are sent although others of this host are missing. */
-  #timer: Timer | undefined;
+  readonly #timers: Timers<'together'>;
   #isClosed = false;
   /** A decision whose parts come by themselves, and the parts; whichever is first. */
   #held: MessageBody<'program.agreed'> | undefined;
@@ -53,6 +54,7 @@ export class CollectiveCalls {
 
   constructor(init: CollectiveCallsInit) {
     this.#init = init;
+    this.#timers = new Timers(init.node.platform.clock);
     this.#partsBytesMax = collectiveLimits(init.node.params).partsBytesMax;
   }
 
@@ -62,7 +64,7 @@ export class CollectiveCalls {
 
   close(): void {
     this.#isClosed = true;
-    this.#timer?.cancel();
+    this.#timers.close();
   }
 
   vote(program: Program, { kind, flag = true, root = 0, form = 'bytes' }: VoteRequest, bytes: Uint8Array): void {
@@ -167,12 +169,11 @@ export class CollectiveCalls {
     this.#unsent.add(program);
     const isLast = [...programs.values()].every(({ vote }) => vote !== undefined);
     if (isLast) clock.soon(() => this.#flush());
-    else this.#timer ??= clock.after(TOGETHER_MS, () => this.#flush());
+    else this.#timers.ensure('together', TOGETHER_MS, () => this.#flush());
   }
 
   #flush(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#timers.clear('together');
     if (this.#decided === undefined || this.#isClosed) return; // Until the state is known.
     const votes = [...this.#unsent].flatMap((program) => this.#wire(program));
     this.#unsent.clear();

@@ -14,7 +14,6 @@ import {
   type Stream,
   type StreamEvents,
   type StreamSpec,
-  type Timer,
 } from '@stci/interface';
 import { ReceiveCredit, SendCredit } from '../am/credit.js';
 import type { MessageLayer } from '../am/message-layer.js';
@@ -22,6 +21,7 @@ import { SUBTREE } from '../am/transport.js';
 import { OPAQUE_ITEMS_MAX } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
 import { FLAG, HEADER_BYTES, LAYER, readU32, writeU32, type FrameHeader } from '../codec/frame.js';
+import { Timers } from '../event/timers.js';
 import { RoundTable, checkContribution, tagContribution, untagResult } from './reduce.js';
 
 /** Frame types of the layer `stream`. */
@@ -72,7 +72,7 @@ export class StreamEndpoint implements Stream {
   /** Bytes consumed of each source and not granted again yet. */
   readonly #consumed = new Map<Address, ReceiveCredit>();
   readonly #rounds: RoundTable | undefined;
-  readonly #roundTimers = new Map<number, Timer>();
+  readonly #roundTimers: Timers<number>;
   #round = 0;
   #sequence = 0;
   #closed = false;
@@ -89,6 +89,7 @@ export class StreamEndpoint implements Stream {
     this.#creditBytes = creditBytes;
     this.#check = check;
     this.#onClose = onClose;
+    this.#roundTimers = new Timers(init.clock);
     this.#upCredit = new SendCredit(creditBytes);
     this.#positions = new Map(spec.members.map((member, position) => [member, position]));
     const position = this.#positions.get(init.self);
@@ -179,8 +180,7 @@ export class StreamEndpoint implements Stream {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const timer of this.#roundTimers.values()) timer.cancel();
-    this.#roundTimers.clear();
+    this.#roundTimers.close();
     this.#onClose();
     if (this.#position !== 0 || this.spec.id === 1) return;
     for (const member of this.spec.members.slice(1)) {
@@ -276,8 +276,7 @@ export class StreamEndpoint implements Stream {
   }
 
   #passRound(round: number, value: unknown): void {
-    this.#roundTimers.get(round)?.cancel();
-    this.#roundTimers.delete(round);
+    this.#roundTimers.clear(round);
     if (this.#position === 0) {
       this.#events.onUp(untagResult(this.spec.reduction, value), this.root, () => undefined);
       return;
@@ -287,8 +286,7 @@ export class StreamEndpoint implements Stream {
   }
 
   #awaitRound(round: number): void {
-    if (this.#roundTimers.has(round)) return;
-    const { clock, limits } = this.#init;
+    const { limits } = this.#init;
     const fire = (): void =>
       this.#fault(
         new StciError(
@@ -297,7 +295,7 @@ export class StreamEndpoint implements Stream {
             + '(request.timeout)',
         ),
       );
-    this.#roundTimers.set(round, clock.after(limits.requestTimeoutMs, fire));
+    this.#roundTimers.ensure(round, limits.requestTimeoutMs, fire);
   }
 
   #fault(error: StciError): void {
