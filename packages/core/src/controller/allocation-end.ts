@@ -5,7 +5,8 @@
  * manager decides.
  */
 
-import { StciError, assert, type Clock, type ErrorRecord, type HostIndex, type Timer } from '@stci/interface';
+import { StciError, assert, type Clock, type ErrorRecord, type HostIndex } from '@stci/interface';
+import { Timers } from '../event/timers.js';
 import type { Bootstrap } from '../hosts/bootstrap.js';
 import { foldSorted } from '../job/hostset.js';
 import type { ControllerJob } from '../jobs/controller-job.js';
@@ -32,15 +33,16 @@ export class AllocationEnd {
   readonly #init: AllocationEndInit;
   readonly #told = new Set<HostIndex>();
   #error: StciError | undefined;
-  #timer: Timer | undefined;
+  readonly #timers: Timers<'settle'>;
 
   constructor(init: AllocationEndInit) {
     this.#init = init;
+    this.#timers = new Timers(init.clock);
   }
 
   /** It is not decided yet what the end of some agents means, or their loss is about to be told. */
   get isPending(): boolean {
-    return this.#timer !== undefined;
+    return this.#timers.has('settle');
   }
 
   /** Throws STCI_ALLOCATION_ENDED once the hosts are taken. */
@@ -62,28 +64,22 @@ export class AllocationEnd {
   onHost(host: HostIndex): void {
     if (this.#error !== undefined) return;
     this.#told.add(host);
-    this.#await(() => this.#settle());
+    this.#await();
   }
 
   /** A host is lost. Where a batch system started all agents and none is left, its words may be under way. */
   onLost(): void {
     const bootstrap = this.#init.bootstrap();
     const isOfBatch = bootstrap !== undefined && bootstrap.together.hosts.length > 0;
-    if (this.#error === undefined && isOfBatch && bootstrap.table.hosts('up').length === 0) {
-      this.#await(() => this.#settle());
-    }
+    if (this.#error === undefined && isOfBatch && bootstrap.table.hosts('up').length === 0) this.#await();
   }
 
   close(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#timers.clear('settle');
   }
 
-  #await(next: () => void): void {
-    this.#timer ??= this.#init.clock.after(SETTLE_MS, () => {
-      this.#timer = undefined;
-      next();
-    });
+  #await(): void {
+    this.#timers.ensure('settle', SETTLE_MS, () => this.#settle());
   }
 
   #settle(): void {
@@ -99,7 +95,7 @@ export class AllocationEnd {
     } else {
       const reason = 'its agent was told to end (SIGTERM), as a batch system does when it takes a host';
       for (const host of hosts) this.#init.expel(host, table.get(host).parent, reason);
-      this.#await(() => this.#settle());
+      this.#await();
     }
   }
 

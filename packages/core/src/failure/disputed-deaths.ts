@@ -4,9 +4,8 @@
  * of everybody, again and again, does not keep the session busy, what it says waits for what it said before.
  */
 
-import {
-  StciError, addressName, type Address, type Clock, type MemberId, type Position, type Timer,
-} from '@stci/interface';
+import { StciError, addressName, type Address, type Clock, type MemberId, type Position } from '@stci/interface';
+import { Timers } from '../event/timers.js';
 
 /** Of one reporter, so many are asked within the time. An honest one reports once in that time. */
 export const ASKED_MAX = 4;
@@ -24,11 +23,12 @@ export class DisputedDeaths {
   readonly #init: DisputedDeathsInit;
   /** By reporter; it stays until none has waited for ASK_MS. */
   readonly #waiting = new Map<Address, Map<Position, MemberId>>();
-  readonly #timers = new Map<Address, Timer>();
+  readonly #timers: Timers<Address>;
   #isStopped = false;
 
   constructor(init: DisputedDeathsInit) {
     this.#init = init;
+    this.#timers = new Timers(init.clock);
   }
 
   add(reporter: Address, members: readonly MemberId[]): void {
@@ -44,7 +44,7 @@ export class DisputedDeaths {
   /** What is still said is not heard. */
   stop(): void {
     this.#isStopped = true;
-    for (const timer of this.#timers.values()) timer.cancel();
+    this.#timers.close();
   }
 
   #ask(reporter: Address, waiting: Map<Position, MemberId>): void {
@@ -56,9 +56,7 @@ export class DisputedDeaths {
       asked += 1;
       this.#init.ask(member, new StciError('STCI_AGENT_LOST', `${addressName(reporter)} was told that it is dead`));
     }
-    if (asked === 0) {
-      this.#waiting.delete(reporter);
-      this.#timers.delete(reporter);
-    } else this.#timers.set(reporter, this.#init.clock.after(ASK_MS, () => this.#ask(reporter, waiting)));
+    if (asked === 0) this.#waiting.delete(reporter);
+    else this.#timers.set(reporter, ASK_MS, () => this.#ask(reporter, waiting));
   }
 }

@@ -4,9 +4,8 @@
  * the agent at its lower end answers by the overlay. That one asks them, too.
  */
 
-import {
-  bootHost, bootPosition, type Address, type HostIndex, type MemberId, type Timer,
-} from '@stci/interface';
+import { bootHost, bootPosition, type Address, type HostIndex, type MemberId } from '@stci/interface';
+import { Timers } from '../event/timers.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { AgentNode } from '../node/node.js';
 import { addressAt } from '../overlay/members.js';
@@ -35,6 +34,7 @@ interface Probe {
 
 /** What has been found since those on the way were asked. */
 interface Round {
+  readonly id: number;
   readonly way: readonly MemberId[];
   readonly silent: Set<MemberId>;
   /** As `#isSteady`, when they were asked. */
@@ -66,22 +66,22 @@ export class HostProbes {
   readonly #init: HostProbesInit;
   /** Incarnations that are being asked. */
   readonly #open = new Map<HostIndex, number>();
-  readonly #timers = new Set<Timer>();
+  /** By probe: half of its time, then the pause after it. */
+  readonly #timers: Timers<number>;
   /** What is done about the answers that agents have got for this one, by probe. */
   readonly #answers = new Map<number, (agent: Address, from: Address) => void>();
   #probes = 0;
-  #isStopped = false;
 
   constructor(init: HostProbesInit) {
     this.#init = init;
+    this.#timers = new Timers(init.node.platform.clock);
     init.node.messages.on('probe.answered', ({ probe, agent }, { source }) =>
       this.#answers.get(probe)?.(agent, source));
   }
 
   /** Nothing is asked any more. */
   stop(): void {
-    this.#isStopped = true;
-    for (const timer of this.#timers) timer.cancel();
+    this.#timers.close();
   }
 
   isOpen({ position, incarnation }: MemberId): boolean {
@@ -102,17 +102,17 @@ export class HostProbes {
     const timeoutMs = probeMs(params);
     const endMs = clock.nowMs() + timeoutMs;
     const wasSteady = this.#isSteady(way, host);
-    const round: Round = { way, silent: new Set(way), wasSteady, isLate: false, hasGone: false };
+    const round: Round = { id, way, silent: new Set(way), wasSteady, isLate: false, hasGone: false };
     const awaited = new Set(way);
     const onSettled = (one: MemberId, hasAnswered: boolean): void => {
       if (!awaited.delete(one)) return;
       if (hasAnswered) round.silent.delete(one);
       if (awaited.size > 0) return;
-      cancel();
+      this.#timers.clear(id);
       this.#answers.delete(id);
       this.#onSettled({ ...probe, endMs }, round);
     };
-    const cancel = this.#after(timeoutMs / 2, () => {
+    this.#timers.set(id, timeoutMs / 2, () => {
       const first = way.findIndex((one) => round.silent.has(one));
       const above = way[first - 1];
       if (above === undefined) return;
@@ -150,7 +150,7 @@ export class HostProbes {
     for (const agent of below.keys()) this.#init.node.messages.post(asked, 'probe.ask', { probe, agent });
   }
 
-  #onSettled(probe: Probe, { way, silent, wasSteady, isLate, hasGone }: Round): void {
+  #onSettled(probe: Probe, { id, way, silent, wasSteady, isLate, hasGone }: Round): void {
     const { member, done, untilMs, endMs } = probe;
     const { clock } = this.#init.node.platform;
     const host = bootHost(member.position);
@@ -164,24 +164,11 @@ export class HostProbes {
     if (isAgain) {
       // Not at once: that nothing leads to an agent is answered without delay.
       const next = { ...probe, isOnceMore: probe.isOnceMore || isOnceMore };
-      if (!this.#isStopped) this.#after(Math.max(0, endMs - clock.nowMs()), () => this.#ask(next));
+      this.#timers.set(id, Math.max(0, endMs - clock.nowMs()), () => this.#ask(next));
       return;
     }
     if (this.isOpen(member)) this.#open.delete(host);
     done(first, silent.has(way.at(-1) as MemberId));
-  }
-
-  /** Returns what cancels it. */
-  #after(delayMs: number, call: () => void): () => void {
-    const timer = this.#init.node.platform.clock.after(delayMs, () => {
-      this.#timers.delete(timer);
-      call();
-    });
-    this.#timers.add(timer);
-    return () => {
-      timer.cancel();
-      this.#timers.delete(timer);
-    };
   }
 
   /** From the one below the controller to this host's. */

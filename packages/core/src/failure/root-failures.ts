@@ -5,9 +5,10 @@
 
 import {
   addressIndex, sessionAddress, subjectKey, type FailureNotice, type HostIndex, type JobId, type MemberId,
-  type Timer, CONTROLLER,
+  CONTROLLER,
 } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
+import { Timers } from '../event/timers.js';
 import type { ToolFailure } from '../messages/failure-shapes.js';
 import type { MetricStore } from '../metrics/store.js';
 import type { AgentNode } from '../node/node.js';
@@ -44,13 +45,14 @@ export class RootFailures {
   #seen: [string, number][] = [];
   /** Agents among those that were seen, which nobody has refuted since. */
   #gone: MemberId[] = [];
-  #seenTimer: Timer | undefined;
+  readonly #timers: Timers<'seen'>;
 
   constructor(init: RootFailuresInit) {
     this.#init = init;
     this.metrics = openMetrics(init.scope);
     const { messages, identity } = init.node;
     this.#host = addressIndex(identity.self);
+    this.#timers = new Timers(init.node.platform.clock);
     messages.on('failure.watch', ({ members }) => this.#start(expandMembers(members)));
     messages.on('failure.report', ({ ranks }, { job }) => this.#onToolsFailed(job, ranks));
     messages.on('failure.interest', (_body, { job }) => this.#onInterest(job));
@@ -66,7 +68,7 @@ export class RootFailures {
   /** The session, or this agent, ends: whoever goes now is no failure. */
   stop(): void {
     this.#watch?.stop();
-    this.#seenTimer?.cancel();
+    this.#timers.close();
   }
 
   /** The parent is linked again. */
@@ -117,12 +119,11 @@ export class RootFailures {
     this.#seen.push([subjectKey(subject), node.platform.clock.wallMs()]);
     const member = memberOf(subject);
     if (member !== undefined) this.#gone.push(member);
-    this.#seenTimer ??= node.platform.clock.after(SEEN_MS, () => this.#tellSeen());
+    this.#timers.ensure('seen', SEEN_MS, () => this.#tellSeen());
   }
 
   #tellSeen(): void {
-    this.#seenTimer?.cancel();
-    this.#seenTimer = undefined;
+    this.#timers.clear('seen');
     if (this.#seen.length === 0) return;
     const told = { seen: this.#seen.splice(0), members: this.#gone.splice(0) };
     this.#init.node.messages.send(CONTROLLER, 'failure.seen', told);

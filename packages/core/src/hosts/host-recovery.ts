@@ -5,8 +5,9 @@
 
 import {
   assert, type Action, type Clock, type ErrorManager, type Failure, type HostAction, type HostIndex, type HostSpec,
-  type RecoveryEvent, type SessionContext, type Timer,
+  type RecoveryEvent, type SessionContext,
 } from '@stci/interface';
+import { Timers } from '../event/timers.js';
 import type { MembershipTable } from '../membership/table.js';
 
 /** The loss of an agent that has run for so long has nothing to do with its former starts. */
@@ -29,12 +30,6 @@ export interface HostRecoveryEvents {
   endLaunch(host: HostIndex, reason: string | undefined): void;
 }
 
-/** Another epoch of the host's row ends it. */
-interface Pause {
-  readonly timer: Timer;
-  readonly epoch: number;
-}
-
 interface Starts {
   count: number;
   /** When the last one came up; undefined: it has not. */
@@ -46,13 +41,16 @@ export class HostRecovery {
   readonly #events: HostRecoveryEvents;
   readonly #spares: HostSpec[];
   readonly #starts = new Map<HostIndex, Starts>();
-  readonly #pauses = new Map<HostIndex, Pause>();
+  /** Epochs of the rows of hosts that are to be started again; another epoch ends the pause. */
+  readonly #pauses = new Map<HostIndex, number>();
+  readonly #timers: Timers<HostIndex>;
   #isClosed = false;
 
   constructor(init: HostRecoveryInit, events: HostRecoveryEvents) {
     this.#init = init;
     this.#events = events;
     this.#spares = [...init.spares];
+    this.#timers = new Timers(init.clock);
   }
 
   /** Those that are not used. */
@@ -93,13 +91,13 @@ export class HostRecovery {
 
   /** It is to be started again. */
   isPausing(host: HostIndex): boolean {
-    return this.#pauses.get(host)?.epoch === this.#init.table.get(host).epoch;
+    return this.#pauses.get(host) === this.#init.table.get(host).epoch;
   }
 
   /** The session stops. */
   close(): void {
     this.#isClosed = true;
-    for (const { timer } of this.#pauses.values()) timer.cancel();
+    this.#timers.close();
   }
 
   #carryOut(host: HostIndex, phase: SessionContext['phase'], { error }: Failure, action: HostAction): void {
@@ -127,14 +125,12 @@ export class HostRecovery {
 
   /** Unless something else is done about the host meanwhile. */
   #startAfter(afterMs: number, host: HostIndex): void {
-    const { clock, table } = this.#init;
-    const timer = clock.after(afterMs, () => {
+    this.#pauses.set(host, this.#init.table.get(host).epoch);
+    this.#timers.set(host, afterMs, () => {
       const isWanted = this.isPausing(host);
       this.#pauses.delete(host);
       if (isWanted) this.#events.start(host, this.#spec(host));
     });
-    this.#pauses.get(host)?.timer.cancel();
-    this.#pauses.set(host, { timer, epoch: table.get(host).epoch });
   }
 
   #spec(host: HostIndex): HostSpec {

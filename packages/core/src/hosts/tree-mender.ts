@@ -4,9 +4,10 @@
  */
 
 import {
-  CONTROLLER, addressIndex, rootAddress, type HostIndex, type Timer,
+  CONTROLLER, addressIndex, rootAddress, type HostIndex,
 } from '@stci/interface';
 import type { BootSubtree } from '../boot/boot-subtree.js';
+import { Timers } from '../event/timers.js';
 import type { HostLogin } from '../launcher/host-login.js';
 import { Mender, type AdoptionAnswer, type Declared, type LossReport, type MendAction } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
@@ -55,7 +56,7 @@ export class TreeMender {
   readonly #late = new Set<HostIndex>();
   /** Hosts without a way now, and the agents that have them at a wrong one: they are told when there is a way again. */
   readonly #misled = new Map<HostIndex, Set<ParentHost>>();
-  #timer: Timer | undefined;
+  readonly #timers: Timers<'tick' | 'settle'>;
   #onSettled: (() => void) | undefined;
   /** The session has ended: answers that still come change nothing. */
   #isOver = false;
@@ -63,6 +64,7 @@ export class TreeMender {
   constructor(init: TreeMenderInit, events: TreeMenderEvents) {
     this.#init = init;
     this.#events = events;
+    this.#timers = new Timers(init.node.platform.clock);
     this.#mender = new Mender({ table: init.table, leaseMs: init.node.params.int('bootcom.lease') });
     init.node.messages.on('tree.adopted', (answer, { source }) => {
       this.#onAnswer(answer, addressIndex(source));
@@ -104,11 +106,10 @@ export class TreeMender {
     const finish = (): void => {
       this.#onSettled = undefined;
       this.#isOver = true;
-      timer.cancel();
-      this.#timer?.cancel();
+      this.#timers.close();
       done();
     };
-    const timer = this.#init.node.platform.clock.after(SETTLE_MS, finish);
+    this.#timers.set('settle', SETTLE_MS, finish);
     this.#onSettled = finish;
     if (this.#mender.dueMs === undefined) finish();
   }
@@ -139,11 +140,11 @@ export class TreeMender {
         this.#events.onLost(action);
       }
     }
-    this.#timer?.cancel();
+    this.#timers.clear('tick');
     const { dueMs } = this.#mender;
     if (dueMs === undefined) return this.#onSettled?.();
     const delayMs = Math.max(0, dueMs - this.#now);
-    this.#timer = this.#init.node.platform.clock.after(delayMs, () => this.#carryOut(this.#mender.tick(this.#now)));
+    this.#timers.set('tick', delayMs, () => this.#carryOut(this.#mender.tick(this.#now)));
   }
 
   #attempt({ id, by, host, subtree, waitMs }: MendAction & { readonly type: 'attempt' }): void {
