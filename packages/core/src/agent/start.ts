@@ -13,9 +13,7 @@ import {
   type Channel,
   type HostSpec,
   type LinkCloseReason,
-  type Platform,
   type SignalName,
-  type Timer,
 } from '@stci/interface';
 import type { Composition } from '../assembly/composition.js';
 import { AdoptionListener } from '../boot/adoption.js';
@@ -23,6 +21,7 @@ import { AgentLauncher } from '../boot/agent-launcher.js';
 import type { AgentEnd, AgentHandle, RoleInit, RoleFactory } from '../boot/main.js';
 import { ParentConnection } from '../boot/parent-connection.js';
 import type { Link, LinkEvents, LinkLimits } from '../bootcom/link.js';
+import { Timers } from '../event/timers.js';
 import { HOSTS_MAX, decodeBootDetails, type BootDetails } from '../launcher/boot-details.js';
 import { hostSpec, type HostLogin } from '../launcher/host-login.js';
 import type { BootPlaces } from '../launcher/parent-tree.js';
@@ -76,7 +75,6 @@ function hostsBelow({ subtree }: BootDetails): HostSpec[] {
 }
 
 class RunningAgent implements AgentHandle {
-  readonly #platform: Platform;
   readonly #exit: (end: AgentEnd) => void;
   readonly #release: () => void;
   readonly #lifecycle = new Lifecycle();
@@ -84,8 +82,7 @@ class RunningAgent implements AgentHandle {
   #role: Role | undefined;
   #parent: Link | undefined;
   #connection: ParentConnection | undefined;
-  #goodbyeTimer: Timer | undefined;
-  #orphanTimer: Timer | undefined;
+  readonly #timers: Timers<'orphan' | 'goodbye'>;
   /** The parent's link, while an answer of the parent is awaited. */
   #asked: Link | undefined;
   /** The parent is cut off and has let this agent go: how long it waits for another. */
@@ -93,7 +90,7 @@ class RunningAgent implements AgentHandle {
   #end: AgentEnd = { failed: false, reason: 'stopped' };
 
   constructor(init: RoleInit, composition: Composition, startRole: RoleFactory) {
-    this.#platform = init.platform;
+    this.#timers = new Timers(init.platform.clock);
     this.#exit = init.exit;
     this.#release = init.release;
     try {
@@ -256,7 +253,7 @@ class RunningAgent implements AgentHandle {
     former?.destroy('replaced');
     const { state } = this.#lifecycle;
     if (state === 'orphaned') {
-      this.#orphanTimer?.cancel();
+      this.#timers.clear('orphan');
       this.#lifecycle.apply('linked');
     } else if (state !== 'running') return;
     this.#role?.onMended?.();
@@ -270,7 +267,7 @@ class RunningAgent implements AgentHandle {
   /** The parent is gone: an agent that stays unreachable ends its tools and itself (STCI paper, II-F; no orphans). */
   #onParentClosed(link: Link, reason: LinkCloseReason, text: string): void {
     if (link !== this.#parent) return;
-    if (this.#goodbyeTimer !== undefined) return this.#over();
+    if (this.#timers.has('goodbye')) return this.#over();
     const { state } = this.#lifecycle;
     if (isOver(state) || state === 'stopping') return;
     if (state === 'running' && reason !== 'goodbye' && this.#role?.outlivesParent === true) {
@@ -282,7 +279,6 @@ class RunningAgent implements AgentHandle {
   }
 
   #waitForParent({ peer }: Link, reason: LinkCloseReason, text: string): void {
-    const { clock } = this.#platform;
     const leaseMs = (this.#node as AgentNode).params.int('bootcom.lease');
     // After a silence, the other end has found out, too, and the lease has passed once already.
     const ownMs = reason === 'silent' ? leaseMs / 2
@@ -290,9 +286,9 @@ class RunningAgent implements AgentHandle {
     const waitMs = Math.min(ownMs, this.#releasedMs ?? Infinity);
     this.#releasedMs = undefined;
     const restMs = Math.floor(waitMs * (1 - RELEASE_FRACTION));
-    this.#orphanTimer = clock.after(waitMs - restMs, () => {
+    this.#timers.set('orphan', waitMs - restMs, () => {
       this.#role?.release?.(restMs);
-      this.#orphanTimer = clock.after(restMs, () => this.#endWithoutParent(reason, text));
+      this.#timers.set('orphan', restMs, () => this.#endWithoutParent(reason, text));
     });
   }
 
@@ -302,7 +298,7 @@ class RunningAgent implements AgentHandle {
   }
 
   #stop(leaves = false): void {
-    this.#orphanTimer?.cancel();
+    this.#timers.clear('orphan');
     const before = this.#lifecycle.state;
     const state = this.#lifecycle.apply('stop');
     if (before === 'stopping' || isOver(before)) return;
@@ -326,12 +322,12 @@ class RunningAgent implements AgentHandle {
     this.#node?.close();
     const parent = this.#parent;
     if (parent === undefined || parent.state === 'closed') return this.#over();
-    this.#goodbyeTimer = this.#platform.clock.after(GOODBYE_MS, () => this.#over());
+    this.#timers.set('goodbye', GOODBYE_MS, () => this.#over());
     parent.close(this.#end.failed ? this.#end.reason : '');
   }
 
   #over(): void {
-    this.#goodbyeTimer?.cancel();
+    this.#timers.close();
     this.#exit(this.#end);
   }
 }

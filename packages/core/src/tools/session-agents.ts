@@ -7,12 +7,13 @@
 
 import {
   sessionAddress, toErrorRecord, type Address, type AgentMethod, type AgentProcess, type HostIndex, type JobId,
-  type SignalName, type Timer,
+  type SignalName,
 } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import type { AgentLauncher } from '../boot/agent-launcher.js';
 import type { ChildSupervisor } from '../boot/child-supervisor.js';
 import type { ChildFailure } from '../boot/child.js';
+import { Timers } from '../event/timers.js';
 import { encodeBootDetails, type BootDetails } from '../launcher/boot-details.js';
 import { hostSpec, type HostLogin } from '../launcher/host-login.js';
 import type { SessionFailure } from '../messages/failure-shapes.js';
@@ -40,8 +41,6 @@ interface LocalJob {
   isWaiting: boolean;
   /** Of its agent, for faults. */
   process?: AgentProcess;
-  /** The pause before a start. */
-  timer?: Timer | undefined;
 }
 
 export class SessionAgents {
@@ -49,11 +48,14 @@ export class SessionAgents {
   readonly #host: HostIndex;
   readonly #children: ChildSupervisor;
   readonly #jobs = new Map<JobId, LocalJob>();
+  /** Pauses before starts. */
+  readonly #pauses: Timers<JobId>;
   #isStopping = false;
 
   constructor(init: SessionAgentsInit) {
     this.#init = init;
     this.#host = init.details.host;
+    this.#pauses = new Timers(init.node.platform.clock);
     this.#children = init.agentLauncher.supervise({
       onFailed: (failure) => this.#onFailed(failure),
       onUp: (_agent, job) => this.#onUp(job),
@@ -69,7 +71,7 @@ export class SessionAgents {
     const local = this.#local(job);
     if (local.launch !== undefined && numberOf(launch) <= numberOf(local.launch)) return;
     local.launch = launch;
-    if (!local.isWaiting || local.timer !== undefined) return this.#start(job, local);
+    if (!local.isWaiting || this.#pauses.has(job)) return this.#start(job, local);
     local.isWaiting = false;
     this.#onUp(job);
   }
@@ -111,7 +113,7 @@ export class SessionAgents {
   }
 
   close(job: JobId): void {
-    this.#jobs.get(job)?.timer?.cancel();
+    this.#pauses.clear(job);
     this.#jobs.delete(job);
     if (!this.#isStopping) this.#children.release(this.#address, job, 'the job is over');
   }
@@ -122,7 +124,7 @@ export class SessionAgents {
 
   stop(reason: string, done: () => void): void {
     this.#isStopping = true;
-    for (const { timer } of this.#jobs.values()) timer?.cancel();
+    this.#pauses.close();
     this.#children.stop(reason, done);
   }
 
@@ -138,8 +140,7 @@ export class SessionAgents {
 
   #start(job: JobId, local: LocalJob, isWaiting = false): void {
     const { details, node, agentLauncher } = this.#init;
-    local.timer?.cancel();
-    local.timer = undefined;
+    this.#pauses.clear(job);
     local.isWaiting = isWaiting;
     const login = details.subtree[0] as HostLogin;
     const method = node.params.string('launcher.session.method') as AgentMethod;
@@ -170,7 +171,7 @@ export class SessionAgents {
     if (pauseMs === undefined) return;
     const start = (): void => this.#start(failure.job, local, true);
     if (pauseMs === 0) start();
-    else local.timer = this.#init.node.platform.clock.after(pauseMs, start);
+    else this.#pauses.set(failure.job, pauseMs, start);
   }
 
   /** Before another is started; undefined: none is, unless the controller says so. */

@@ -11,9 +11,9 @@ import {
   type Rank,
   type SignalName,
   type SpawnSpec,
-  type Timer,
 } from '@stci/interface';
 import { formatDuration } from '@stci/registry';
+import { Timers } from '../event/timers.js';
 
 export interface ToolInit {
   readonly platform: Platform;
@@ -87,10 +87,9 @@ export class Tool {
   #gone = false;
   /** While reading is paused for lack of credit, no output does not mean that it has ended. */
   #reading = false;
-  #killTimer: Timer | undefined;
-  #pollTimer: Timer | undefined;
-  #drainTimer: Timer | undefined;
-  #giveUpTimer: Timer | undefined;
+  /** Its group has got SIGTERM. */
+  #isTerminated = false;
+  readonly #timers: Timers<'kill' | 'poll' | 'drain' | 'giveUp'>;
   #survivors: readonly number[] | undefined;
   /** Why it was killed by `killFor`. */
   #reason: string | undefined;
@@ -100,6 +99,7 @@ export class Tool {
     this.attempt = init.attempt;
     this.#init = init;
     this.#events = events;
+    this.#timers = new Timers(init.platform.clock);
   }
 
   get gone(): boolean {
@@ -120,8 +120,7 @@ export class Tool {
     this.#process = this.#init.platform.processes.spawn(this.#init.spawn, {
       onError: (error) => this.#onError(error),
       onOutput: (stream, chunk, wallMs) => {
-        this.#drainTimer?.cancel();
-        this.#drainTimer = undefined;
+        this.#timers.clear('drain');
         this.#events.onOutput(this, stream, chunk, wallMs);
         this.#checkGone();
       },
@@ -178,8 +177,7 @@ export class Tool {
   readable(on: boolean): void {
     this.#reading = on;
     this.#process?.readable(on);
-    this.#drainTimer?.cancel();
-    this.#drainTimer = undefined;
+    this.#timers.clear('drain');
     if (on) this.#checkGone();
   }
 
@@ -245,20 +243,20 @@ export class Tool {
 
   #endGroup(kill: boolean): void {
     const process = this.#process as Process;
-    const { clock } = this.#init.platform;
     if (kill) this.#kill(process);
-    else if (this.#killTimer === undefined) {
+    else if (!this.#isTerminated) {
+      this.#isTerminated = true;
       process.signal('SIGTERM', 'group');
       // A stopped process handles SIGTERM only after it is continued.
       process.signal('SIGCONT', 'group');
-      this.#killTimer = clock.after(this.#init.graceMs, () => this.#kill(process));
+      this.#timers.set('kill', this.#init.graceMs, () => this.#kill(process));
     }
-    this.#pollTimer ??= clock.after(GROUP_POLL_MS, () => this.#poll());
+    this.#poll();
   }
 
   #kill(process: Process): void {
     process.signal('SIGKILL', 'group');
-    this.#giveUpTimer ??= this.#init.platform.clock.after(KILL_WAIT_MS, () => this.#giveUp(process));
+    this.#timers.ensure('giveUp', KILL_WAIT_MS, () => this.#giveUp(process));
   }
 
   /** Processes that survive SIGKILL are reported and no longer awaited. */
@@ -271,22 +269,15 @@ export class Tool {
   }
 
   #poll(): void {
-    this.#pollTimer = undefined;
-    if (this.#gone) return;
-    this.#checkGone();
-    if (!this.#gone) this.#pollTimer = this.#init.platform.clock.after(GROUP_POLL_MS, () => this.#poll());
+    this.#timers.ensure('poll', GROUP_POLL_MS, () => {
+      this.#checkGone();
+      this.#poll();
+    });
   }
 
-  #armDrain(): void {
-    const { platform, drainMs } = this.#init;
-    if (this.#drainTimer !== undefined) return;
-    // After a stall of this process, say, output that has arrived is read first.
-    const timer = platform.clock.after(drainMs, () =>
-      platform.clock.soon(() => {
-        if (this.#drainTimer === timer) this.#process?.closeOutput();
-      }),
-    );
-    this.#drainTimer = timer;
+  /** After a stall of this process, say, output that has arrived is read first. */
+  #awaitOutput(): void {
+    this.#timers.ensure('drain', this.#init.drainMs, () => this.#process?.closeOutput(), { running: true });
   }
 
   #checkGone(): void {
@@ -294,11 +285,11 @@ export class Tool {
     if (this.#survivors === undefined && (this.#process?.groupSize() ?? 0) > 0) return;
     if (this.#openStreams > 0) {
       // A process outside the group holds the pipe: a daemon with a session of its own.
-      if (this.#reading) this.#armDrain();
+      if (this.#reading) this.#awaitOutput();
       return;
     }
     this.#gone = true;
-    for (const timer of [this.#killTimer, this.#pollTimer, this.#drainTimer, this.#giveUpTimer]) timer?.cancel();
+    this.#timers.close();
     this.#events.onGone(this);
   }
 }

@@ -15,6 +15,7 @@ function play(linked: readonly JobId[]) {
   const link = (agent: Address, job: JobId): unknown =>
     agent === sessionAddress(2) && linked.includes(job) ? {} : undefined;
   const node = {
+    platform: testPlace().platform,
     router: { link },
     messages: {
       sendNeighbour: (_link: unknown, name: string, body: unknown, job: JobId) => sent.push([job, name, body]),
