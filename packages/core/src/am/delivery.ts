@@ -12,6 +12,7 @@ import {
   StciError, addressName, agentKey, holdBuffer, isSessionAddress, releaseBuffer, type Address, type JobId,
 } from '@stci/interface';
 import { readDelivery, setHops, writeDelivery, type DeliveryMark, type Frame } from '../codec/frame.js';
+import { backoffMs, type BackoffBounds } from '../event/backoff.js';
 import { CHUNK_COST_BYTES, CREDIT_BYTES_MAX } from './credit.js';
 import { ResendPace, type Resent } from './resend.js';
 import type { Waits } from './waits.js';
@@ -28,8 +29,7 @@ const ACK_BYTES = 1024 * 1024;
 export const OUTPUT_KEPT_MAX = CREDIT_BYTES_MAX * Math.ceil(FRAME_CHARGE_MIN / CHUNK_COST_BYTES) + ACK_BYTES;
 
 /** Time without an acknowledgement after which the sender asks for one; it doubles up to the longest. */
-const PROBE_MS = 1000;
-const PROBE_MS_MAX = 8000;
+const PROBE: BackoffBounds = { firstMs: 1000, maxMs: 8000 };
 
 /** Kind of wait: for acknowledgements. */
 const WAIT = 'delivery';
@@ -60,7 +60,8 @@ export interface Outgoing extends Resent {
   /** In order. */
   kept: Kept[];
   charge: number;
-  probeMs: number;
+  /** Since something was acknowledged. */
+  probes: number;
   probeAtMs: number;
   /** When the receiver was last sent all of it again. */
   resentAtMs: number;
@@ -124,8 +125,8 @@ export class Sender {
     if (pair.kept.length === 0) {
       this.#open.add(pair);
       this.#init.waits?.begin(WAIT, agentKey(destination, pair.job), destination);
-      pair.probeMs = PROBE_MS;
-      pair.probeAtMs = nowMs + PROBE_MS;
+      pair.probes = 0;
+      pair.probeAtMs = nowMs + PROBE.firstMs;
     }
     for (const piece of pieces) holdBuffer(piece);
     const isNext = pair.sent === pair.kept.length;
@@ -157,8 +158,8 @@ export class Sender {
     pair.acknowledged = number;
     this.#resends.onAcknowledged(pair, count);
     release(pair.kept.splice(0, count));
-    pair.probeMs = PROBE_MS;
-    pair.probeAtMs = nowMs + PROBE_MS;
+    pair.probes = 0;
+    pair.probeAtMs = nowMs + PROBE.firstMs;
     if (pair.kept.length === 0) this.#close(pair);
     return pair;
   }
@@ -189,8 +190,8 @@ export class Sender {
   overdue(nowMs: number): Outgoing[] {
     const due = [...this.#open].filter(({ probeAtMs }) => probeAtMs <= nowMs);
     for (const pair of due) {
-      pair.probeMs = Math.min(PROBE_MS_MAX, pair.probeMs * 2);
-      pair.probeAtMs = nowMs + pair.probeMs;
+      pair.probes += 1;
+      pair.probeAtMs = nowMs + backoffMs(PROBE, pair.probes + 1);
       this.#resends.onAsked(pair);
     }
     return due;
@@ -233,7 +234,7 @@ export class Sender {
     if (known !== undefined) return known;
     const agentJob = isSessionAddress(destination) ? job : 0;
     const pair: Outgoing = {
-      destination, job: agentJob, generation: this.#generation, last: 0, kept: [], charge: 0, probeMs: 0, probeAtMs: 0,
+      destination, job: agentJob, generation: this.#generation, last: 0, kept: [], charge: 0, probes: 0, probeAtMs: 0,
       resentAtMs: -Infinity, acknowledged: 0, sent: 0, underway: 0, underwayCharge: 0, isAsked: false,
     };
     this.#pairs.set(key, pair);

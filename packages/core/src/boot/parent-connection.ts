@@ -9,10 +9,10 @@ import type { Channel, LinkCloseReason, Platform, Timer } from '@stci/interface'
 import type { BootRecord } from '../bootcom/boot-record.js';
 import { keyFor } from '../bootcom/encryption.js';
 import { Link, type LinkEvents, type LinkLimits } from '../bootcom/link.js';
+import { Backoff, type BackoffBounds } from '../event/backoff.js';
 
 /** Delay before the second round through all addresses, ms; it doubles with each round, up to the longest. */
-const WAIT_MS = 50;
-const WAIT_MS_MAX = 400;
+const WAIT: BackoffBounds = { firstMs: 50, maxMs: 400 };
 
 export interface ParentConnectionInit {
   readonly platform: Platform;
@@ -38,7 +38,7 @@ export class ParentConnection {
   readonly #deadlineMs: number;
   #link: Link | undefined;
   #timer: Timer | undefined;
-  #round = 1;
+  readonly #backoff: Backoff;
   #tried: string[] = [];
   #lost = false;
   #over = false;
@@ -47,6 +47,7 @@ export class ParentConnection {
     const { platform, boot } = init;
     this.#init = init;
     this.#events = events;
+    this.#backoff = new Backoff(WAIT, platform.random);
     this.#deadlineMs = platform.clock.nowMs() + boot.handshakeMs;
     this.#attempt(0);
   }
@@ -102,13 +103,12 @@ export class ParentConnection {
   /** A peer that refused this agent will do so again; a connection that was lost may succeed the next time. */
   #roundOver(): void {
     const { platform, addresses } = this.#init;
-    const waitMs = Math.min(WAIT_MS_MAX, WAIT_MS * 2 ** (this.#round - 1)) * (0.5 + platform.random.uniform());
+    const waitMs = this.#backoff.nextMs();
     const leftMs = this.#deadlineMs - platform.clock.nowMs() - waitMs;
     if (!this.#lost || leftMs < addresses.length) {
       this.#over = true;
       return this.#events.onFailed(this.#tried.join('; ') || 'it named no address');
     }
-    this.#round += 1;
     this.#lost = false;
     this.#tried = [];
     this.#timer = platform.clock.after(waitMs, () => this.#attempt(0));

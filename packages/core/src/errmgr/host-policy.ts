@@ -6,6 +6,7 @@
 
 import type { HostAction, ParamSpecs, Params, SessionContext } from '@stci/interface';
 import { counted } from '@stci/registry';
+import { backoffMs } from '../event/backoff.js';
 
 export interface HostPolicy {
   readonly launch: 'abort' | 'retry' | 'shrink' | 'spare';
@@ -109,7 +110,7 @@ function decideOnLaunch(
     case 'abort':
       return { type: 'end-launch' };
     case 'retry':
-      if (starts <= launchRetries) return { type: 'start-again', afterMs: pauseMs(launchPauseMs, starts) };
+      if (starts <= launchRetries) return startAgain(launchPauseMs, starts);
       return endLaunch(`${hostName} was started ${starts} times (errmgr.launch.retries)`);
     case 'spare':
       return sparesLeft > 0 ? { type: 'use-spare' } : endLaunch('no spare host is left (--spares)');
@@ -127,9 +128,7 @@ function decideOnLoss({ loss, lossRetries, lossPauseMs }: HostPolicy, context: S
     case 'leave-out':
       return { type: 'leave-out' };
     case 'start-again':
-      if (starts <= lossRetries) {
-        return { type: 'start-again', afterMs: pauseMs(lossPauseMs, starts) };
-      }
+      if (starts <= lossRetries) return startAgain(lossPauseMs, starts);
       return leaveOut(`its agent was started ${counted(starts - 1, 'more time')} (errmgr.loss.retries)`);
     case 'use-spare':
       if (sparesLeft > 0) return { type: 'use-spare' };
@@ -137,6 +136,6 @@ function decideOnLoss({ loss, lossRetries, lossPauseMs }: HostPolicy, context: S
   }
 }
 
-function pauseMs(firstMs: number, starts: number): number {
-  return Math.min(firstMs * 2 ** (starts - 1), PAUSE_MS_MAX);
+function startAgain(firstMs: number, starts: number): HostAction {
+  return { type: 'start-again', afterMs: backoffMs({ firstMs, maxMs: PAUSE_MS_MAX }, starts) };
 }

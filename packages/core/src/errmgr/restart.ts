@@ -6,6 +6,7 @@
 
 import { accept, defineComponent } from '@stci/interface';
 import type { Failure, JobAction, RestartAction } from '@stci/interface';
+import { backoffMs } from '../event/backoff.js';
 import { errmgrFramework } from './framework.js';
 import { decideOnHost } from './host-policy.js';
 import { mayRestart } from './kinds.js';
@@ -41,7 +42,8 @@ export const errmgrRestart = defineComponent({
   query: () => accept(5, 'only by name'),
   create: ({ hosts }, params) => {
     const { retries, pause, 'pause.max': pauseMax, then } = params as Readonly<Record<string, number>>;
-    const afterMs = (starts: number): number => Math.min((pause as number) * 2 ** (starts - 1), pauseMax as number);
+    const afterMs = (starts: number): number =>
+      backoffMs({ firstMs: pause as number, maxMs: pauseMax as number }, starts);
     const isAllowed = (failure: Failure, starts: number): boolean =>
       mayRestart(failure) && starts <= (retries as number);
     const next = (failure: Failure, starts: number): RestartAction | undefined =>

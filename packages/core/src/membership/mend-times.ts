@@ -1,5 +1,7 @@
 /** Times of a mend as parts of the lease: how long hosts are tried, attempts awaited, and what waits for what. Pure. */
 
+import { backoffMs } from '../event/backoff.js';
+
 /** Delay before a second attempt; it doubles up to a quarter of the lease. */
 const RETRY_MS = 100;
 
@@ -79,6 +81,6 @@ export class MendTimes {
 
   /** Pause after so many attempts. */
   retryMs(attempts: number): number {
-    return Math.min(RETRY_MS * 2 ** (attempts - 1), this.#leaseMs / 4);
+    return backoffMs({ firstMs: RETRY_MS, maxMs: this.#leaseMs / 4 }, attempts);
   }
 }

@@ -14,6 +14,7 @@ import { SECRET_BYTES, type HandshakeInit } from '../bootcom/handshake.js';
 import { Link } from '../bootcom/link.js';
 import { PendingLinks } from '../bootcom/pending-links.js';
 import { portRange } from '../bootcom/port-range.js';
+import { Backoff, type BackoffBounds } from '../event/backoff.js';
 import { ADDRESSES_MAX } from '../launcher/host-login.js';
 import type { Neighbour, OverlayLinkKind } from '../messages/neighbour.js';
 import type { AgentNode } from '../node/node.js';
@@ -21,8 +22,7 @@ import { addressAt, positionOf } from './members.js';
 import { probeMs } from './probe-time.js';
 
 /** Pause before the next attempt; it doubles up to the longest. */
-const PAUSE_MS = 50;
-const PAUSE_MS_MAX = 5000;
+const PAUSE: BackoffBounds = { firstMs: 50, maxMs: 5000 };
 
 /** An attempt that takes longer, which began while they were cut off, does not keep the other end from connecting. */
 const LATE_MS = 1000;
@@ -43,7 +43,7 @@ interface Peer {
   isGone: boolean;
   /** Addresses that were tried since the last pause. */
   tried: number;
-  pauseMs: number;
+  readonly backoff: Backoff;
   timer: Timer | undefined;
   /** The timer runs for the other end to connect: this one connects at once where there is something to send. */
   isYielding: boolean;
@@ -124,13 +124,14 @@ export class OverlayLinks {
 
   /** These are its neighbours now; one that is known stays as it is. */
   setNeighbours(neighbours: readonly Neighbour[]): void {
+    const { random } = this.#init.node.platform;
     for (const neighbour of neighbours) {
       const known = this.#peers.get(neighbour.position);
       if (known !== undefined && known.neighbour.incarnation >= neighbour.incarnation) continue;
       if (known !== undefined) this.#drop(known, 'it was started again');
       const peer = {
-        neighbour, link: undefined, attempt: undefined, isGone: false, tried: 0, pauseMs: PAUSE_MS, timer: undefined,
-        isYielding: false, isSettled: false, attemptAtMs: -Infinity, resentAtMs: [], waiting: [],
+        neighbour, link: undefined, attempt: undefined, isGone: false, tried: 0, timer: undefined,
+        backoff: new Backoff(PAUSE, random), isYielding: false, isSettled: false, attemptAtMs: -Infinity, resentAtMs: [], waiting: [],
       };
       this.#peers.set(neighbour.position, peer);
       this.#connectEagerly(peer);
@@ -321,7 +322,7 @@ export class OverlayLinks {
     }
     stopTimer(peer);
     peer.tried = 0;
-    peer.pauseMs = PAUSE_MS;
+    peer.backoff.reset();
     flush(peer);
     this.#onSettled(peer);
   }
@@ -337,10 +338,8 @@ export class OverlayLinks {
     if (wasUp) this.#resendTo(peer, link.peer);
     if (peer.tried > 0 && peer.tried < peer.neighbour.addresses.length) return this.#connect(peer);
     peer.tried = 0;
-    const waitMs = peer.pauseMs * (0.5 + this.#init.node.platform.random.uniform());
-    peer.pauseMs = Math.min(PAUSE_MS_MAX, peer.pauseMs * 2);
     stopTimer(peer);
-    peer.timer = this.#init.node.platform.clock.after(waitMs, () => {
+    peer.timer = this.#init.node.platform.clock.after(peer.backoff.nextMs(), () => {
       peer.timer = undefined;
       this.#connectEagerly(peer);
     });
