@@ -6,13 +6,12 @@
 
 import {
   CONTROLLER, addressIndex, addressName, bootPosition, rootAddress, type Address, type AgentProcess,
-  type AgentProcessEvents, type Channel, type ErrorRecord, type LinkCloseReason, type PrivateListener,
+  type AgentProcessEvents, type Channel, type ErrorRecord, type LinkCloseReason,
 } from '@stci/interface';
 import type { BootRecord } from '../bootcom/boot-record.js';
 import { adoptionKey } from '../bootcom/encryption.js';
-import { selectEviction } from '../bootcom/eviction.js';
+import { Gate, type Watch } from '../bootcom/gate.js';
 import { Link } from '../bootcom/link.js';
-import { PendingLinks } from '../bootcom/pending-links.js';
 import { joinAddresses } from '../launcher/host-login.js';
 import type { BootPlaces } from '../launcher/parent-tree.js';
 import type { AdoptionAnswer } from '../membership/mender.js';
@@ -105,71 +104,46 @@ export interface AdoptionListenerInit {
   readonly onRefused: () => void;
 }
 
-/** `path`: or addresses of a listener. */
-type Waiting = Pick<PrivateListener, 'path' | 'close'>;
-
 /** The private socket, or the listener, at which a root agent waits for a new parent. */
 export class AdoptionListener {
   readonly #init: AdoptionListenerInit;
-  readonly #pending: PendingLinks;
-  #listener: Waiting | undefined;
-  #closed = false;
+  readonly #gate: Gate;
 
   constructor(init: AdoptionListenerInit) {
     const { params, platform } = init.node;
     this.#init = init;
-    this.#pending = new PendingLinks(params.int('bootcom.pending.max'), platform);
+    const accept = (channel: Channel, watch: Watch): Link => this.#accept(channel, watch);
+    this.#gate = new Gate({ platform, pendingMax: params.int('bootcom.pending.max'), accept });
   }
 
-  /** Undefined: no other agent can reach this one. */
+  /** Of the socket, or addresses of the listener. Undefined: no other agent can reach this one. */
   get path(): string | undefined {
-    return this.#listener?.path;
+    const { addresses, isClosed } = this.#gate;
+    return isClosed || addresses.length === 0 ? undefined : joinAddresses(addresses);
   }
 
   /** Calls `done` when it listens, or cannot. */
   open(done: () => void): void {
     const { listens, node: { params, platform: { network, secrets }, identity } } = this.#init;
-    const common = { pendingMax: params.int('bootcom.pending.max'), selectEviction };
-    const accept = (channel: Channel): void => this.#accept(channel);
-    const opened = (error: ErrorRecord | undefined, listener: Waiting | undefined, what: string): void => {
-      this.#listener = listener;
-      if (this.#closed) listener?.close();
+    const opened = (error: ErrorRecord | undefined, what: string): void => {
       if (error !== undefined) this.#init.node.fault(error.message, what);
       done();
     };
-    if (listens === undefined) {
-      const options = { ...common, prefix: 'agent' };
-      return network.listenPrivate(options, accept, (error, listener) => opened(error, listener, 'private socket'));
-    }
+    if (listens === undefined) return this.#gate.openPrivate('agent', (error) => opened(error, 'private socket'));
     const key = adoptionKey(secrets, identity.secret);
-    const options = { ...common, ...listens, key, stream: true, frameBytesMax: params.int('bootcom.frame.max') };
-    network.listen(options, accept, (error, listener) => opened(error, listener && {
-      path: joinAddresses(listener.addresses), close: () => listener.close(),
-    }, 'listener'));
+    const options = { ...listens, key, stream: true, frameBytesMax: params.int('bootcom.frame.max') };
+    this.#gate.open(network, options, (error) => opened(error, 'listener'));
   }
 
   close(): void {
-    this.#closed = true;
-    this.#listener?.close();
-    this.#listener = undefined;
-    this.#pending.clear('the listener has closed');
+    this.#gate.close();
   }
 
   /** The handshake is that with any parent, though the parent made the connection. */
-  #accept(channel: Channel): void {
+  #accept(channel: Channel, watch: Watch): Link {
     const { node, boot, hooks } = this.#init;
     const { self, session, secret, start } = boot;
-    const events = node.linkEvents({
-      onUp: (link) => {
-        this.#pending.delete(link);
-        hooks.onUp?.(link);
-      },
-      onClosed: (link, reason, text) => {
-        this.#pending.delete(link);
-        hooks.onClosed(link, reason, text);
-      },
-    });
-    const link = new Link(
+    return new Link(
       {
         role: 'parent',
         channel,
@@ -181,9 +155,8 @@ export class AdoptionListener {
         limits: node.linkLimits(node.params.int('bootcom.handshake'), channel),
         onNamed: (link, peer) => node.linkFaults.onNamed(link, peer),
       },
-      events,
+      node.linkEvents(watch(hooks)),
     );
-    this.#pending.add(link, channel.label);
   }
 
   /** Its own parent may have lost the link at its end only. */

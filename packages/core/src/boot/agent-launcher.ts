@@ -13,14 +13,12 @@ import {
   type HostSpec,
   type JobId,
   type LauncherProc,
-  type Listener,
 } from '@stci/interface';
 import { StciError, fromErrorRecord } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import { adoptionKey, encryptsLinks, linkKey } from '../bootcom/encryption.js';
-import { selectEviction } from '../bootcom/eviction.js';
-import { PendingLinks } from '../bootcom/pending-links.js';
-import { portRange } from '../bootcom/port-range.js';
+import { Gate, linkListenOptions, type Watch } from '../bootcom/gate.js';
+import type { Link } from '../bootcom/link.js';
 import { RefusedConnections } from '../bootcom/refused-connections.js';
 import type { BootDetails } from '../launcher/boot-details.js';
 import { ADDRESSES_MAX, listenerAddresses, type HostStart } from '../launcher/host-login.js';
@@ -51,7 +49,8 @@ export class AgentLauncher {
   readonly #init: AgentLauncherInit;
   readonly #nativeLink: boolean;
   readonly #groups: ChildSupervisor[] = [];
-  #listener: Listener | undefined;
+  /** For the links of children. */
+  readonly #gate: Gate;
   #connectKey: Uint8Array | undefined;
   /** Callbacks awaiting the listener; undefined while none is being opened. */
   #waiting: ((error: StciError | undefined) => void)[] | undefined;
@@ -60,15 +59,14 @@ export class AgentLauncher {
   readonly #planned: Set<string>;
   /** For others, by name. */
   readonly #others = new Map<string, LauncherProc>();
-  #closed = false;
-  readonly #pendingLinks: PendingLinks;
   readonly #refused: RefusedConnections;
 
   constructor(init: AgentLauncherInit) {
     this.#init = init;
     const { params, platform } = init.node;
     this.#refused = new RefusedConnections(platform.clock, (text) => init.node.fault(text, 'listener'));
-    this.#pendingLinks = new PendingLinks(params.int('bootcom.pending.max'), platform);
+    const accept = (channel: Channel, watch: Watch): Link => this.#accept(channel, watch);
+    this.#gate = new Gate({ platform, pendingMax: params.int('bootcom.pending.max'), accept });
     this.#nativeLink = init.node.params.string('bootcom.boot') === 'native';
     this.#planned = new Set(init.hosts?.map(({ name }) => name));
   }
@@ -97,7 +95,7 @@ export class AgentLauncher {
 
   /** Calls `done` when children can be started: at once, or when the listener for their links is open. */
   ready(done: (error: StciError | undefined) => void): void {
-    if (this.#nativeLink || this.#listener !== undefined) return done(undefined);
+    if (this.#nativeLink || this.#gate.addresses.length > 0) return done(undefined);
     if (this.#waiting !== undefined) return void this.#waiting.push(done);
     this.#waiting = [done];
     this.#listen();
@@ -107,30 +105,16 @@ export class AgentLauncher {
     const { params, platform, identity } = this.#init.node;
     if (encryptsLinks(params)) this.#connectKey = linkKey(platform.secrets, identity.secret);
     const bootcom = this.#init.scope.bootcom(params.string('bootcom.boot'));
-    const ports = portRange(params.string('bootcom.ws.ports'));
-    bootcom.listen?.(
-      {
-        interfaces: params.list('bootcom.ws.interface'),
-        pendingMax: params.int('bootcom.pending.max'),
-        selectEviction,
-        frameBytesMax: params.int('bootcom.frame.max'),
-        ...(ports !== undefined && { ports }),
-        ...(this.#connectKey !== undefined && { key: this.#connectKey }),
-      },
-      (channel) => this.#accept(channel),
-      (error, listener) => {
-        this.#listener = listener;
-        if (this.#closed) listener?.close();
-        const waiting = this.#waiting ?? [];
-        this.#waiting = undefined;
-        for (const done of waiting) done(error === undefined ? undefined : fromErrorRecord(error));
-      },
-    );
+    this.#gate.open(bootcom, linkListenOptions(params, this.#connectKey), (error) => {
+      const waiting = this.#waiting ?? [];
+      this.#waiting = undefined;
+      for (const done of waiting) done(error === undefined ? undefined : fromErrorRecord(error));
+    });
   }
 
   /** How children connect to this agent. */
   connection(): Pick<BootDetails, 'connect' | 'connectKey'> {
-    const connect = (this.#listener?.addresses ?? []).slice(0, ADDRESSES_MAX);
+    const connect = this.#gate.addresses.slice(0, ADDRESSES_MAX);
     return { connect, ...(connect.length > 0 && this.#connectKey !== undefined && { connectKey: this.#connectKey }) };
   }
 
@@ -163,33 +147,28 @@ export class AgentLauncher {
   }
 
   close(): void {
-    this.#closed = true;
     this.#refused.flush();
-    this.#listener?.close();
-    this.#pendingLinks.clear('the listener has closed');
+    this.#gate.close();
   }
 
   /** Only a child that is being started may connect. */
-  #accept(channel: Channel): void {
+  #accept(channel: Channel, watch: Watch): Link {
     const { node } = this.#init;
     let owner: ChildSupervisor | undefined;
     const admit = (peer: Address, incarnation: number, job: JobId): string | undefined => {
       owner = this.#groups.find((group) => group.owns(peer, job));
       return owner === undefined ? 'it is no child of this agent' : owner.admit(peer, incarnation, job);
     };
-    const pending = node.acceptLink(channel, node.params.int('bootcom.handshake'), admit, {
+    return node.acceptLink(channel, node.params.int('bootcom.handshake'), admit, watch({
       onUp: (link) => {
-        this.#pendingLinks.delete(link);
         link.confirm();
         owner?.acceptLink(link);
       },
       onClosed: (link, reason, text) => {
-        this.#pendingLinks.delete(link);
         if (owner !== undefined) owner.linkClosed(link, reason, text);
-        else if (!this.#closed) this.#refused.add(text);
+        else if (!this.#gate.isClosed) this.#refused.add(text);
       },
-    });
-    this.#pendingLinks.add(pending, channel.label);
+    }));
   }
 
   /** Connects to a root agent that runs, at its private socket or its listener. */

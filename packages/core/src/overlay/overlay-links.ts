@@ -6,14 +6,13 @@
  */
 
 import {
-  type Address, type Bootcom, type Channel, type LinkCloseReason, type MemberId, type Position, type Timer,
+  type Address, type Bootcom, type Channel, type ErrorRecord, type LinkCloseReason, type MemberId, type Position,
+  type Timer,
 } from '@stci/interface';
 import { keyFor } from '../bootcom/encryption.js';
-import { selectEviction } from '../bootcom/eviction.js';
+import { Gate, linkListenOptions, type Watch } from '../bootcom/gate.js';
 import { SECRET_BYTES, type HandshakeInit } from '../bootcom/handshake.js';
 import { Link } from '../bootcom/link.js';
-import { PendingLinks } from '../bootcom/pending-links.js';
-import { portRange } from '../bootcom/port-range.js';
 import { Backoff, type BackoffBounds } from '../event/backoff.js';
 import { ADDRESSES_MAX } from '../launcher/host-login.js';
 import type { Neighbour, OverlayLinkKind } from '../messages/neighbour.js';
@@ -77,49 +76,32 @@ export interface OverlayLinksInit {
 export class OverlayLinks {
   readonly #init: OverlayLinksInit;
   readonly #peers = new Map<Position, Peer>();
-  readonly #pending: PendingLinks;
+  readonly #gate: Gate;
   /** Links that are to bring an answer. */
   readonly #checked = new Set<Link>();
   readonly #isEager: boolean;
   readonly #queueMax: number;
-  #close: (() => void) | undefined;
-  #isClosed = false;
-  #isListening = false;
 
   constructor(init: OverlayLinksInit) {
     const { params, platform } = init.node;
     this.#init = init;
     this.#isEager = params.string('overlay.open') === 'eager';
     this.#queueMax = params.int('overlay.queue');
-    this.#pending = new PendingLinks(params.int('bootcom.pending.max'), platform);
+    const accept = (channel: Channel, watch: Watch): Link => this.#accept(channel, watch);
+    this.#gate = new Gate({ platform, pendingMax: params.int('bootcom.pending.max'), accept });
   }
 
   /** Calls `done` with the addresses at which it listens, or why it does not. */
   listen(done: (addresses: readonly string[], problem: string | undefined) => void): void {
     const { node, kind, bootcom, tls } = this.#init;
-    const { params, platform } = node;
-    const accept = (channel: Channel): void => this.#accept(channel);
-    const opened = (listener: { close(): void } | undefined, addresses: readonly string[], problem?: string): void => {
-      this.#close = () => listener?.close();
-      this.#isListening = addresses.length > 0;
-      if (this.#isClosed) listener?.close();
-      done(addresses, problem);
-    };
-    const pendingMax = params.int('bootcom.pending.max');
-    if (kind === 'private') {
-      return platform.network.listenPrivate({ prefix: 'overlay', pendingMax, selectEviction }, accept,
-        (error, listener) => opened(listener, listener === undefined ? [] : [listener.path], error?.message));
-    }
-    const ports = portRange(params.string('bootcom.ws.ports'));
-    bootcom?.listen?.(
-      {
-        interfaces: params.list('bootcom.ws.interface'), pendingMax, selectEviction,
-        frameBytesMax: params.int('bootcom.frame.max'),
-        ...(ports !== undefined && { ports }), ...(tls !== undefined && { key: tls }),
-      },
-      accept,
-      (error, listener) => opened(listener, listener?.addresses.slice(0, ADDRESSES_MAX) ?? [], error?.message),
-    );
+    const opened = (error: ErrorRecord | undefined): void =>
+      done(this.#gate.addresses.slice(0, ADDRESSES_MAX), error?.message);
+    if (kind === 'private') this.#gate.openPrivate('overlay', opened);
+    else if (bootcom !== undefined) this.#gate.open(bootcom, linkListenOptions(node.params, tls), opened);
+  }
+
+  get #isListening(): boolean {
+    return this.#gate.addresses.length > 0;
   }
 
   /** These are its neighbours now; one that is known stays as it is. */
@@ -131,7 +113,8 @@ export class OverlayLinks {
       if (known !== undefined) this.#drop(known, 'it was started again');
       const peer = {
         neighbour, link: undefined, attempt: undefined, isGone: false, tried: 0, timer: undefined,
-        backoff: new Backoff(PAUSE, random), isYielding: false, isSettled: false, attemptAtMs: -Infinity, resentAtMs: [], waiting: [],
+        backoff: new Backoff(PAUSE, random), isYielding: false, isSettled: false,
+        attemptAtMs: -Infinity, resentAtMs: [], waiting: [],
       };
       this.#peers.set(neighbour.position, peer);
       this.#connectEagerly(peer);
@@ -199,7 +182,7 @@ export class OverlayLinks {
    */
   wait(position: Position, send: () => void, withinMs = Infinity): boolean {
     const peer = this.#peers.get(position);
-    if (this.#isClosed || peer === undefined || peer.link !== undefined || !canConnect(peer)) return false;
+    if (this.#gate.isClosed || peer === undefined || peer.link !== undefined || !canConnect(peer)) return false;
     this.#connect(peer);
     const { clock } = this.#init.node.platform;
     const leftMs = peer.attemptAtMs + withinMs - clock.nowMs();
@@ -213,9 +196,7 @@ export class OverlayLinks {
 
   /** Says goodbye to all. */
   close(): void {
-    this.#isClosed = true;
-    this.#close?.();
-    this.#pending.clear('the listener has closed');
+    this.#gate.close();
     for (const peer of this.#peers.values()) {
       peer.timer?.cancel();
       for (const { timer } of peer.waiting.splice(0)) timer?.cancel();
@@ -236,7 +217,7 @@ export class OverlayLinks {
   #connectEagerly(peer: Peer): void {
     const { isLinked, node, self } = this.#init;
     const { position } = peer.neighbour;
-    if (this.#isClosed || !this.#isEager || peer.isGone || isLinked(position)) return;
+    if (this.#gate.isClosed || !this.#isEager || peer.isGone || isLinked(position)) return;
     if (self.position < position || !this.#isListening || peer.timer !== undefined) return this.#connect(peer);
     peer.isYielding = true;
     peer.timer = node.platform.clock.after(LATE_MS, () => this.#connect(peer));
@@ -246,7 +227,8 @@ export class OverlayLinks {
   #connect(peer: Peer): void {
     const { neighbour, attempt, isGone, link } = peer;
     if (peer.isYielding) stopTimer(peer);
-    if (this.#isClosed || isGone || attempt !== undefined || link !== undefined || peer.timer !== undefined) return;
+    if (this.#gate.isClosed || isGone) return;
+    if (attempt !== undefined || link !== undefined || peer.timer !== undefined) return;
     const address = neighbour.addresses[peer.tried];
     if (address === undefined) return;
     const { node, kind, bootcom } = this.#init;
@@ -268,7 +250,7 @@ export class OverlayLinks {
     });
   }
 
-  #accept(channel: Channel): void {
+  #accept(channel: Channel, watch: Watch): Link {
     const { secrets } = this.#init.node.platform;
     const nobody = secrets.bytes(SECRET_BYTES);
     const peerOf = (from: Address): Peer | undefined => this.#peers.get(positionOf(from) ?? -1);
@@ -284,18 +266,17 @@ export class OverlayLinks {
       const isLate = this.#init.node.platform.clock.nowMs() - peer.attemptAtMs > LATE_MS;
       return this.#init.self.position < peer.neighbour.position && !isLate ? 'this agent connects to it' : undefined;
     };
-    const link = this.#link(channel, { role: 'accept', secret: nobody, secretOf, admit }, (ended, reason) => {
-      this.#pending.delete(ended);
+    return this.#link(channel, { role: 'accept', secret: nobody, secretOf, admit }, (ended, reason) => {
       const peer = peerOf(ended.peer);
       if (peer?.link === ended) this.#onEnded(peer, ended, reason);
-    });
-    this.#pending.add(link, channel.label);
+    }, watch);
   }
 
   #link(
     channel: Channel,
     own: Pick<HandshakeInit, 'role' | 'secret' | 'secretOf' | 'admit'>,
     onClosed: (link: Link, reason: LinkCloseReason) => void,
+    watch: Watch | undefined = undefined,
   ): Link {
     const { node, self } = this.#init;
     const { platform, identity } = node;
@@ -303,13 +284,13 @@ export class OverlayLinks {
       ...own, self: identity.self, session: identity.session, secrets: platform.secrets, start: self.incarnation,
     };
     const limits = node.linkLimits(node.params.int('bootcom.handshake'), channel);
-    const events = node.linkEvents({ onUp: (link) => this.#onUp(link), onClosed });
+    const hooks = { onUp: (link: Link) => this.#onUp(link), onClosed };
+    const events = node.linkEvents(watch?.(hooks) ?? hooks);
     const onNamed = (link: Link, peer: Address): void => node.linkFaults.onNamed(link, peer);
     return new Link({ role: 'overlay', channel, clock: platform.clock, handshake, limits, onNamed }, events);
   }
 
   #onUp(link: Link): void {
-    this.#pending.delete(link);
     const peer = this.#peers.get(positionOf(link.peer) ?? -1);
     if (peer === undefined) return link.destroy('it is no neighbour');
     const { attempt } = peer;
@@ -332,7 +313,7 @@ export class OverlayLinks {
     const wasUp = peer.link === link;
     if (wasUp) peer.link = undefined;
     const isWanted = !peer.isGone && this.#peers.get(peer.neighbour.position) === peer;
-    if (this.#isClosed || !isWanted || peer.link !== undefined) return;
+    if (this.#gate.isClosed || !isWanted || peer.link !== undefined) return;
     if (reason === 'goodbye') return;
     // What it took last has not arrived; news of a failure can't wait for a probe.
     if (wasUp) this.#resendTo(peer, link.peer);

@@ -6,10 +6,10 @@
 
 import {
   CONTROLLER, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, isInRanges, rankRanges, ranksInRanges, type Channel,
-  type ErrorRecord, type HostIndex, type JobId, type LostRanks, type PrivateListener, type ProgramEvent,
+  type ErrorRecord, type HostIndex, type JobId, type LostRanks, type ProgramEvent,
   type ProgramRequest, type Rank, type Topology,
 } from '@stci/interface';
-import { selectEviction } from '../bootcom/eviction.js';
+import { Gate } from '../bootcom/gate.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import { CollectiveCalls } from './collective-calls.js';
@@ -50,14 +50,15 @@ export class ProgramPort {
   readonly #mail: ProgramMail;
   readonly #queries: ProgramQueries;
   readonly #turns: ProgramTurns;
-  #listener: PrivateListener | undefined;
-  #closed = false;
+  readonly #gate: Gate;
   #hasOpened = false;
   readonly #marks: (readonly [Rank, string, number])[] = [];
 
   constructor(init: ProgramPortInit) {
     this.#init = init;
     const { node, host, size, hosts, topologyOf } = init;
+    const pendingMax = node.params.int('bootcom.pending.max');
+    this.#gate = new Gate({ platform: node.platform, pendingMax, accept: (channel) => this.#accept(channel) });
     const news = new RankStatusView(size);
     const programs = this.#programs;
     this.#news = news;
@@ -90,19 +91,12 @@ export class ProgramPort {
 
   /** Calls `done` when programs can connect, or with the reason why they cannot. */
   open(done: (error: ErrorRecord | undefined) => void): void {
-    const { params, platform } = this.#init.node;
-    const options = { prefix: 'client', pendingMax: params.int('bootcom.pending.max'), selectEviction };
-    platform.network.listenPrivate(options, (channel) => this.#accept(channel), (error, listener) => {
-      this.#listener = listener;
-      if (this.#closed) listener?.close();
-      done(error);
-    });
+    this.#gate.openPrivate('client', done);
   }
 
   close(): void {
-    this.#closed = true;
     this.#votes.close();
-    this.#listener?.close();
+    this.#gate.close();
     for (const connection of this.#connections) connection.close();
     for (const program of this.#programs.values()) this.#mail.onDisconnected(program);
   }
@@ -112,7 +106,7 @@ export class ProgramPort {
     const bytes = this.#init.node.platform.secrets.bytes(TOKEN_BYTES);
     const token = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
     this.#programs.set(rank, new Program(rank, attempt, token, this.#untold));
-    return { [PROGRAM_SOCKET_VARIABLE]: this.#listener?.path ?? '', [PROGRAM_TOKEN_VARIABLE]: token };
+    return { [PROGRAM_SOCKET_VARIABLE]: this.#gate.addresses[0] ?? '', [PROGRAM_TOKEN_VARIABLE]: token };
   }
 
   /** Its process has ended. */
@@ -131,7 +125,7 @@ export class ProgramPort {
     if (attempt >= this.#news.attempt(rank)) this.#tellLost(this.#news.onLost([[rank, rank, reason, '']]));
   }
 
-  #accept(channel: Channel): void {
+  #accept(channel: Channel): undefined {
     let program: Program | undefined;
     const connection = new ProgramConnection(channel, {
       onWaiting: (waiting) => this.#turns.enter(waiting),

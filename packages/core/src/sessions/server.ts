@@ -1,7 +1,7 @@
 /** The private socket of a session's process, and the front-ends that are connected to it. */
 
-import { fromErrorRecord, type Params, type Platform, type StciError } from '@stci/interface';
-import { selectEviction } from '../bootcom/eviction.js';
+import { fromErrorRecord, type Channel, type Params, type Platform, type StciError } from '@stci/interface';
+import { Gate } from '../bootcom/gate.js';
 import { SessionConnection } from './connection.js';
 import type { SessionService } from './contracts.js';
 import type { SessionKey } from './session-link.js';
@@ -21,27 +21,18 @@ export interface SessionServerInit {
 export class SessionServer {
   readonly #init: SessionServerInit;
   readonly #connections = new Set<SessionConnection>();
-  #close: () => void = () => undefined;
+  readonly #gate: Gate;
   #onDisconnected: () => void = () => undefined;
 
   constructor(init: SessionServerInit) {
     this.#init = init;
+    const accept = (channel: Channel): undefined => this.#accept(channel);
+    this.#gate = new Gate({ platform: init.platform, pendingMax: PENDING_MAX, accept });
   }
 
   /** Calls back with the path of the socket. */
   listen(done: (error: StciError | undefined, path: string) => void): void {
-    const { network } = this.#init.platform;
-    network.listenPrivate({ prefix: 'session', pendingMax: PENDING_MAX, selectEviction }, (channel) => {
-      const onClosed = (): void => {
-        this.#connections.delete(connection);
-        if (this.#connections.size === 0) this.#onDisconnected();
-      };
-      const connection: SessionConnection = new SessionConnection({ ...this.#init, channel, onClosed });
-      this.#connections.add(connection);
-    }, (error, listener) => {
-      this.#close = () => listener?.close();
-      done(error && fromErrorRecord(error), listener?.path ?? '');
-    });
+    this.#gate.openPrivate('session', (error) => done(error && fromErrorRecord(error), this.#gate.addresses[0] ?? ''));
   }
 
   /** The session ends with this error: who waits for something of it is told. */
@@ -51,7 +42,7 @@ export class SessionServer {
 
   /** No more connect; those that do get what there is for them, unless they do not read. */
   disconnect(done: () => void): void {
-    this.#close();
+    this.#gate.close();
     if (this.#connections.size === 0) return done();
     const end = (): void => {
       this.#onDisconnected = () => undefined;
@@ -61,5 +52,14 @@ export class SessionServer {
     const timer = this.#init.platform.clock.after(DISCONNECT_MS, end);
     this.#onDisconnected = end;
     for (const connection of this.#connections) connection.finish();
+  }
+
+  #accept(channel: Channel): undefined {
+    const onClosed = (): void => {
+      this.#connections.delete(connection);
+      if (this.#connections.size === 0) this.#onDisconnected();
+    };
+    const connection: SessionConnection = new SessionConnection({ ...this.#init, channel, onClosed });
+    this.#connections.add(connection);
   }
 }

@@ -1,0 +1,104 @@
+/**
+ * Gate: where others connect to this agent, a listener or a private socket. It keeps a bounded number of links whose
+ * peers are not authenticated, and may be closed while it is being opened.
+ */
+
+import type { Bootcom, Channel, ErrorRecord, ListenOptions, Network, Params, Platform } from '@stci/interface';
+import { selectEviction } from './eviction.js';
+import type { Link, LinkEvents } from './link.js';
+import { PendingLinks } from './pending-links.js';
+import { portRange } from './port-range.js';
+
+type Hooks = Pick<LinkEvents, 'onClosed'> & Partial<Pick<LinkEvents, 'onUp'>>;
+
+/** The hooks of a link that is made here, through which it is no longer pending. */
+export type Watch = (hooks: Hooks) => Pick<LinkEvents, 'onUp' | 'onClosed'>;
+
+export interface GateInit {
+  readonly platform: Pick<Platform, 'clock' | 'random' | 'network'>;
+  /** Number of peers that are not authenticated. */
+  readonly pendingMax: number;
+  /** Makes the link of a connection; undefined: something else, whose peers it bounds itself. */
+  accept(channel: Channel, watch: Watch): Link | undefined;
+}
+
+type Done = (error: ErrorRecord | undefined) => void;
+
+export class Gate {
+  readonly #init: GateInit;
+  readonly #pending: PendingLinks;
+  readonly #watch: Watch;
+  #listener: { close(): void } | undefined;
+  #addresses: readonly string[] = [];
+  #isClosed = false;
+
+  constructor(init: GateInit) {
+    this.#init = init;
+    this.#pending = new PendingLinks(init.pendingMax, init.platform);
+    this.#watch = ({ onUp, onClosed }) => ({
+      onUp: (link) => {
+        this.#pending.delete(link);
+        onUp?.(link);
+      },
+      onClosed: (link, reason, text) => {
+        this.#pending.delete(link);
+        onClosed(link, reason, text);
+      },
+    });
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Where it was opened: addresses, best first, or the path of the socket; none: it was not. */
+  get addresses(): readonly string[] {
+    return this.#addresses;
+  }
+
+  openPrivate(prefix: string, done: Done): void {
+    const options = { prefix, pendingMax: this.#init.pendingMax, selectEviction };
+    this.#init.platform.network.listenPrivate(options, (channel) => this.#accept(channel), (error, listener) =>
+      this.#opened(listener, listener === undefined ? [] : [listener.path], () => done(error)));
+  }
+
+  /** By a network, or a kind of links; of one that does not listen, nothing is heard. */
+  open(
+    by: Pick<Network | Bootcom, 'listen'>, own: Omit<ListenOptions, 'pendingMax' | 'selectEviction'>, done: Done,
+  ): void {
+    const options = { ...own, pendingMax: this.#init.pendingMax, selectEviction };
+    by.listen?.(options, (channel) => this.#accept(channel), (error, listener) =>
+      this.#opened(listener, listener?.addresses ?? [], () => done(error)));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#listener?.close();
+    this.#pending.clear('the listener has closed');
+  }
+
+  #opened(listener: { close(): void } | undefined, addresses: readonly string[], done: () => void): void {
+    this.#listener = listener;
+    this.#addresses = addresses;
+    if (this.#isClosed) listener?.close();
+    done();
+  }
+
+  #accept(channel: Channel): void {
+    const link = this.#init.accept(channel, this.#watch);
+    if (link !== undefined) this.#pending.add(link, channel.label);
+  }
+}
+
+/** Of a listener for links, by the agent's parameters; `key`: they are encrypted. */
+export function linkListenOptions(
+  params: Params, key: Uint8Array | undefined,
+): Omit<ListenOptions, 'pendingMax' | 'selectEviction'> {
+  const ports = portRange(params.string('bootcom.ws.ports'));
+  return {
+    interfaces: params.list('bootcom.ws.interface'),
+    frameBytesMax: params.int('bootcom.frame.max'),
+    ...(ports !== undefined && { ports }),
+    ...(key !== undefined && { key }),
+  };
+}
