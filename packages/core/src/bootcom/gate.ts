@@ -5,8 +5,8 @@
 
 import type { Bootcom, Channel, ErrorRecord, ListenOptions, Network, Params, Platform } from '@stci/interface';
 import { selectEviction } from './eviction.js';
-import type { Link, LinkEvents } from './link.js';
-import { PendingLinks } from './pending-links.js';
+import type { LinkEvents } from './link.js';
+import { PendingLinks, type Pending } from './pending-links.js';
 import { portRange } from './port-range.js';
 
 type Hooks = Pick<LinkEvents, 'onClosed'> & Partial<Pick<LinkEvents, 'onUp'>>;
@@ -18,8 +18,8 @@ export interface GateInit {
   readonly platform: Pick<Platform, 'clock' | 'random' | 'network'>;
   /** Number of peers that are not authenticated. */
   readonly pendingMax: number;
-  /** Makes the link of a connection; undefined: something else, whose peers it bounds itself. */
-  accept(channel: Channel, watch: Watch): Link | undefined;
+  /** Makes the link of a connection; undefined: the platform's bound is enough. */
+  accept(channel: Channel, watch: Watch): Pending | undefined;
 }
 
 type Done = (error: ErrorRecord | undefined) => void;
@@ -37,11 +37,11 @@ export class Gate {
     this.#pending = new PendingLinks(init.pendingMax, init.platform);
     this.#watch = ({ onUp, onClosed }) => ({
       onUp: (link) => {
-        this.#pending.delete(link);
+        this.settled(link);
         onUp?.(link);
       },
       onClosed: (link, reason, text) => {
-        this.#pending.delete(link);
+        this.settled(link);
         onClosed(link, reason, text);
       },
     });
@@ -69,6 +69,11 @@ export class Gate {
     const options = { ...own, pendingMax: this.#init.pendingMax, selectEviction };
     by.listen?.(options, (channel) => this.#accept(channel), (error, listener) =>
       this.#opened(listener, listener?.addresses ?? [], () => done(error)));
+  }
+
+  /** It is authenticated, or closed: of what is not watched. */
+  settled(pending: Pending): void {
+    this.#pending.delete(pending);
   }
 
   close(): void {

@@ -13,15 +13,18 @@ const EXEMPT_MS = 250;
 /** How long it may stay then, ms. */
 const CUT_MS = 20;
 
+/** Or another connection whose peer has to say who it is. */
+export type Pending = Pick<Link, 'isIntroduced' | 'destroy'>;
+
 interface PendingLink extends EvictionCandidate {
-  readonly link: Link;
+  readonly link: Pending;
 }
 
 export class PendingLinks {
   readonly #max: number;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #byLink = new Map<Link, PendingLink>();
+  readonly #byLink = new Map<Pending, PendingLink>();
   #timer: Timer | undefined;
 
   constructor(max: number, { clock, random }: { readonly clock: Clock; readonly random: Random }) {
@@ -35,7 +38,7 @@ export class PendingLinks {
   }
 
   /** Adds a link, which may cause an eviction. `label` is that of the link's channel. */
-  add(link: Link, label: string): void {
+  add(link: Pending, label: string): void {
     this.#byLink.set(link, {
       link,
       source: label.replace(/:\d+$/, ''),
@@ -49,7 +52,7 @@ export class PendingLinks {
   }
 
   /** To be called when the link is authenticated or closed. */
-  delete(link: Link): void {
+  delete(link: Pending): void {
     this.#byLink.delete(link);
   }
 

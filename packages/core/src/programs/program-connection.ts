@@ -136,8 +136,13 @@ export class ProgramConnection implements TurnTaker {
   }
 
   /** Without waiting for the program, which may never read. */
-  destroy(): void {
-    this.#channel.destroy('too many connections wait for their hello');
+  destroy(reason: string): void {
+    this.#channel.destroy(reason);
+  }
+
+  /** It has said which rank it is. */
+  get isIntroduced(): boolean {
+    return this.#isKnown;
   }
 
   /** Nothing is kept for a stranger but a line. */

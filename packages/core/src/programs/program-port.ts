@@ -43,8 +43,6 @@ export class ProgramPort {
   readonly #programs = new Map<Rank, Program>();
   readonly #untold: UntoldKeys = { bytes: 0 };
   readonly #connections = new Set<ProgramConnection>();
-  /** Of these, those that have not said which rank they are. */
-  readonly #strangers = new Set<ProgramConnection>();
   readonly #news: RankStatusView;
   readonly #votes: CollectiveCalls;
   readonly #mail: ProgramMail;
@@ -125,29 +123,25 @@ export class ProgramPort {
     if (attempt >= this.#news.attempt(rank)) this.#tellLost(this.#news.onLost([[rank, rank, reason, '']]));
   }
 
-  #accept(channel: Channel): undefined {
+  #accept(channel: Channel): ProgramConnection {
     let program: Program | undefined;
-    const connection = new ProgramConnection(channel, {
+    const connection: ProgramConnection = new ProgramConnection(channel, {
       onWaiting: (waiting) => this.#turns.enter(waiting),
       costUsOf: (request, bytes) => this.#costUsOf(program, request, bytes),
       onRequest: (request, bytes) => {
-        this.#strangers.delete(connection);
+        this.#gate.settled(connection);
         if (program !== undefined) this.#onRequest(program, request, bytes);
         else program = request.type === 'hello' ? this.#onHello(connection, request.token) : undefined;
       },
       onRoom: () => program !== undefined && this.#mail.onRoom(program),
       onClosed: () => {
         this.#connections.delete(connection);
-        this.#strangers.delete(connection);
+        this.#gate.settled(connection);
         if (program?.connection === connection) this.#disconnected(program);
       },
     });
     this.#connections.add(connection);
-    this.#strangers.add(connection);
-    const [oldest] = this.#strangers;
-    if (oldest === undefined || this.#strangers.size <= this.#init.node.params.int('bootcom.pending.max')) return;
-    this.#strangers.delete(oldest);
-    oldest.destroy();
+    return connection;
   }
 
   #onHello(connection: ProgramConnection, token: string): Program | undefined {
