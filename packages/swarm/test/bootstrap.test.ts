@@ -147,8 +147,8 @@ suite('jobs whose hosts do not all come up', (test) => {
       test(`${policy}, ${boot} links: an agent killed at any moment of the start`, () => {
         const settings = { 'errmgr.launch': policy, 'bootcom.boot': boot };
         const seen = new Set<number | undefined>();
-        // At 9 the launch is on its way through n0 already.
-        for (const step of sweep(range(0, 12), 6, [0, 9])) {
+        // At 10 n0 has passed the launch on, and told of its own rank's start.
+        for (const step of sweep(range(0, 12), 6, [0, 10])) {
           for (const host of [0, 2, 6]) {
             // From its first step on, over boot record, handshake and being up, to the launch.
             const pick = (host + 0.5) / 7;
