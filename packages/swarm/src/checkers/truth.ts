@@ -46,7 +46,8 @@ export function truthOf(run: Run): RankTruth[] {
   return ranks.map((app, rank) => {
     const host = placeOf(rank, run, total);
     const isFed = stdin.to === 'all' || (stdin.to === 'rank' && stdin.rank === rank);
-    const process = processes.get(rank)?.[0];
+    // The last one that was started: only of that does anybody know, where an earlier one's host was lost untold.
+    const process = processes.get(rank)?.toSorted((a, b) => a.startMs - b.startMs).at(-1);
     // A host that did not come up may have been replaced, or left out.
     const hostname = process?.host ?? (remote ? hostName(host) : LOGIN_HOST);
     const expected = expectedOf(app, { rank, hostname, stdin: isFed ? input : new Uint8Array(0) });
