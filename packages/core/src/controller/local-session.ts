@@ -4,8 +4,8 @@
  */
 
 import {
-  CONTROLLER, StciError, toErrorRecord, type Allocation, type FrontEnd, type FrontEndEvents, type HostSpec,
-  type JobControl, type JobId, type JobSpec, type Params, type Platform,
+  CONTROLLER, fromErrorRecord, toErrorRecord, type Allocation, type FrontEnd, type FrontEndEvents, type HostSpec,
+  type JobControl, type JobId, type JobSpec, type Params, type Platform, type StciError,
 } from '@stci/interface';
 import type { ParamSnapshot } from '@stci/registry';
 import { LinkSurveys } from '../agent/link-survey.js';
@@ -190,8 +190,9 @@ class LocalFrontEnd implements JobFrontEnd {
           for (const chunk of this.#early.splice(0)) job.front.writeStdin(chunk);
         });
       } catch (fault) {
-        if (!(fault instanceof StciError)) throw fault;
-        this.#refused(fault);
+        if (this.#job !== undefined) throw fault;
+        // Later: who had thrown it may tell on its own, and first.
+        this.#later(() => this.#refused(fromErrorRecord(toErrorRecord(fault))));
       }
     });
   }
