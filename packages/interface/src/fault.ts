@@ -168,8 +168,12 @@ export type FaultAction =
       readonly apartFrom?: string | undefined }
   /** Ends what this key started. */
   | { readonly type: 'end'; readonly key: string }
-  /** The fault is in force from now on (reported with the time of this agent); it is not any more; it cannot be. */
-  | { readonly type: 'injected'; readonly text: string }
+  /**
+   * The fault is in force from now on (reported with the time of this agent); it is not any more; it cannot be. With a
+   * key, `done` of it comes when the controller has been told, or for a while could not be: before what may cut the way
+   * to it is done by another process, which may be faster than the report.
+   */
+  | { readonly type: 'injected'; readonly text: string; readonly key?: string | undefined }
   | { readonly type: 'undone' }
   | { readonly type: 'failed'; readonly reason: string };
 

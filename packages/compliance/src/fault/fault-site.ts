@@ -193,9 +193,14 @@ export class FaultSiteModel extends MachineNet<FaultEvent, FaultAction, SiteAgen
     if (action.type === 'injected' || action.type === 'undone' || action.type === 'failed') {
       this.#said.push(action.type);
       if (this.#isUndoing) this.#saidLater.push(action.type);
+      if (action.type === 'injected' && action.key !== undefined) this.#answer(action.key);
       return;
     }
-    const done = { type: 'done', key: action.key, problem: this.#carryOut(action) } as const;
+    this.#answer(action.key, this.#carryOut(action));
+  }
+
+  #answer(key: string, problem?: string): void {
+    const done = { type: 'done', key, problem } as const;
     (this.#plan.isLate === true ? this.#waiting : this.#queue).push(done);
   }
 

@@ -232,7 +232,10 @@ export class FaultControl implements SessionFaults {
     const { node, scope, actions } = this.#init;
     return this.#site ??= new FaultSite({
       node, scope, actions: actions(), isCutOff: () => false,
-      report: (report) => this.#onReport(report, { source: CONTROLLER, job: 0 }),
+      report: (report, told) => {
+        this.#onReport(report, { source: CONTROLLER, job: 0 });
+        told?.();
+      },
     });
   }
 

@@ -16,6 +16,8 @@ import { FaultProcesses } from './fault-processes.js';
 
 /** Parts of injections at one agent. */
 const SITE_PARTS_MAX = 1024;
+/** How long what is done after the controller was told waits for its answer: it may be cut off already. */
+const TOLD_MS = 2000;
 /** How long a machine may take to undo before it is given up. */
 export const SITE_UNDO_MS = 5000;
 
@@ -39,8 +41,8 @@ export interface FaultSiteInit {
   readonly node: AgentNode;
   readonly scope: Pick<AgentScope, 'fault'>;
   readonly actions: FaultActions;
-  /** To the controller. */
-  report(report: PartReport): void;
+  /** To the controller. `told`: it has it, or cannot be told within TOLD_MS. */
+  report(report: PartReport, told?: () => void): void;
   /** The controller cannot be told now. */
   isCutOff(): boolean;
 }
@@ -152,7 +154,7 @@ export class FaultSite {
     if (part === undefined) return;
     switch (action.type) {
       case 'injected':
-        return this.#onInjected(part, action.text);
+        return this.#onInjected(part, action);
       case 'undone':
         return this.#onUndone(part);
       case 'failed':
@@ -177,14 +179,15 @@ export class FaultSite {
     perform(action as never, order, done);
   }
 
-  #onInjected(part: Part, text: string): void {
+  #onInjected(part: Part, { text, key }: ActionOf<'injected'>): void {
     const { order, undoes } = part;
     if (part.state !== 'new') return;
     part.state = 'injected';
     part.hasInjected = true;
     part.timer?.cancel();
     part.timer = undefined;
-    this.#report(order.id, part.number, 'injected', text);
+    const told = key === undefined ? undefined : (): void => this.#driver.on({ type: 'done', key }, part.key);
+    this.#report(order.id, part.number, 'injected', text, told);
     if (!undoes) return this.#finish(part);
     if (order.durationMs === undefined) return;
     part.timer = this.#init.node.platform.clock.after(order.durationMs, () => {
@@ -243,16 +246,16 @@ export class FaultSite {
     this.#send({ number: part.number, id: part.order.id, over: true });
   }
 
-  #report(id: string, number: number, state: FaultReport['state'], text: string): void {
+  #report(id: string, number: number, state: FaultReport['state'], text: string, told?: () => void): void {
     const { clock } = this.#init.node.platform;
     const { self } = this.#init.node.identity;
     const at = { wallMs: clock.wallMs(), monotonicMs: clock.nowMs() };
     const report: FaultReport = { id, agent: addressName(self), host: addressIndex(self), state, text, ...at };
-    this.#send({ number, id, report, over: false });
+    this.#send({ number, id, report, over: false }, told);
   }
 
-  #send(report: Omit<PartReport, 'host' | 'report'> & { readonly report?: FaultReport }): void {
-    this.#init.report({ report: undefined, ...report, host: addressIndex(this.#init.node.identity.self) });
+  #send(report: Omit<PartReport, 'host' | 'report'> & { readonly report?: FaultReport }, told?: () => void): void {
+    this.#init.report({ report: undefined, ...report, host: addressIndex(this.#init.node.identity.self) }, told);
   }
 }
 
@@ -268,7 +271,10 @@ export function openFaultSite(
   const open = (): FaultSite => {
     const opened = new FaultSite({
       node, scope, actions: actions(),
-      report: (report) => node.messages.send(CONTROLLER, 'fault.report', report),
+      report: (report, told) => {
+        if (told === undefined) return void node.messages.send(CONTROLLER, 'fault.report', report);
+        node.messages.request(CONTROLLER, 'fault.report', report, told, { timeoutMs: TOLD_MS });
+      },
       isCutOff: () => node.router.parentLink === undefined,
     });
     if (stopped !== undefined) opened.stop(stopped);

@@ -71,7 +71,9 @@ export const FAULT_MESSAGES = {
     id: 127, from: ['controller'], body: fields({ order: faultOrder, number: u32, part: faultPart }),
   },
   'fault.undo': { id: 128, from: ['controller'], body: fields({ id: name }) },
-  /** Site → controller. `number`: of the part in the plan; `over`: torn down. */
+  /**
+   * Site → controller; as a request, its reply has no body. `number`: of the part in the plan; `over`: torn down.
+   */
   'fault.report': {
     id: 129, from: ['root', 'session'], ofOwnHost: true,
     body: fields({ host: u32, number: u32, report: optional(faultReport), id: name, over: bool }),

@@ -19,7 +19,7 @@ function play(answer: Answer, actions: FaultActions = {}, undoes = true) {
   const place = testPlace();
   const seen: string[] = [];
   const told: string[] = [];
-  const state = { isCutOff: false };
+  const state: { isCutOff: boolean; answer?: () => void } = { isCutOff: false };
   const open: FaultModule['open'] = () => ({
     dueMs: undefined,
     on: (event) => {
@@ -34,7 +34,10 @@ function play(answer: Answer, actions: FaultActions = {}, undoes = true) {
   } as unknown as AgentNode;
   const site = new FaultSite({
     node, scope: { fault: () => module }, actions, isCutOff: () => state.isCutOff,
-    report: ({ report, over }: PartReport) => void told.push(over ? 'over' : `${report?.state}: ${report?.text}`),
+    report: ({ report, over }: PartReport, answered) => {
+      told.push(over ? 'over' : `${report?.state}: ${report?.text}`);
+      if (answered !== undefined) state.answer = answered;
+    },
   });
   const inject = (order: Partial<FaultOrder> = {}): void => {
     site.inject({ order: { ...ORDER, ...order }, number: 0, part: { at: { role: 'root', host: 3 }, body: {} } });
@@ -55,6 +58,17 @@ suite('fault sites', (test) => {
     run(600);
     assert.equal(seen, ['set-up', 'inject', 'undo', 'tear-down']);
     assert.equal([told, site.size], [['injected: done', 'undone: ', 'over'], 0]);
+  });
+
+  test('what is to be done once the controller was told waits for that', () => {
+    const { seen, told, inject, run, state } = play((event) =>
+      (event.type === 'inject' ? [{ type: 'injected', text: 'told', key: 'k' }] : USUAL(event)));
+    inject();
+    run(100);
+    assert.equal([told, seen], [['injected: told'], ['set-up', 'inject']]);
+    state.answer?.();
+    run(1);
+    assert.equal(seen, ['set-up', 'inject', 'done']);
   });
 
   test('ordered again after its undo, it is another injection; while it is in force, it is the same', () => {

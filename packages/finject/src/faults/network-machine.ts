@@ -1,6 +1,6 @@
 /**
- * The machine of fault `network`: the rules are tried, it is reported, the rules are made. It is reported before, since
- * the way to the controller may be the one that is cut; tried before that, so that no host reports what it cannot do.
+ * The machine of fault `network`: the rules are tried, the controller is told, the rules are made. It is told before,
+ * since the way to it may be the one that is cut; tried before that, so that no host reports what it cannot do.
  */
 
 import type { FaultAction, FaultEvent, FaultMachine } from '@stci/interface';
@@ -16,14 +16,14 @@ export interface NetworkPlan {
   readonly apartFrom: string;
 }
 
-type State = 'new' | 'trying' | 'making' | 'made' | 'removing' | 'over';
+type State = 'new' | 'trying' | 'telling' | 'making' | 'made' | 'removing' | 'over';
 
 export class NetworkMachine implements FaultMachine {
   readonly dueMs = undefined;
   readonly #plan: NetworkPlan;
   #state: State = 'new';
   #index = 0;
-  /** While the rules are being tried or made. */
+  /** While the rules are being tried, told or made. */
   #isUnwanted = false;
 
   constructor(plan: NetworkPlan) {
@@ -53,6 +53,8 @@ export class NetworkMachine implements FaultMachine {
     switch (this.#state) {
       case 'trying':
         return this.#onTried(problem);
+      case 'telling':
+        return this.#make();
       case 'making':
         if (problem !== undefined) return this.#fail(problem);
         this.#state = 'made';
@@ -68,14 +70,22 @@ export class NetworkMachine implements FaultMachine {
   }
 
   #onTried(problem: string | undefined): FaultAction[] {
-    if (this.#isUnwanted) {
-      this.#state = 'over';
-      return [{ type: 'undone' }];
-    }
+    if (this.#isUnwanted) return this.#giveUp();
     if (problem?.includes(TAKEN) === true && ++this.#index < TABLES_MAX) return this.#try();
     if (problem !== undefined) return this.#fail(problem);
+    this.#state = 'telling';
+    return [{ type: 'injected', text: this.#plan.text, key: 'tell' }];
+  }
+
+  #make(): FaultAction[] {
+    if (this.#isUnwanted) return this.#giveUp();
     this.#state = 'making';
-    return [{ type: 'injected', text: this.#plan.text }, this.#run('make', this.#plan.inject(this.#index))];
+    return [this.#run('make', this.#plan.inject(this.#index))];
+  }
+
+  #giveUp(): FaultAction[] {
+    this.#state = 'over';
+    return [{ type: 'undone' }];
   }
 
   #fail(problem: string): FaultAction[] {
@@ -90,6 +100,7 @@ export class NetworkMachine implements FaultMachine {
         this.#state = 'removing';
         return [this.#run('remove', this.#plan.remove(this.#index))];
       case 'trying':
+      case 'telling':
       case 'making':
         this.#isUnwanted = true;
         return [];

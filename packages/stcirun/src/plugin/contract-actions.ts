@@ -59,7 +59,7 @@ const ACTIONS: Readonly<Record<'detector' | 'notifier' | 'fault' | 'host' | 'job
     impair: { key: text, peers: indices, how: object }, restore: { key: text, peers: indices },
     close: { key: text, peers: indices }, spawn: { key: text, program: text, args: texts, count: index },
     run: { key: text, program: text, args: texts, apartFrom: maybe(text) },
-    end: { key: text }, injected: { text }, undone: {}, failed: { reason: text },
+    end: { key: text }, injected: { text, key: maybe(text) }, undone: {}, failed: { reason: text },
   },
   host: {
     'end-launch': { reason: maybe(text) }, 'start-again': RESTART, 'use-spare': {},
