@@ -5,7 +5,7 @@
  */
 
 import {
-  CONTROLLER, addressIndex, addressName, type FaultAction, type FaultEvent, type FaultModule, type FaultOrder,
+  CONTROLLER, addressIndex, addressName, assert, type FaultAction, type FaultEvent, type FaultModule, type FaultOrder,
   type FaultReport, type StciError, type Timer,
 } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
@@ -20,6 +20,8 @@ const SITE_PARTS_MAX = 1024;
 const TOLD_MS = 2000;
 /** How long a machine may take to undo before it is given up. */
 export const SITE_UNDO_MS = 5000;
+
+assert(TOLD_MS < SITE_UNDO_MS, 'what waits for the controller can be undone');
 
 type ActionOf<Type extends FaultAction['type']> = Extract<FaultAction, { readonly type: Type }>;
 

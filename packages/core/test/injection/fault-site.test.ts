@@ -222,41 +222,66 @@ suite('fault sites', (test) => {
     assert.equal(stuck.told.length, 3);
   });
 
-  test('nothing is made at an agent where nobody injects', () => {
+  /** An agent with a site; `told`: what its controller is, with a ? where it is to answer, which `answer` does. */
+  function playAgent(on: Answer) {
     const { platform, run } = testPlace();
     const handlers = new Map<string, (body: unknown) => void>();
     const told: string[] = [];
+    const asked: (() => void)[] = [];
     const node = {
       platform, name: 'root:3', identity: { self: 0x2000_0003, job: 0 }, sessionName: 's',
       router: { parentLink: {} }, fault: () => undefined,
       messages: {
         on: (name: string, handler: (body: unknown) => void) => void handlers.set(name, handler),
         send: (_to: number, _name: string, { report }: PartReport) => void told.push(report?.state ?? 'over'),
+        request: (_to: number, _name: string, { report }: PartReport, done: () => void) => {
+          told.push(`${report?.state}?`);
+          asked.push(done);
+        },
       },
     } as unknown as AgentNode;
-    let made = 0;
+    const made = { count: 0 };
     const module = {
       victims: [], undoes: true, args: {}, problemOf: () => undefined, plan: () => [],
-      open: () => ({ dueMs: undefined, on: USUAL }),
+      open: () => ({ dueMs: undefined, on }),
     } as FaultModule;
     const open = () => openFaultSite(node, { fault: () => module }, () => {
-      made += 1;
+      made.count += 1;
       return {};
     });
     const inject = (id: string): void => {
       handlers.get('fault.inject')?.({ order: { ...ORDER, id }, number: 0, part: { at: {}, body: {} } });
       run(1);
     };
+    const undo = (id: string): void => handlers.get('fault.undo')?.({ id });
+    return { open, inject, undo, told, made, answer: () => asked.shift()?.() };
+  }
+
+  test('nothing is made at an agent where nobody injects', () => {
+    const { open, inject, undo, told, made } = playAgent(USUAL);
     const site = open();
-    handlers.get('fault.undo')?.({ id: 'a' });
-    assert.is(made, 0);
+    undo('a');
+    assert.is(made.count, 0);
     inject('a');
     inject('b');
     site.stop('it stops');
-    assert.equal([made, told], [1, ['injected', 'injected', 'lapsed', 'over', 'lapsed', 'over']]);
+    assert.equal([made.count, told], [1, ['injected', 'injected', 'lapsed', 'over', 'lapsed', 'over']]);
     open().stop('it stops');
-    assert.is(made, 1);
+    assert.is(made.count, 1);
     inject('c');
     assert.equal(told.slice(6), ['failed', 'over']);
+  });
+
+  test('what is told first is a request to the controller, and goes on at its answer', () => {
+    const seen: string[] = [];
+    const { open, inject, told, answer } = playAgent((event) => {
+      seen.push(event.type);
+      return event.type === 'inject' ? [{ type: 'injected', text: '', key: 'k' }] : USUAL(event);
+    });
+    open();
+    inject('a');
+    assert.equal([told, seen], [['injected?'], ['set-up', 'inject']]);
+    answer();
+    assert.equal(seen, ['set-up', 'inject', 'done']);
   });
 });
