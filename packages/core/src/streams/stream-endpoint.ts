@@ -15,13 +15,14 @@ import {
   type StreamEvents,
   type StreamSpec,
 } from '@stci/interface';
-import { ReceiveCredit, SendCredit } from '../am/credit.js';
+import { CHUNK_COST_BYTES, OVERDRAFT_BYTES_MAX } from '../am/credit.js';
 import type { MessageLayer } from '../am/message-layer.js';
 import { SUBTREE } from '../am/transport.js';
 import { OPAQUE_ITEMS_MAX } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
 import { FLAG, HEADER_BYTES, LAYER, readU32, writeU32, type FrameHeader } from '../codec/frame.js';
 import { Timers } from '../event/timers.js';
+import { ReceiveWindow, SendWindow } from '../event/window.js';
 import { RoundTable, checkContribution, tagContribution, untagResult } from './reduce.js';
 
 /** Frame types of the layer `stream`. */
@@ -63,14 +64,14 @@ export class StreamEndpoint implements Stream {
   readonly #position: number;
   readonly #tree: SpanningTree | undefined;
   readonly #onClose: () => void;
-  readonly #upCredit: SendCredit;
+  readonly #upCredit: SendWindow;
   /** Root: credit left for each member. Member: unused. */
-  readonly #downCredit = new Map<Address, SendCredit>();
+  readonly #downCredit = new Map<Address, SendWindow>();
   /** Root: members whose credit a call of `down` waits for. */
   readonly #awaited = new Set<Address>();
   #allAwaited = false;
   /** Bytes consumed of each source and not granted again yet. */
-  readonly #consumed = new Map<Address, ReceiveCredit>();
+  readonly #consumed = new Map<Address, ReceiveWindow>();
   readonly #rounds: RoundTable | undefined;
   readonly #roundTimers: Timers<number>;
   #round = 0;
@@ -90,7 +91,7 @@ export class StreamEndpoint implements Stream {
     this.#check = check;
     this.#onClose = onClose;
     this.#roundTimers = new Timers(init.clock);
-    this.#upCredit = new SendCredit(creditBytes);
+    this.#upCredit = sendWindow(creditBytes);
     this.#positions = new Map(spec.members.map((member, position) => [member, position]));
     const position = this.#positions.get(init.self);
     assert(position !== undefined, 'an agent attaches only to streams that it is a member of');
@@ -100,7 +101,7 @@ export class StreamEndpoint implements Stream {
       this.#rounds = new RoundTable(spec.reduction, 1 + this.#childMembers().length);
     }
     if (this.#position === 0) {
-      for (const member of spec.members.slice(1)) this.#downCredit.set(member, new SendCredit(creditBytes));
+      for (const member of spec.members.slice(1)) this.#downCredit.set(member, sendWindow(creditBytes));
     }
     this.#events = typeof events === 'function' ? events(this) : events;
   }
@@ -174,7 +175,7 @@ export class StreamEndpoint implements Stream {
     assert(this.#position === 0 && this.#tree === undefined, 'the root of a stream along the boot tree admits members');
     if (!this.#positions.has(member)) this.#positions.set(member, this.#positions.size);
     this.#consumed.delete(member);
-    this.#downCredit.set(member, new SendCredit(this.#creditBytes));
+    this.#downCredit.set(member, sendWindow(this.#creditBytes));
   }
 
   close(): void {
@@ -311,7 +312,7 @@ export class StreamEndpoint implements Stream {
   }
 
   #releaser(source: Address, bytes: number, type: number): () => void {
-    const credit = this.#consumed.get(source) ?? new ReceiveCredit(this.#creditBytes);
+    const credit = this.#consumed.get(source) ?? new ReceiveWindow(this.#creditBytes, OVERDRAFT_BYTES_MAX);
     this.#consumed.set(source, credit);
     credit.receive(bytes);
     let released = false;
@@ -353,6 +354,11 @@ export class StreamEndpoint implements Stream {
     this.#sequence = (this.#sequence + 1) >>> 0;
     return this.#sequence;
   }
+}
+
+/** Less than the cost of one chunk is no credit. */
+function sendWindow(bytes: number): SendWindow {
+  return new SendWindow(bytes, CHUNK_COST_BYTES);
 }
 
 /** Bytes of credit granted. */

@@ -2,7 +2,8 @@
 
 import { CONTROLLER } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { CHUNK_COST_BYTES, SendCredit } from '../../dist/am/credit.js';
+import { CHUNK_COST_BYTES } from '../../dist/am/credit.js';
+import { SendWindow } from '../../dist/event/window.js';
 import { OutputQueue } from '../../dist/tools/output-queue.js';
 import { addressOf, line, makeNet } from './net.js';
 import { all, open, specOf } from './stream-help.js';
@@ -72,7 +73,7 @@ suite('bounded queues', (test) => {
   });
 
   test('less credit than the least that a chunk costs is none', () => {
-    const credit = new SendCredit(2 * CHUNK_COST_BYTES);
+    const credit = new SendWindow(2 * CHUNK_COST_BYTES, CHUNK_COST_BYTES);
     assert.equal([credit.available, credit.spend(CHUNK_COST_BYTES - 1), credit.spend(1)], [true, true, false]);
     assert.equal([credit.grant(0), credit.grant(1), credit.grant(1)], [false, true, false]);
   });
