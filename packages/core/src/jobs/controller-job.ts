@@ -115,7 +115,6 @@ export class ControllerJob {
     this.recovery.close();
     this.#deadlines.cancel();
     this.#end.cancel();
-    this.#programs?.close();
   }
 
   /** Ranks of its map on a host that it has not lost. */

@@ -53,15 +53,18 @@ export const PROGRAM_MESSAGES = {
   /** Controller → every session agent of the job: these ranks were lost; have ended; a collective is decided. */
   'program.failed': { id: 99, from: 'above', body: fields({ lost: members(lostRanks) }) },
   'program.ended': { id: 102, from: 'above', body: fields({ ranks: ranges }) },
-  /** `joins`: `[attempt, host, its name]` of each rank that joined; `partsTo`: whose agent gets `program.parts`. */
+  /**
+   * `joins`: `[attempt, host, its name]` of each rank that joined. `partsTo`: the one rank that gets the parts; the
+   * agent of its host, `partsAt`, gets the decision with them by itself.
+   */
   'program.agreed': {
     id: 100, from: 'above',
     body: fields({
       sequence: u32, kind, flag: bool, isMismatch: bool, ranks: ranges, joined: ranges, failed: ranges,
-      joins: members(tuple(u32, u32, name)), code: name, reason: text, parts, partsTo: optional(u32), pairs,
+      joins: members(tuple(u32, u32, name)), code: name, reason: text, parts, partsTo: optional(u32),
+      partsAt: optional(u32), pairs,
     }),
   },
-  'program.parts': { id: 103, from: ['controller'], body: fields({ sequence: u32, parts }) },
   /** Controller → session agent: calls `[rank, number]` that fail at once. */
   'program.refused': {
     id: 104, from: ['controller'],
@@ -92,12 +95,11 @@ export const PROGRAM_MESSAGES = {
     }),
   },
   /**
-   * Controller → session agent: what its programs wait for. Its answer: of so many the first, `[rank, kind, from, tag,
-   * ms]`; `kind`: of a collective + 1, or 0: a receive, from a rank + 1, or 0: any, with a tag, or '': any.
+   * Controller → session agent, request: what its programs wait for. The reply: of so many the first, `[rank, kind,
+   * from, tag, ms]`; `kind`: of a collective + 1, or 0: a receive, from a rank + 1, or 0: any, with a tag, or '': any.
    */
-  'program.wait': { id: 107, from: ['controller'], body: fields({}) },
-  'program.waiting': {
-    id: 108, from: ['session'], ofOwnHost: true,
-    body: fields({ host: u32, count: u32, waits: members(tuple(u32, u32, u32, tag, u32)) }),
+  'program.wait': {
+    id: 107, from: ['controller'], body: fields({}),
+    reply: fields({ count: u32, waits: members(tuple(u32, u32, u32, tag, u32)) }),
   },
 } as const;

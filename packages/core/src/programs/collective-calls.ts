@@ -13,7 +13,7 @@ import { NO_BYTES } from '../iof/bytes.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import { callText } from './agreement-text.js';
-import { collectiveLimits } from './program-credit.js';
+import { collectiveLimits } from './program-limits.js';
 import type { Program } from './program.js';
 
 /**
@@ -31,15 +31,14 @@ export interface CollectiveCallsInit {
   onPairs(pairs: MessageBody<'program.agreed'>['pairs']): void;
 }
 
-type WireParts = MessageBody<'program.parts'>['parts'];
 type WireVote = MessageBody<'program.votes'>['votes'][number];
 type VoteRequest = Extract<ProgramRequest, { type: 'vote' }>;
 
 export class CollectiveCalls {
   readonly #init: CollectiveCallsInit;
   readonly #partsBytesMax: number;
-  /** Collectives decided so far; undefined until the controller has said so. */
-  #decided: number | undefined;
+  /** Collectives decided so far. */
+  #decided = 0;
   /** Whose votes are to be sent, each once: what it has counts against a bound. */
   readonly #unsent = new Set<Program>();
   #number = 0;
@@ -48,9 +47,6 @@ export class CollectiveCalls {
   /** Until the votes are sent although others of this host are missing. */
   readonly #timers: Timers<'together'>;
   #isClosed = false;
-  /** A decision whose parts come by themselves, and the parts; whichever is first. */
-  #held: MessageBody<'program.agreed'> | undefined;
-  #parts: MessageBody<'program.parts'> | undefined;
 
   constructor(init: CollectiveCallsInit) {
     this.#init = init;
@@ -59,7 +55,7 @@ export class CollectiveCalls {
   }
 
   get decided(): number {
-    return this.#decided ?? 0;
+    return this.#decided;
   }
 
   close(): void {
@@ -92,24 +88,9 @@ export class CollectiveCalls {
     this.#send(program);
   }
 
+  /** What the controller has decided so far, told before any vote here; a decision may have come before. */
   onState(decided: number): void {
-    // A decision may have come before.
-    this.#decided = Math.max(this.#decided ?? 0, decided);
-    this.#flush();
-  }
-
-  onParts(parts: MessageBody<'program.parts'>): void {
-    this.#parts = parts;
-    if (this.#held !== undefined) this.#onWhole(this.#held, parts.parts);
-  }
-
-  onAgreed(decision: MessageBody<'program.agreed'>): void {
-    this.#decided = Math.max(this.#decided ?? 0, decision.sequence);
-    this.#sentBytes = 0;
-    const { partsTo } = decision;
-    const isHere = partsTo !== undefined && this.#init.programs.get(partsTo)?.vote !== undefined;
-    if (isHere && this.#parts?.sequence !== decision.sequence) this.#held = decision;
-    else this.#onWhole(decision, isHere ? (this.#parts?.parts ?? []) : decision.parts);
+    this.#decided = Math.max(this.#decided, decided);
   }
 
   onRefused({ calls, code, reason, failed, missing }: MessageBody<'program.refused'>): void {
@@ -131,10 +112,10 @@ export class CollectiveCalls {
     return { type: 'agreed', code: code as ProgramErrorCode, reason, decided: this.decided, agreed, parts: [] };
   }
 
-  #onWhole(decision: MessageBody<'program.agreed'>, wire: WireParts): void {
-    const { kind, flag, isMismatch, ranks, joined, failed, partsTo } = decision;
-    this.#held = undefined;
-    this.#parts = undefined;
+  onAgreed(decision: MessageBody<'program.agreed'>): void {
+    const { kind, flag, isMismatch, ranks, joined, failed, partsTo, parts: wire } = decision;
+    this.#decided = Math.max(this.#decided, decision.sequence);
+    this.#sentBytes = 0;
     this.#init.onPairs(decision.pairs);
     const agreed: Agreed = {
       kind: COLLECTIVES[kind] as CollectiveKind, flag, isMismatch, ranks, joined, failed, missing: [],
@@ -174,7 +155,7 @@ export class CollectiveCalls {
 
   #flush(): void {
     this.#timers.clear('together');
-    if (this.#decided === undefined || this.#isClosed) return; // Until the state is known.
+    if (this.#isClosed) return;
     const votes = [...this.#unsent].flatMap((program) => this.#wire(program));
     this.#unsent.clear();
     if (votes.length === 0) return;

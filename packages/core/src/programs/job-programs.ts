@@ -5,9 +5,9 @@
  */
 
 import {
-  COLLECTIVES, FORMS, MARKS_MAX, PROGRAM_KEYS_MAX, StciError,
-  isInRanges, rankRanges, ranksInRanges, sessionAddress, type CollectiveKind, type Form, type HostIndex,
-  type JobEvent, type JobId, type LostRanks, type Params, type Rank, type RankRange, type RankReport,
+  COLLECTIVES, FORMS, MARKS_MAX, PROGRAM_KEYS_MAX, StciError, addressIndex, rankRanges, ranksInRanges, sessionAddress,
+  type CollectiveKind, type Form, type HostIndex, type JobEvent, type JobId, type LostRanks, type Params, type Rank,
+  type RankRange, type RankReport,
 } from '@stci/interface';
 import { needsOwner } from '../am/requests.js';
 import { SUBTREE } from '../am/transport.js';
@@ -17,13 +17,17 @@ import { ranksOf } from '../job/placement.js';
 import { checkRanks } from '../job/rank-checks.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
+import { requestAll } from '../node/request-all.js';
 import { Agreement, type Decision, type Pair } from './agreement.js';
-import { collectiveLimits } from './program-credit.js';
-import { WaitSurvey } from './program-waits.js';
+import { collectiveLimits } from './program-limits.js';
+import { WAITS_MAX, waitsText, type Waiting } from './program-waits.js';
 import { pairBytes } from './program.js';
 
 /** Kind of wait: of ranks that have voted, for the others. */
 const WAIT = 'agreement';
+
+/** How long the answers of agents are awaited, ms. */
+const ANSWERS_MS = 1000;
 
 /** Longest reason of a loss, in characters. */
 const REASON_CHARS_MAX = 500;
@@ -43,12 +47,12 @@ export class JobPrograms {
   readonly #agreement: Agreement;
   /** How many marks each rank has made. */
   readonly #marks = new Map<Rank, number>();
-  #lost: LostRanks[] = [];
-  /** How many of `#lost` have been told. */
-  #told = 0;
-  /** Ranks that have ended well, and those of them that have not been told. */
+  /** Each by itself, in the order of their losses. */
+  readonly #lost = new Map<Rank, LostRanks>();
+  /** Ranks that have ended well. */
   readonly #ended: Rank[] = [];
-  #endedTold = 0;
+  /** Of both, those that have not been told. */
+  readonly #untold: { readonly lost: LostRanks[]; readonly ended: Rank[] } = { lost: [], ended: [] };
   /** Ranks that take part again, and as which attempt. */
   readonly #joined = new Map<Rank, number>();
   readonly #keys = new Map<string, Pair>();
@@ -57,7 +61,6 @@ export class JobPrograms {
   #isScheduled = false;
   /** Hosts where programs take part. */
   readonly #open = new Set<HostIndex>();
-  #survey: WaitSurvey | undefined;
   /** By host, of the ledger's map, which another may replace. */
   #named: { readonly hosts: unknown; readonly names: ReadonlyMap<HostIndex, string> }
     = { hosts: undefined, names: new Map() };
@@ -78,8 +81,7 @@ export class JobPrograms {
       if (report !== undefined) this.#add(report);
       else if (ledger.attempt(rank) > 1) this.#addReturned(rank, 'it failed and was started again');
     }
-    this.#told = this.#lost.length;
-    this.#endedTold = this.#ended.length;
+    this.#takeUntold();
   }
 
   /** A program has connected to the session agent of this host, which is told of all losses from now on. */
@@ -88,7 +90,7 @@ export class JobPrograms {
     const { hosts } = this.#ledger.map;
     const state: MessageBody<'program.state'> = {
       decided: this.#agreement.decided,
-      lost: this.#lost,
+      lost: merged(this.#lost.values()),
       ended: rankRanges(this.#ended.slice().sort((a, b) => a - b)),
       places: hosts.map((place) => [place.host, place.name, rankRanges([...ranksOf(place)].sort((a, b) => a - b))]),
       attempts: [...this.#joined],
@@ -128,25 +130,26 @@ export class JobPrograms {
 
   /** Calls `done` with what the programs wait for, in words; '' if none does. */
   askWaits(done: (text: string) => void): void {
-    this.#survey = new WaitSurvey(this.#node.platform.clock, this.#open, done);
-    for (const host of this.#open) this.#node.messages.send(sessionAddress(host), 'program.wait', {}, this.#job);
+    const answers: Waiting[] = [];
+    requestAll(this.#node, [...this.#open].map((host) => [sessionAddress(host), this.#job] as const), {
+      name: 'program.wait', body: {}, timeoutMs: ANSWERS_MS,
+      onAnswer: (error, reply, [agent]) => {
+        if (error !== undefined) return;
+        const { count, waits } = reply as Waiting;
+        const own = waits.filter(([rank]) => this.#isAt(rank, addressIndex(agent)));
+        answers.push({ count, waits: own.slice(0, WAITS_MAX) });
+      },
+      onDone: () => done(waitsText(answers)),
+    });
   }
 
-  /** Throws STCI_MESSAGE_INVALID for ranks of other hosts. */
-  onWaiting(waiting: MessageBody<'program.waiting'>): void {
-    checkRanks(this.#ledger.placements, this.#ledger.map, waiting.host, waiting.waits.map(([rank]) => rank));
-    this.#survey?.onWaiting(waiting);
+  #isAt(rank: Rank, host: HostIndex): boolean {
+    return rank < this.#ledger.map.size && this.#ledger.placements.host(rank) === host;
   }
 
   /** Its session agent answers no more; another that takes its place opens anew. */
   onHostLost(host: HostIndex): void {
     this.#open.delete(host);
-    this.#survey?.onLost(host);
-  }
-
-  /** The job has ended. */
-  close(): void {
-    this.#survey?.close();
   }
 
   onEnded(report: RankReport): void {
@@ -166,7 +169,7 @@ export class JobPrograms {
     const reason = lost ?? (outcome === 'ended' ? 'it is ended' : 'it ended with status 0');
     this.#agreement.ended(rank, { isFailure: lost !== undefined, reason, host: this.#hostName(rank) });
     if (lost !== undefined) this.#addLost(rank, lost);
-    else this.#ended.push(rank);
+    else for (const ranks of [this.#ended, this.#untold.ended]) ranks.push(rank);
   }
 
   #addReturned(rank: Rank, reason: string): void {
@@ -176,12 +179,14 @@ export class JobPrograms {
   }
 
   #addLost(rank: Rank, reason: string): void {
-    const host = this.#hostName(rank);
-    const before = this.#lost.at(-1);
-    const isNext = this.#lost.length > this.#told && before?.[1] === rank - 1 && before[2] === reason
-      && before[3] === host;
-    if (isNext) this.#lost[this.#lost.length - 1] = [before[0], rank, reason, host];
-    else this.#lost.push([rank, rank, reason, host]);
+    const lost: LostRanks = [rank, rank, reason, this.#hostName(rank)];
+    this.#lost.set(rank, lost);
+    this.#untold.lost.push(lost);
+  }
+
+  #takeUntold(): [lost: LostRanks[], ended: RankRange[]] {
+    const { lost, ended } = this.#untold;
+    return [merged(lost.splice(0)), rankRanges(ended.splice(0).sort((a, b) => a - b))];
   }
 
   #hostName(rank: Rank): string {
@@ -205,15 +210,11 @@ export class JobPrograms {
 
   /** Losses first, so that whoever gets a decision knows them. */
   #tell(): void {
-    const lost = this.#lost.slice(this.#told);
-    this.#told = this.#lost.length;
-    const ended = this.#ended.slice(this.#endedTold);
-    this.#endedTold = this.#ended.length;
+    const [lost, ended] = this.#takeUntold();
     const { messages } = this.#node;
     if (lost.length > 0) messages.sendList(SUBTREE, 'program.failed', lost, (part) => ({ lost: [...part] }), this.#job);
-    const ranges = rankRanges(ended.sort((a, b) => a - b));
     if (ended.length > 0) {
-      messages.sendList(SUBTREE, 'program.ended', ranges, (part) => ({ ranks: [...part] }), this.#job);
+      messages.sendList(SUBTREE, 'program.ended', ended, (part) => ({ ranks: [...part] }), this.#job);
     }
     this.#tellRefusals();
     const decision = this.#agreement.decide();
@@ -239,7 +240,8 @@ export class JobPrograms {
    * either, the job fails.
    */
   #tellDecision(decision: Decision): void {
-    this.#forget(decision.agreed.joined);
+    // Ranks that take part again are not lost.
+    for (const rank of ranksInRanges(decision.agreed.joined)) this.#lost.delete(rank);
     const error = this.#sendDecision(decision);
     if (!needsOwner(error)) return;
     const reason = `what the ranks brought cannot be told: ${error.message}`;
@@ -254,18 +256,21 @@ export class JobPrograms {
       this.#joined.set(rank, this.#ledger.attempt(rank));
       return [this.#ledger.attempt(rank), placements.host(rank), this.#hostName(rank)] as const;
     });
-    // Why a reduction failed concerns all.
-    const isForRoot = code === '' && (kind === 'gather' || (kind === 'reduce' && agreed.flag));
-    const wire = parts.map(([rank, form, bytes]) => [rank, FORMS.indexOf(form), bytes] as const);
-    const { messages } = this.#node;
-    const to = sessionAddress(placements.host(root));
-    const error = isForRoot ? messages.send(to, 'program.parts', { sequence, parts: wire }, this.#job) : undefined;
-    if (needsOwner(error)) return error;
     const { flag, isMismatch, ranks, failed } = agreed;
-    const unsent = messages.sendSubtree('program.agreed', {
+    const told: MessageBody<'program.agreed'> = {
       sequence, kind: COLLECTIVES.indexOf(kind), flag, isMismatch, ranks, joined, failed, joins, code, reason,
-      parts: isForRoot ? [] : wire, partsTo: isForRoot ? root : undefined, pairs: wirePairs(pairs),
-    }, this.#job);
+      parts: parts.map(([rank, form, bytes]) => [rank, FORMS.indexOf(form), bytes] as const), partsTo: undefined,
+      partsAt: undefined, pairs: wirePairs(pairs),
+    };
+    const { messages } = this.#node;
+    // Why a reduction failed concerns all.
+    const isForRoot = code === '' && (kind === 'gather' || (kind === 'reduce' && flag));
+    const partsAt = placements.host(root);
+    const error = isForRoot
+      ? messages.send(sessionAddress(partsAt), 'program.agreed', { ...told, partsTo: root }, this.#job) : undefined;
+    if (needsOwner(error)) return error;
+    const unsent =
+      messages.sendSubtree('program.agreed', isForRoot ? { ...told, parts: [], partsAt } : told, this.#job);
     if (unsent === undefined) for (const pair of pairs) this.#setPair(pair);
     return unsent;
   }
@@ -285,16 +290,19 @@ export class JobPrograms {
     if (bytes <= this.#keysBytesMax) return '';
     return `the job's keys count for ${bytes} bytes, at most ${this.#keysBytesMax} are allowed`;
   }
+}
 
-  /** Ranks that take part again are not lost. */
-  #forget(joined: readonly RankRange[]): void {
-    if (joined.length === 0) return;
-    this.#lost = this.#lost.flatMap(([first, last, reason, host]): LostRanks[] => {
-      const left = ranksInRanges([[first, last]]).filter((rank) => !isInRanges(joined, rank));
-      return rankRanges(left).map(([from, to]) => [from, to, reason, host]);
-    });
-    this.#told = this.#lost.length;
+/** Those of ranks that follow each other, and were lost alike, as one. */
+function merged(lost: Iterable<LostRanks>): LostRanks[] {
+  const ranges: LostRanks[] = [];
+  for (const each of lost) {
+    const [first, last, reason, host] = each;
+    const before = ranges.at(-1);
+    const isNext = before?.[1] === first - 1 && before[2] === reason && before[3] === host;
+    if (isNext) ranges[ranges.length - 1] = [before[0], last, reason, host];
+    else ranges.push(each);
   }
+  return ranges;
 }
 
 function wirePairs(pairs: Iterable<Pair>): (readonly [string, number, Uint8Array])[] {

@@ -69,8 +69,8 @@ const BYTES_MAX: ReadonlyMap<unknown, number> = new Map([
 export interface ProgramConnectionEvents {
   /** There is a request to be taken, by `takeNext`. */
   onWaiting(connection: ProgramConnection): void;
-  /** What a request costs, in microseconds. */
-  costUsOf(request: ProgramRequest, bytes: Uint8Array): number;
+  /** What a request costs, in microseconds; undefined: it is not to be taken yet. */
+  costUsOf(request: ProgramRequest, bytes: Uint8Array): number | undefined;
   /** A checked request, with its bytes; the first is `hello`, of this version, and the only one. */
   onRequest(request: ProgramRequest, bytes: Uint8Array): void;
   /** There is room for answers again. */

@@ -1,13 +1,13 @@
 /**
  * Where programs that use the client library connect to the session agent of their host: a private socket, open while
  * the job runs if `client.enable` is set. A program speaks for the one rank whose token it has, and is told what
- * concerns that rank; votes go to the controller, which decides.
+ * concerns that rank; votes go to the controller, which decides. It is welcome, and its requests are taken, once the
+ * controller has said where the ranks are, and what was decided and told so far.
  */
 
 import {
-  CONTROLLER, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, isInRanges, rankRanges, ranksInRanges, type Channel,
-  type ErrorRecord, type HostIndex, type JobId, type LostRanks, type ProgramEvent,
-  type ProgramRequest, type Rank, type Topology,
+  CONTROLLER, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, type Channel, type ErrorRecord, type HostIndex,
+  type JobId, type LostRanks, type ProgramEvent, type ProgramRequest, type Rank, type Topology,
 } from '@stci/interface';
 import { Gate } from '../bootcom/gate.js';
 import type { MessageBody } from '../messages/messages.js';
@@ -15,11 +15,11 @@ import type { AgentNode } from '../node/node.js';
 import { CollectiveCalls } from './collective-calls.js';
 import { MarkBudget } from './mark-budget.js';
 import { ProgramConnection } from './program-connection.js';
-import { ProgramMail } from './program-mail.js';
 import { ProgramQueries } from './program-queries.js';
 import { BYTE_COST_US, POSITION_COST_US, ProgramTurns, REQUEST_COST_US } from './program-turns.js';
 import { waitsOf } from './program-waits.js';
 import { Program, type UntoldKeys } from './program.js';
+import { RankMessaging } from './rank-messaging.js';
 import { RankStatusView } from './rank-status-view.js';
 
 const TOKEN_BYTES = 16;
@@ -45,7 +45,7 @@ export class ProgramPort {
   readonly #connections = new Set<ProgramConnection>();
   readonly #news: RankStatusView;
   readonly #votes: CollectiveCalls;
-  readonly #mail: ProgramMail;
+  readonly #messaging: RankMessaging;
   readonly #queries: ProgramQueries;
   readonly #turns: ProgramTurns;
   readonly #gate: Gate;
@@ -63,7 +63,7 @@ export class ProgramPort {
     this.#queries = new ProgramQueries({ news, topologyOf });
     this.#turns = new ProgramTurns(node.platform.clock);
     this.#votes = new CollectiveCalls({ node, host, size, programs, onPairs: (pairs) => this.#queries.onPairs(pairs) });
-    this.#mail = new ProgramMail({
+    this.#messaging = new RankMessaging({
       node, host, hosts, size, news, programs, decided: () => this.#votes.decided, open: () => this.#open(node),
     });
     const { messages } = node;
@@ -72,19 +72,17 @@ export class ProgramPort {
     messages.on('program.ended', ({ ranks }) => {
       news.onEnded(ranks);
       this.#tell({ type: 'ended', ranks });
-      this.#mail.onGone(ranks);
+      this.#messaging.onGone(ranks);
     });
     messages.on('program.agreed', (decision) => {
+      if (decision.partsAt === host) return; // It comes by itself, with the parts.
       news.onJoined(decision);
-      this.#mail.onJoined(decision.joined);
+      this.#messaging.onJoined(decision.joined);
       this.#votes.onAgreed(decision);
-      this.#mail.onDecided();
+      this.#messaging.onDecided();
     });
-    messages.on('program.parts', (parts) => this.#votes.onParts(parts));
     messages.on('program.refused', (refusal) => this.#votes.onRefused(refusal));
-    messages.on('program.wait', () => messages.send(CONTROLLER, 'program.waiting', {
-      host, ...waitsOf(programs.values(), node.platform.clock.nowMs()),
-    }));
+    messages.on('program.wait', () => waitsOf(programs.values(), node.platform.clock.nowMs()));
   }
 
   /** Calls `done` when programs can connect, or with the reason why they cannot. */
@@ -96,7 +94,7 @@ export class ProgramPort {
     this.#votes.close();
     this.#gate.close();
     for (const connection of this.#connections) connection.close();
-    for (const program of this.#programs.values()) this.#mail.onDisconnected(program);
+    for (const { mailbox } of this.#programs.values()) mailbox.disconnect();
   }
 
   /** A process is about to be started for this rank; returns the variables by which it finds the socket. */
@@ -115,7 +113,7 @@ export class ProgramPort {
     program.takePairs();
     program.forgetTaken();
     this.#programs.delete(rank);
-    this.#mail.onEnded(program);
+    this.#messaging.onEnded(program);
   }
 
   /** Ranks that were lost are told to the programs, once each, whoever says it first. */
@@ -133,7 +131,7 @@ export class ProgramPort {
         if (program !== undefined) this.#onRequest(program, request, bytes);
         else program = request.type === 'hello' ? this.#onHello(connection, request.token) : undefined;
       },
-      onRoom: () => program !== undefined && this.#mail.onRoom(program),
+      onRoom: () => program !== undefined && this.#messaging.onRoom(program),
       onClosed: () => {
         this.#connections.delete(connection);
         this.#gate.settled(connection);
@@ -150,16 +148,21 @@ export class ProgramPort {
     else if (program.connection !== undefined) {
       connection.close(`rank ${program.rank} is connected already, from this process or another`);
     } else {
-      const { size, job, node, hostName } = this.#init;
       program.connection = connection;
-      connection.send({ type: 'welcome', rank: program.rank, size, job, attempt: program.attempt, host: hostName });
-      const { lost, ended } = this.#news;
-      if (lost.length > 0) connection.send({ type: 'failed', lost });
-      if (ended.length > 0) connection.send({ type: 'ended', ranks: ended });
-      this.#open(node);
+      if (this.#news.isKnown) this.#welcome(program, connection);
+      else this.#open(this.#init.node);
       return program;
     }
     return undefined;
+  }
+
+  #welcome({ rank, attempt }: Program, connection: ProgramConnection): void {
+    const { size, job, hostName } = this.#init;
+    connection.send({ type: 'welcome', rank, size, job, attempt, host: hostName });
+    const { lost, ended } = this.#news;
+    if (lost.length > 0) connection.send({ type: 'failed', lost });
+    if (ended.length > 0) connection.send({ type: 'ended', ranks: ended });
+    this.#turns.enter(connection);
   }
 
   /** The controller tells what is lost so far, and from then on; agents tell each other at once. */
@@ -173,16 +176,18 @@ export class ProgramPort {
   #disconnected(program: Program): void {
     program.connection = undefined;
     program.awaitsVote = false;
-    this.#mail.onDisconnected(program);
+    program.mailbox.disconnect();
     if (program.hasPromised) this.#init.onAlive(program.rank, 0);
     program.hasPromised = false;
   }
 
-  /** What is named by a request, and not its length alone, costs time. */
-  #costUsOf(program: Program | undefined, request: ProgramRequest, bytes: Uint8Array): number {
+  /** What is named by a request, and not its length alone, costs time. Undefined: its program is not welcome yet. */
+  #costUsOf(program: Program | undefined, request: ProgramRequest, bytes: Uint8Array): number | undefined {
+    if (program !== undefined && !this.#news.isKnown) return undefined;
     const places = request.type === 'hosts' ? this.#news.placesCount : 0;
     const positions = request.type === 'topology' ? this.#queries.positionsOf(request) : 0;
-    const receives = request.type === 'receive' || request.type === 'cancel' ? program?.mailbox.receivesCount ?? 0 : 0;
+    const isOfReceives = request.type === 'receive' || request.type === 'cancel';
+    const receives = isOfReceives ? program?.mailbox.receives.length ?? 0 : 0;
     return REQUEST_COST_US + (places + positions + receives) * POSITION_COST_US + bytes.length * BYTE_COST_US;
   }
 
@@ -196,11 +201,11 @@ export class ProgramPort {
       case 'vote':
         return this.#votes.vote(program, request, bytes);
       case 'send':
-        return this.#mail.send(program, request, bytes);
+        return this.#messaging.send(program, request, bytes);
       case 'receive':
-        return this.#mail.receive(program, request);
+        return this.#messaging.receive(program, request);
       case 'cancel':
-        return this.#mail.cancel(program, request.id);
+        return this.#messaging.cancel(program, request.id);
       case 'put':
         return program.put(request.id, [request.key, request.form, bytes]);
       case 'get':
@@ -216,7 +221,7 @@ export class ProgramPort {
 
   /** A fault: the program of this rank ends itself. Returns why it cannot be told. */
   exit(rank: Rank, status: number): string | undefined {
-    const connection = this.#programs.get(rank)?.connection;
+    const connection = this.#news.isKnown ? this.#programs.get(rank)?.connection : undefined;
     connection?.send({ type: 'exit', status });
     const text = 'its program has not called connect() of the client library, or its connection has ended';
     return connection === undefined ? `rank ${rank} cannot be told to end: ${text}` : undefined;
@@ -236,24 +241,24 @@ export class ProgramPort {
   }
 
   #onState(state: MessageBody<'program.state'>): void {
-    const { ended } = this.#news;
-    this.#tellLost(this.#news.onState(state));
-    const news = rankRanges(ranksInRanges(state.ended).filter((rank) => !isInRanges(ended, rank)));
-    if (news.length > 0) this.#tell({ type: 'ended', ranks: news });
+    this.#news.onState(state);
     this.#queries.onPairs(state.pairs);
-    this.#queries.onPlaces();
     this.#votes.onState(state.decided);
-    this.#mail.onGone(state.ended);
-    this.#mail.onPlaces();
+    for (const program of this.#programs.values()) {
+      if (program.connection !== undefined) this.#welcome(program, program.connection);
+    }
+    this.#messaging.onDecided();
   }
 
   #tellLost(lost: readonly LostRanks[]): void {
     if (lost.length === 0) return;
     this.#tell({ type: 'failed', lost });
-    this.#mail.onGone(lost);
+    this.#messaging.onGone(lost);
   }
 
+  /** Those that are not welcome yet are told then. */
   #tell(event: ProgramEvent): void {
+    if (!this.#news.isKnown) return;
     for (const { connection } of this.#programs.values()) connection?.send(event);
   }
 }

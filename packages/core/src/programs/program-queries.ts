@@ -11,9 +11,6 @@ import type { RankStatusView } from './rank-status-view.js';
 /** Topologies that are kept, if they have not more positions together than the largest one may. */
 const TOPOLOGIES_MAX = 16;
 
-/** Questions of one rank where ranks are that wait until that is known. */
-const EARLY_MAX = 64;
-
 export interface ProgramQueriesInit {
   readonly news: RankStatusView;
   /** As users write it. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
@@ -31,8 +28,6 @@ export class ProgramQueries {
   readonly #init: ProgramQueriesInit;
   readonly #pairs = new Map<string, readonly [form: number, value: Uint8Array]>();
   readonly #topologies = new Map<string, Known>();
-  /** Until it is known where ranks are. */
-  readonly #early = new Map<Program, (() => void)[]>();
 
   constructor(init: ProgramQueriesInit) {
     this.#init = init;
@@ -40,11 +35,6 @@ export class ProgramQueries {
 
   onPairs(pairs: MessageBody<'program.agreed'>['pairs']): void {
     for (const [key, form, value] of pairs) this.#pairs.set(key, [form, value.slice()]);
-  }
-
-  onPlaces(): void {
-    for (const answers of this.#early.values()) for (const answer of answers) answer();
-    this.#early.clear();
   }
 
   /** Positions of a topology and a tree that are to be built for the answer. */
@@ -60,13 +50,7 @@ export class ProgramQueries {
   }
 
   hosts(program: Program, { id }: Of<'hosts'>): void {
-    const { news } = this.#init;
-    const { connection } = program;
-    const answer = (): void => connection?.send({ type: 'hosts', id, hosts: news.places() });
-    if (news.isKnown) return answer();
-    const early = this.#early.get(program) ?? [];
-    if (early.length >= EARLY_MAX) return connection?.close(`more than ${EARLY_MAX} of its calls hosts() wait`);
-    this.#early.set(program, [...early, answer]);
+    program.connection?.send({ type: 'hosts', id, hosts: this.#init.news.places() });
   }
 
   topology(program: Program, request: Of<'topology'>): void {

@@ -1,24 +1,25 @@
 /**
  * What the programs of a job wait for, asked when its time is over: so that a deadlock is seen from the report. Each
- * session agent tells its first ranks that wait; the controller asks all at once, and does not wait long.
+ * session agent tells its first ranks that wait; the controller asks all at once.
  */
 
-import { COLLECTIVES, type Clock, type HostIndex, type Timer } from '@stci/interface';
-import type { MessageBody } from '../messages/messages.js';
+import { COLLECTIVES } from '@stci/interface';
 import { calledName } from './agreement-text.js';
 import type { Program } from './program.js';
 
 /** How many waits are told, of each host and in all. */
 export const WAITS_MAX = 8;
 
-/** How long the answers of agents are awaited, ms. */
-const ANSWERS_MS = 1000;
+/** As in the answer to `program.wait`. */
+type Wait = readonly [rank: number, kind: number, source: number, tag: string, ms: number];
 
-type Waiting = MessageBody<'program.waiting'>;
-type Wait = Waiting['waits'][number];
+export interface Waiting {
+  readonly count: number;
+  readonly waits: readonly Wait[];
+}
 
 /** Of the programs of one host: one wait of each. */
-export function waitsOf(programs: Iterable<Program>, nowMs: number): Pick<Waiting, 'count' | 'waits'> {
+export function waitsOf(programs: Iterable<Program>, nowMs: number): Waiting {
   const waits: Wait[] = [];
   const msSince = (sinceMs = nowMs): number => Math.max(0, Math.round(nowMs - sinceMs));
   for (const { rank, vote, awaitsVote, mailbox } of programs) {
@@ -34,7 +35,7 @@ export function waitsOf(programs: Iterable<Program>, nowMs: number): Pick<Waitin
 }
 
 /** `rank 3 waits in receive(from 2, tag 'x') since 12.0 s; …; and 4 more wait`; '' if none does. */
-export function waitsText(answers: readonly Pick<Waiting, 'count' | 'waits'>[]): string {
+export function waitsText(answers: readonly Waiting[]): string {
   const waits = answers.flatMap((answer) => answer.waits).sort(([a], [b]) => a - b);
   const count = answers.reduce((sum, answer) => sum + answer.count, 0);
   const lines = waits.slice(0, WAITS_MAX).map(waitText);
@@ -53,46 +54,4 @@ function receiveText(source: number, tag: string): string {
   // Of the libraries: _r is a reduction's, the others are of streams.
   if (tag.startsWith('_')) return [tag.startsWith('_r') ? 'a reduction' : 'a stream', ...from].join(', ');
   return `receive(${[...from, ...tag === '' ? [] : [`tag '${tag}'`]].join(', ')})`;
-}
-
-/** One question of the controller to the agents of some hosts. */
-export class WaitSurvey {
-  readonly #open: Set<HostIndex>;
-  readonly #answers: Waiting[] = [];
-  readonly #timer: Timer;
-  #done: ((text: string) => void) | undefined;
-
-  constructor(clock: Clock, hosts: Iterable<HostIndex>, done: (text: string) => void) {
-    this.#open = new Set(hosts);
-    this.#done = done;
-    this.#timer = clock.after(ANSWERS_MS, () => this.#end());
-    this.#endIfAnswered();
-  }
-
-  onWaiting(answer: Waiting): void {
-    if (!this.#open.delete(answer.host)) return;
-    this.#answers.push({ ...answer, waits: answer.waits.slice(0, WAITS_MAX) });
-    this.#endIfAnswered();
-  }
-
-  /** It does not answer. */
-  onLost(host: HostIndex): void {
-    if (this.#open.delete(host)) this.#endIfAnswered();
-  }
-
-  /** Nobody wants to know any more. */
-  close(): void {
-    this.#done = undefined;
-    this.#timer.cancel();
-  }
-
-  #endIfAnswered(): void {
-    if (this.#open.size === 0) this.#end();
-  }
-
-  #end(): void {
-    const done = this.#done;
-    this.close();
-    done?.(waitsText(this.#answers));
-  }
 }

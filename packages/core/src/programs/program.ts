@@ -6,7 +6,7 @@ import {
 import type { Pair } from './agreement.js';
 import { MarkBudget } from './mark-budget.js';
 import type { ProgramConnection } from './program-connection.js';
-import { Mailbox } from './program-mailbox.js';
+import { RankMailbox } from './rank-mailbox.js';
 
 /** It has called a collective, and waits for the decision. */
 export interface ProgramVote extends Pick<Extract<ProgramRequest, { type: 'vote' }>, 'kind'> {
@@ -36,7 +36,7 @@ export class Program {
   /** Its connection waits for the decision. */
   awaitsVote = false;
   hasPromised = false;
-  readonly mailbox = new Mailbox();
+  readonly mailbox = new RankMailbox();
   /** Sends that are not answered, and their bytes. */
   sends = 0;
   sendsBytes = 0;

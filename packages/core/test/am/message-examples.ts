@@ -191,17 +191,15 @@ export const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'program.agreed': {
     sequence: 1, flag: true, isMismatch: false, ranks: [[0, 0], [2, 3]], joined: [[2, 2]], failed: [[1, 1]],
     kind: 2, joins: [[2, 1, 'b']], code: '', reason: '', parts: [[0, 1, Buffer.alloc(0)]], partsTo: 2,
-    pairs: [['k', 1, Buffer.alloc(0)]],
+    partsAt: 3, pairs: [['k', 1, Buffer.alloc(0)]],
   },
   'program.ended': { ranks: [[4, 4]] },
-  'program.parts': { sequence: 1, parts: [[0, 1, Buffer.alloc(0)]] },
   'program.refused': { calls: [[7, 1]], code: 'c', reason: 'r', failed: [[1, 1]], missing: [[1, 1, 'r', 'a']] },
   'program.messages': {
     host: 3, decided: 2, messages: [[1, 2, 3, 1, 't', 0, Buffer.alloc(0)]], asks: [[1, 2, 3, 1, 't', 100_000]],
   },
   'program.taken': { host: 3, batches: 1, calls: [1], credit: [[2, 300]], grants: [1] },
   'program.wait': {},
-  'program.waiting': { host: 3, count: 2, waits: [[1, 0, 3, 't', 12_000]] },
   'client.wait': { call: 1, job: 1 },
   'client.ended': { call: 1, report: REPORT },
   'stream.open': { id: 2, members: [0, 1], topology: 'tree:arity=2', reduction: 'sum' },

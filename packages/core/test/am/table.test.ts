@@ -12,7 +12,8 @@ import { EXAMPLES, RANK_END, REPORT, VARIANTS } from './message-examples.js';
 const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare',
   'signal', 'socket', 'network', 'parent', 'timeoutMs', 'failedWallMs', 'heardWallMs', 'promised', 'notifiedWallMs',
   'achievedMs', 'achievedMaxMs', 'notice', 'session',
-  'attempt', 'earlier', 'problem', 'tls', 'start', 'restarts', 'roundTripMs', 'durationMs', 'report', 'partsTo'];
+  'attempt', 'earlier', 'problem', 'tls', 'start', 'restarts', 'roundTripMs', 'durationMs', 'report', 'partsTo',
+  'partsAt'];
 
 /** Fields of such names that must be there. */
 const NEEDED = ['agent.failed.error', 'client.refused.error', 'client.control.cause.error',

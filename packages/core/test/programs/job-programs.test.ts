@@ -1,9 +1,13 @@
 /** What the controller tells the programs of a job: who is lost, and not any more; who waits for whom. */
 
 import { createLedger, mapJob } from '@stci/core';
-import { COLLECTIVES, MARKS_MAX, PROGRAM_PARTS_BYTES_MAX, StciError, type ErrorCode } from '@stci/interface';
+import {
+  COLLECTIVES, MARKS_MAX, PROGRAM_PARTS_BYTES_MAX, StciError, addressIndex, type ErrorCode,
+} from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import type { RequestDone } from '../../dist/am/requests.js';
 import { moveRanks } from '../../dist/job/placement.js';
+import type { MessageBody } from '../../dist/messages/messages.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { JobPrograms } from '../../dist/programs/job-programs.js';
 import { LIMITS, app, hosts, job } from '../job-help.js';
@@ -19,20 +23,30 @@ function programsOf() {
   const decisions: string[] = [];
   let waits = 0;
   const unsent = new Map<string, ErrorCode>();
-  const send = (_to: number, name: string, body: { readonly lost?: unknown; readonly code?: string }) => {
+  const asked: RequestDone[] = [];
+  const send = (to: number, name: string, body: MessageBody<'program.agreed'> & { readonly lost?: unknown }) => {
     const code = unsent.get(name);
     if (code !== undefined) return new StciError(code, 'not sent');
-    log.push(name === 'program.state' ? `${name} ${JSON.stringify(body.lost)}` : name);
-    if (name === 'program.agreed') decisions.push(body.code ?? '');
+    const { lost, parts, partsAt } = body;
+    if (name === 'program.state') log.push(`${name} ${JSON.stringify(lost)}`);
+    else log.push(parts?.length > 0 || partsAt !== undefined ? `${name} ${parts.length} parts to ${to}` : name);
+    if (name === 'program.agreed') decisions.push(body.code);
     return undefined;
   };
   const node = {
     platform: place.platform,
     params: { int: () => 1 << 24 },
     messages: {
-      send, sendSubtree: (name: string, body: object) => send(0, name, body),
-      sendList: (to: number, name: string, items: unknown[], bodyOf: (items: unknown[]) => object) =>
+      send: (to: number, name: string, body: never) =>
+        (unsent.has('alone') && name === 'program.agreed' ? new StciError(unsent.get('alone') as ErrorCode, 'not sent')
+          : send(addressIndex(to), name, body)),
+      sendSubtree: (name: string, body: never) => send(-1, name, body),
+      sendList: (to: number, name: string, items: unknown[], bodyOf: (items: unknown[]) => never) =>
         send(to, name, bodyOf(items)),
+      request: (_to: number, name: string, _body: unknown, done: RequestDone) => {
+        log.push(name);
+        asked.push(done);
+      },
       waits: { begin: () => (waits = 1), end: () => (waits = 0) },
     },
   } as unknown as AgentNode;
@@ -48,7 +62,7 @@ function programsOf() {
     place.run(1);
   };
   const told = (): string[] => log.splice(0);
-  return { place, ledger, programs, vote, told, decisions, unsent, owned, isAwaited: () => waits > 0 };
+  return { place, ledger, programs, vote, told, asked, decisions, unsent, owned, isAwaited: () => waits > 0 };
 }
 
 suite('programs of a job', (test) => {
@@ -110,15 +124,16 @@ suite('programs of a job', (test) => {
       place.run(1);
     };
     gather(1);
-    assert.equal([told(), decisions], [['program.parts', 'program.agreed'], ['']]);
+    assert.equal([told(), decisions], [['program.agreed 2 parts to 0', 'program.agreed 0 parts to -1'], ['', '']]);
     for (const [i, code] of (['STCI_MESSAGE_TOO_LARGE', 'STCI_MESSAGE_WINDOW'] as const).entries()) {
-      unsent.set('program.parts', code);
+      unsent.set('alone', code);
       gather(i + 2);
       assert.equal([told(), decisions.pop()], [['program.agreed'], 'STCI_CLIENT_LIMIT']);
     }
-    unsent.set('program.parts', 'STCI_MESSAGE_UNROUTABLE');
+    unsent.set('alone', 'STCI_MESSAGE_UNROUTABLE');
     gather(4);
-    assert.equal([told(), decisions.pop()], [['program.agreed'], ''], 'the root is about to be lost');
+    const rest = [['program.agreed 0 parts to -1'], ''];
+    assert.equal([told(), decisions.pop()], rest, 'the root is about to be lost');
   });
 
   test('what programs wait for, and cannot be told at all, ends their job', () => {
@@ -139,21 +154,24 @@ suite('programs of a job', (test) => {
   });
 
   test('a host that is lost is not asked what its programs wait for, until one of them opens again', () => {
-    const { programs, told } = programsOf();
+    const { programs, told, asked } = programsOf();
     const texts: string[] = [];
     const ask = (): void => programs.askWaits((text) => texts.push(text));
     programs.onOpen(0);
     ask();
     assert.equal(texts, []);
     programs.onHostLost(0);
+    asked.shift()?.(new StciError('STCI_AGENT_LOST', 'lost'), undefined);
     assert.equal(texts, ['']);
     ask();
     assert.equal(texts, ['', '']);
     assert.equal(told(), ['program.state []', 'program.wait']);
     programs.onOpen(0);
     ask();
-    programs.onWaiting({ host: 0, count: 0, waits: [] });
-    assert.equal([texts.length, told()], [3, ['program.state []', 'program.wait']]);
+    const waits = [7, 1].map((rank) => [rank, 0, 0, '', 1000]);
+    asked.shift()?.(undefined, { count: 1, waits });
+    assert.is(texts.at(-1), 'rank 1 waits in receive() since 1.0 s', 'it has no say about ranks elsewhere');
+    assert.equal(told(), ['program.state []', 'program.wait']);
   });
 
   test('what a vote says of its length counts no less than what it has', () => {

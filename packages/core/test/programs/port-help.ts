@@ -19,8 +19,14 @@ export interface Peer {
   send(...lines: unknown[]): void;
 }
 
+interface PlayOptions {
+  readonly bytesMax?: number;
+  /** The controller has told its state, in which nothing has happened. */
+  readonly isKnown?: boolean;
+}
+
 /** A port with ranks 2 and 3; `sent`: to the controller; `deliver`: a message of the controller. */
-export function play(bytesMax = 1 << 26) {
+export function play({ bytesMax = 1 << 26, isKnown = false }: PlayOptions = {}) {
   const place = testPlace();
   const sent: [string, unknown][] = [];
   const alive: [Rank, number][] = [];
@@ -74,11 +80,13 @@ export function play(bytesMax = 1 << 26) {
     handlers.get(name)?.(body);
     place.run();
   };
+  if (isKnown) deliver('program.state', state(0, []));
   return { ...place, port, sent, alive, built, connect, hello, deliver };
 }
 
+export const PLACES = [[0, 'a', [[0, 3]]], [1, 'b', [[4, 7]]]];
 export const state = (decided: number, lost: unknown[]) => ({
-  decided, lost, ended: [], places: [[0, 'a', [[0, 3]]], [1, 'b', [[4, 7]]]], attempts: [], pairs: [],
+  decided, lost, ended: [], places: PLACES, attempts: [], pairs: [],
 });
 export const decision = (agreed: object, joins: unknown[] = []) => ({
   sequence: 5, kind: 0, ...agreed, joins, code: '', reason: '', parts: [], pairs: [],

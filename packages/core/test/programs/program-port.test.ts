@@ -6,7 +6,7 @@ import {
 import { assert, suite } from '@stci/testkit';
 import { ProgramConnection, type ProgramConnectionEvents } from '../../dist/programs/program-connection.js';
 import { POSITION_COST_US } from '../../dist/programs/program-turns.js';
-import { SIZE, VOTE, decision, play, state, type Peer } from './port-help.js';
+import { PLACES, SIZE, VOTE, decision, play, state, type Peer } from './port-help.js';
 
 const refusal = (peer: Peer): string => {
   const last = peer.told.at(-1);
@@ -20,16 +20,18 @@ suite('programs at their session agent', (test) => {
     const [two, three] = [connect(), connect()];
     two.send(hello(2));
     three.send(hello(3));
-    assert.equal(two.told, [{ type: 'welcome', rank: 2, size: SIZE, job: 7, attempt: 1, host: 'b' }]);
     assert.equal(sent, [['program.open', { host: 1 }], ['failure.interest', {}]]);
     port.onRankFailed(5, 1, 'sooner');
     run();
-    deliver('program.state', state(0, [[0, 0, 'r', 'a']]));
+    assert.equal(two.told, [], 'the controller has not answered');
+    deliver('program.state', { ...state(0, [[0, 0, 'r', 'a']]), ended: [[4, 4]] });
     deliver('program.failed', { lost: [[5, 5, 'later', 'c'], [6, 7, 's', 'c']] });
-    const lost = [[[5, 5, 'sooner', '']], [[0, 0, 'r', 'a']], [[6, 7, 's', 'c']]]
+    assert.equal(two.told[0], { type: 'welcome', rank: 2, size: SIZE, job: 7, attempt: 1, host: 'b' });
+    const lost = [[[5, 5, 'sooner', ''], [0, 0, 'r', 'a']], [[6, 7, 's', 'c']]]
       .map((list) => ({ type: 'failed', lost: list }));
-    assert.equal(two.told.slice(1), lost);
-    assert.equal(three.told.slice(1), lost);
+    const news = [lost[0], { type: 'ended', ranks: [[4, 4]] }, lost[1]];
+    assert.equal(two.told.slice(1), news);
+    assert.equal(three.told.slice(1), news);
     two.channel.close();
     run();
     const again = connect();
@@ -50,6 +52,31 @@ suite('programs at their session agent', (test) => {
     const failed = two.told.filter(({ type }) => type === 'failed-call').map((one) =>
       one.type === 'failed-call' && [one.id, one.code]);
     assert.equal(failed, [[1, 'STCI_CLIENT_RANK_LOST'], [2, 'STCI_CLIENT_RANK_LOST']]);
+  });
+
+  test('a receive that a rank of a lost host was to send to gets what others send, and is not left waiting', () => {
+    const { connect, hello, deliver, sent } = play();
+    const two = connect();
+    two.send(hello(2));
+    const places = [[0, 'a', [[0, 0], [3, 7]]], [1, 'b', [[2, 2]]], [2, 'c', [[1, 1]]]];
+    deliver('program.state', { ...state(0, []), places });
+    two.send({ type: 'receive', id: 1 });
+    const bytes = Buffer.alloc(PROGRAM_MESSAGE_BYTES_MAX);
+    const bring = (host: number, more: object): void =>
+      deliver('program.messages', { host, decided: 0, messages: [], asks: [], ...more });
+    const granted = (): unknown => sent.splice(0).filter(([name]) => name === 'program.taken')
+      .map(([, body]) => (body as { readonly grants: unknown }).grants);
+    for (const [host, from] of [[0, 0], [2, 1]] as const) {
+      bring(host, { asks: [[7 + from, from, 2, 1, 't', bytes.length]] });
+    }
+    assert.equal(granted(), [[7], []], 'one for one receive');
+    deliver('program.failed', { lost: [[0, 0, 'its host is lost', 'a'], [3, 7, 'its host is lost', 'a']] });
+    assert.equal(granted(), [[8]]);
+    bring(2, { messages: [[8, 1, 2, 1, 't', 0, bytes]] });
+    const last = two.told.at(-1);
+    assert.equal(last?.type === 'message' && [last.id, last.from], [1, 1]);
+    two.send({ type: 'receive', id: 2, from: 0 });
+    assert.equal(two.told.at(-1)?.type, 'failed-call');
   });
 
   test('news of a former attempt of a rank that takes part again comes too late', () => {
@@ -115,17 +142,22 @@ suite('programs at their session agent', (test) => {
     assert.equal(three.told.at(-1), { type: 'done', id: 2 });
   });
 
-  test('questions that wait until it is known where ranks are have a bound', () => {
-    const { connect, hello } = play();
-    const [two, three] = [connect(), connect()];
-    three.send(hello(3), { type: 'hosts', id: 1 });
-    two.send(hello(2), ...Array.from({ length: 65 }, (_, i) => ({ type: 'hosts', id: i + 1 })));
-    assert.match(refusal(two), /more than 64 of its calls hosts\(\) wait/);
-    assert.not.ok(three.isClosed);
+  test('what a program asks before it is welcome waits, and is answered in order', () => {
+    const { connect, hello, deliver } = play();
+    const two = connect();
+    two.send(hello(2), ...Array.from({ length: 100 }, (_, i) => ({ type: 'hosts', id: i + 1 })));
+    assert.equal(two.told, []);
+    two.send({ type: 'get', id: 101, key: 'k' });
+    assert.equal(two.told, []);
+    deliver('program.state', state(0, []));
+    assert.equal([two.told.length, two.told[0]?.type], [102, 'welcome']);
+    const hosts = PLACES.map(([, name, ranks]) => [name, ranks]);
+    assert.equal(two.told[100], { type: 'hosts', id: 100, hosts });
+    assert.equal(two.told[101], { type: 'value', id: 101, found: false, form: 'bytes' });
   });
 
   test('signs of life are passed on; a promise ends with its connection', () => {
-    const { alive, connect, hello, run } = play();
+    const { alive, connect, hello, run } = play({ isKnown: true });
     const two = connect();
     two.send(hello(2), { type: 'alive', withinMs: 500 });
     two.channel.close();
@@ -134,7 +166,7 @@ suite('programs at their session agent', (test) => {
   });
 
   test('marks go to the controller, those of a turn together; too many end the connection', () => {
-    const { connect, hello, sent, run } = play();
+    const { connect, hello, sent, run } = play({ isKnown: true });
     const two = connect();
     two.send(hello(2), { type: 'mark', name: 'phase 2' }, { type: 'mark', name: 'phase 3' });
     run();
@@ -148,10 +180,13 @@ suite('programs at their session agent', (test) => {
   });
 
   test('a fault tells a program to end itself, if it is connected', () => {
-    const { port, connect, hello, run } = play();
+    const { port, connect, hello, deliver, run } = play();
     const two = connect();
-    assert.match(port.exit(2, 7) ?? '', /^rank 2 cannot be told to end: its program has not called connect\(\)/);
+    const problem = /^rank 2 cannot be told to end: its program has not called connect\(\)/;
+    assert.match(port.exit(2, 7) ?? '', problem);
     two.send(hello(2));
+    assert.match(port.exit(2, 7) ?? '', problem);
+    deliver('program.state', state(0, []));
     assert.is(port.exit(2, 7), undefined);
     run();
     assert.equal(two.told.at(-1), { type: 'exit', status: 7 });
@@ -180,7 +215,7 @@ suite('programs at their session agent', (test) => {
   }
 
   test('refused after hello: a second connection, a second vote, a flag of another kind, hello again', () => {
-    const { connect, hello, sent } = play();
+    const { connect, hello, sent } = play({ isKnown: true });
     const two = connect();
     two.send(hello(2));
     const other = connect();
@@ -197,12 +232,11 @@ suite('programs at their session agent', (test) => {
       next.send(hello(2), line);
       assert.ok(refusal(next) !== '');
     }
-    const names = sent.map(([name]) => name);
-    assert.equal(names, ['program.open', 'failure.interest'], 'nothing of it reached the controller');
+    assert.equal(sent.map(([name]) => name), ['program.votes'], 'the first one, and nothing else');
   });
 
   test('another collective while that of an earlier connection waits: an error that names it', () => {
-    const { connect, hello, sent, run } = play();
+    const { connect, hello, sent, run } = play({ isKnown: true });
     const first = connect();
     first.send(hello(2), { ...VOTE, kind: 'gather', root: 3 });
     first.channel.close();
@@ -224,7 +258,7 @@ suite('programs at their session agent', (test) => {
   });
 
   test('a topology of more positions than are built in time is refused, and no other', () => {
-    const { connect, hello } = play();
+    const { connect, hello } = play({ isKnown: true });
     const two = connect();
     const ask = (id: number, size: number): object => ({ type: 'topology', id, spec: 'none', size, position: 0 });
     two.send(hello(2), ask(1, 2 ** 20), ask(2, 2 ** 20 + 1));
@@ -236,7 +270,7 @@ suite('programs at their session agent', (test) => {
   });
 
   test('requests that cost much, by what they name, hold up neither the agent nor other ranks', () => {
-    const { connect, hello, built, run, world } = play();
+    const { connect, hello, built, run, world } = play({ isKnown: true });
     const [two, three] = [connect(), connect()];
     two.send(hello(2));
     three.send(hello(3));
@@ -269,7 +303,7 @@ suite('programs at their session agent', (test) => {
   });
 
   test('a rank whose process has ended is refused; one that does not read loses its connection', () => {
-    const { port, connect, hello, deliver, run } = play();
+    const { port, connect, hello, deliver, run } = play({ isKnown: true });
     const [two, three] = [connect(), connect()];
     two.send(hello(2));
     three.send(hello(3));
@@ -311,7 +345,7 @@ suite('programs at their session agent', (test) => {
   });
 
   test('connections that never say hello: no more than may be pending, and ranks still connect', () => {
-    const { connect, hello, run } = play();
+    const { connect, hello, run } = play({ isKnown: true });
     const idle = Array.from({ length: 200 }, () => connect());
     for (const peer of idle) peer.send(Uint8Array.of(123));
     run();

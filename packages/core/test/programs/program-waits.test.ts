@@ -1,16 +1,14 @@
-/** What programs wait for, in words, and how long the controller waits for these. */
+/** What programs wait for, in words. */
 
 import { assert, suite } from '@stci/testkit';
-import { WAITS_MAX, WaitSurvey, waitsOf, waitsText } from '../../dist/programs/program-waits.js';
+import { WAITS_MAX, waitsOf, waitsText } from '../../dist/programs/program-waits.js';
 import { Program } from '../../dist/programs/program.js';
-import { testPlace } from '../world.js';
 
 function waiting(rank: number, receive?: { readonly from?: number; readonly tag?: string }): Program {
   const program = new Program(rank, 1, '');
   if (receive !== undefined) {
     const { from, tag } = receive;
     program.mailbox.await({ id: 1, from, tag, sinceMs: 1000 });
-    program.mailbox.match();
   }
   return program;
 }
@@ -43,37 +41,5 @@ suite('what programs wait for', (test) => {
     const ranks = lines.slice(0, -1).map((line) => Number(line.split(' ')[1]));
     assert.equal(ranks, Array.from({ length: WAITS_MAX }, (_, rank) => rank));
     assert.is(waitsText([waitsOf([waiting(1)], 0)]), '');
-  });
-
-  test('agents that do not answer, or twice, or were not asked', () => {
-    const { platform, run } = testPlace();
-    const texts: string[] = [];
-    const survey = new WaitSurvey(platform.clock, [1, 2], (text) => texts.push(text));
-    const answer = { count: 1, waits: [[7, 0, 0, '', 1000] as const] };
-    for (const host of [1, 1, 3]) survey.onWaiting({ host, ...answer });
-    assert.equal(texts, []);
-    run(1000);
-    survey.onWaiting({ host: 2, ...answer });
-    assert.equal(texts, ['rank 7 waits in receive() since 1.0 s']);
-  });
-
-  test('no host, hosts that are lost, and a job that ends are not waited for', () => {
-    const { platform, run } = testPlace();
-    const texts: string[] = [];
-    const surveyOf = (...hosts: number[]) => new WaitSurvey(platform.clock, hosts, (text) => texts.push(text));
-    surveyOf();
-    assert.equal(texts, ['']);
-    const lost = surveyOf(1, 2);
-    lost.onLost(2);
-    lost.onLost(3);
-    assert.is(texts.length, 1);
-    lost.onWaiting({ host: 1, count: 1, waits: [[7, 0, 0, '', 1000]] });
-    assert.is(texts[1], 'rank 7 waits in receive() since 1.0 s');
-    const last = surveyOf(1);
-    last.onLost(1);
-    assert.is(texts.length, 3);
-    surveyOf(1).close();
-    run(2000);
-    assert.is(texts.length, 3);
   });
 });

@@ -9,14 +9,14 @@ import {
 } from '@stci/interface';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
-import { BATCHES_MAX, mailLimits, type MailLimits } from './program-credit.js';
-import { ProgramInbox, type InboxAnswer } from './program-inbox.js';
-import { chargeOf } from './program-mailbox.js';
-import { ProgramOutbox, type Outgoing } from './program-outbox.js';
+import { IncomingMessages } from './incoming-messages.js';
+import { OutgoingMessages, peerOf, type Peer, type Turn } from './outgoing-messages.js';
+import { BATCHES_MAX, messagingLimits, type MessagingLimits } from './program-limits.js';
 import type { Program } from './program.js';
+import { chargeOf } from './rank-mailbox.js';
 import type { RankStatusView, RankProblem } from './rank-status-view.js';
 
-export interface ProgramMailInit {
+export interface RankMessagingInit {
   readonly node: AgentNode;
   readonly host: HostIndex;
   readonly hosts: number;
@@ -30,7 +30,6 @@ export interface ProgramMailInit {
 }
 
 type Batch = MessageBody<'program.messages'>;
-type Taken = MessageBody<'program.taken'>;
 type Of<Type extends ProgramRequest['type']> = Extract<ProgramRequest, { readonly type: Type }>;
 
 /** Of a rank that was started again. */
@@ -41,48 +40,31 @@ const NOT_YET: RankProblem = {
 /** Another agent may have taken the place of one that left as much as it may. */
 const EARLY_FACTOR = 2;
 
-/** What goes to one agent at the end of the turn. */
-interface Outbound {
-  messages: Outgoing[];
-  asks: Outgoing[];
-  batches: number;
-  calls: number[];
-  credit: (readonly [Rank, number])[];
-  grants: number[];
-}
-
-export class ProgramMail {
-  readonly #init: ProgramMailInit;
-  readonly #limits: MailLimits;
-  readonly #outbox: ProgramOutbox;
-  readonly #inbox: ProgramInbox;
-  readonly #outbound = new Map<HostIndex, Outbound>();
+export class RankMessaging {
+  readonly #init: RankMessagingInit;
+  readonly #limits: MessagingLimits;
+  readonly #outgoing: OutgoingMessages;
+  readonly #incoming: IncomingMessages;
+  readonly #peers = new Map<HostIndex, Peer>();
   /** Batches of agents that know of more than this one, of each in order; they are answered when they are taken. */
   readonly #early = new Map<HostIndex, Batch[]>();
 
-  constructor(init: ProgramMailInit) {
+  constructor(init: RankMessagingInit) {
     this.#init = init;
     const { news, programs, node, hosts } = init;
-    const limits = mailLimits(hosts, node.params.int('bootcom.queue.max'), node.params.int('message.bytes.max'));
+    const limits = messagingLimits(hosts, node.params.int('bootcom.queue.max'), node.params.int('message.bytes.max'));
     this.#limits = limits;
-    this.#outbox = new ProgramOutbox({
+    this.#outgoing = new OutgoingMessages({
       limits,
       attempt: (rank) => news.attempt(rank),
-      host: (rank) => news.host(rank),
-      transmit: (host, messages, asks) => {
-        const outbound = this.#to(host);
-        outbound.messages.push(...messages);
-        outbound.asks.push(...asks);
-      },
+      peer: (rank) => this.#peer(news.host(rank)),
+      turn: (peer) => this.#turn(peer),
     });
-    const { clock } = node.platform;
-    this.#inbox = new ProgramInbox({
-      limits, news, programs,
-      answer: (host, answer) => this.#answer(host, answer),
-      after: (ms, call) => clock.after(ms, call),
+    this.#incoming = new IncomingMessages({
+      limits, news, programs, answers: (host) => this.#turn(this.#peer(host)),
     });
     node.messages.on('program.messages', (batch) => this.#onBatch(batch));
-    node.messages.on('program.taken', (taken) => this.#onTaken(taken));
+    node.messages.on('program.taken', ({ host, ...taken }) => this.#outgoing.onTaken(this.#peer(host), taken));
   }
 
   send(program: Program, { id, to, tag, form }: Of<'send'>, bytes: Uint8Array): void {
@@ -109,12 +91,12 @@ export class ProgramMail {
     }
     const problem = program.takesPart ? news.problem(to) : NOT_YET;
     if (problem !== undefined) return settle(problem);
-    this.#outbox.send({ from: program.rank, to, tag, form, bytes, settle });
+    this.#outgoing.send({ from: program.rank, to, tag, form, bytes, settle });
   }
 
   receive(program: Program, { id, from, tag, waitMs }: Of<'receive'>): void {
     const { mailbox, connection } = program;
-    if (mailbox.receivesCount >= PROGRAM_RECEIVES_MAX) {
+    if (mailbox.receives.length >= PROGRAM_RECEIVES_MAX) {
       return connection?.close(`more than ${PROGRAM_RECEIVES_MAX} of its receives wait`);
     }
     if (from !== undefined && from >= this.#init.size) {
@@ -128,7 +110,7 @@ export class ProgramMail {
     const isTimed = waitMs !== undefined && waitMs > 0;
     const { clock } = this.#init.node.platform;
     const timer = isTimed ? clock.after(waitMs, end) : undefined;
-    this.#inbox.receive(program, { id, from, tag, sinceMs: clock.nowMs(), stop: () => timer?.cancel() });
+    this.#incoming.receive(program, { id, from, tag, sinceMs: clock.nowMs(), stop: () => timer?.cancel() });
     this.#failReceives(program);
     if (waitMs === 0) end();
   }
@@ -140,28 +122,17 @@ export class ProgramMail {
 
   /** There is room for answers again. */
   onRoom(program: Program): void {
-    this.#inbox.onRoom(program);
-  }
-
-  /** Its receives went with the connection; its messages wait for the next. */
-  onDisconnected(program: Program): void {
-    program.mailbox.cancelAll(() => true);
+    this.#incoming.onRoom(program);
   }
 
   /** The process of a rank of this host has ended. */
   onEnded(program: Program): void {
-    program.mailbox.cancelAll(() => true);
-    this.#outbox.onEnded(program.rank);
-    this.#inbox.onEnded(program);
+    program.mailbox.disconnect();
+    this.#outgoing.onEnded(program.rank);
+    this.#incoming.onEnded(program);
   }
 
-  /** It is known where ranks are. */
-  onPlaces(): void {
-    this.#outbox.resume();
-    this.onDecided();
-  }
-
-  /** A collective was decided: what was sent after it can be taken. */
+  /** A collective was decided, or it is known where ranks are: what was sent after it can be taken. */
   onDecided(): void {
     for (const [host, batches] of this.#early) {
       const count = batches.findIndex((batch) => !this.#isKnown(batch));
@@ -175,9 +146,9 @@ export class ProgramMail {
     }
   }
 
-  /** Agents that ranks have joined at may be new ones. */
+  /** Agents that ranks have joined at may be new ones, which answer nothing that was sent before. */
   onJoined(ranks: readonly RankRange[]): void {
-    for (const rank of ranksInRanges(ranks)) this.#outbox.onNewAgent(this.#init.news.host(rank));
+    for (const rank of ranksInRanges(ranks)) this.#peer(this.#init.news.host(rank)).batches = 0;
   }
 
   /** Ranks were lost, or have ended. */
@@ -185,8 +156,8 @@ export class ProgramMail {
     for (const rank of ranksInRanges(ranks)) {
       const problem = this.#init.news.problem(rank);
       if (problem === undefined) continue;
-      this.#outbox.onGone(rank, problem);
-      this.#inbox.onGone(rank);
+      this.#outgoing.onGone(rank, problem);
+      this.#incoming.onGone(rank);
     }
     for (const program of this.#init.programs.values()) this.#failReceives(program);
   }
@@ -194,7 +165,7 @@ export class ProgramMail {
   /** Receives that no message can come for. */
   #failReceives(program: Program): void {
     const { mailbox, rank } = program;
-    if (mailbox.receivesCount === 0) return;
+    if (mailbox.receives.length === 0) return;
     const { news } = this.#init;
     const alone = news.aloneProblem(rank);
     const problemOf = (from: Rank | undefined): RankProblem | undefined =>
@@ -231,51 +202,44 @@ export class ProgramMail {
   }
 
   #take(batch: Batch): void {
-    this.#to(batch.host).batches += 1;
-    this.#inbox.onBatch(batch);
+    this.#turn(this.#peer(batch.host)).batches += 1;
+    this.#incoming.onBatch(batch);
   }
 
-  #onTaken({ host, batches, calls, credit, grants }: Taken): void {
-    this.#outbox.onTaken(host, batches, calls, credit, grants);
-  }
-
-  #answer(host: HostIndex, { calls = [], credit = [], grants = [] }: InboxAnswer): void {
-    const outbound = this.#to(host);
-    outbound.calls.push(...calls);
-    outbound.credit.push(...credit);
-    outbound.grants.push(...grants);
+  #peer(host: HostIndex): Peer {
+    const peer = this.#peers.get(host) ?? peerOf(host, this.#limits);
+    this.#peers.set(host, peer);
+    return peer;
   }
 
   /** What goes to an agent, all of this turn together. */
-  #to(host: HostIndex): Outbound {
-    const known = this.#outbound.get(host);
-    if (known !== undefined) return known;
-    const outbound: Outbound = { messages: [], asks: [], batches: 0, calls: [], credit: [], grants: [] };
-    this.#outbound.set(host, outbound);
-    this.#init.node.platform.clock.soon(() => this.#flush(host, outbound));
-    return outbound;
+  #turn(peer: Peer): Turn {
+    if (peer.turn !== undefined) return peer.turn;
+    this.#init.node.platform.clock.soon(() => this.#flush(peer));
+    return peer.turn = { messages: [], asks: [], batches: 0, calls: [], credit: [], grants: [] };
   }
 
-  #flush(to: HostIndex, { messages, asks, batches, calls, credit, grants }: Outbound): void {
-    this.#outbound.delete(to);
+  #flush(peer: Peer): void {
+    const { messages, asks, ...taken } = peer.turn as Turn;
+    peer.turn = undefined;
     const { node, host, decided } = this.#init;
-    const isLocal = to === host;
+    const isLocal = peer.host === host;
+    const { batches, calls, credit, grants } = taken;
     if (batches + calls.length + credit.length + grants.length > 0) {
-      const taken: Taken = { host, batches, calls, credit, grants };
-      if (isLocal) this.#onTaken(taken);
-      else node.messages.send(sessionAddress(to), 'program.taken', taken);
+      if (isLocal) this.#outgoing.onTaken(peer, taken);
+      else node.messages.send(sessionAddress(peer.host), 'program.taken', { host, ...taken });
     }
     if (messages.length + asks.length === 0) return;
-    this.#outbox.onBatch(to);
-    const sent = new Set(messages); // They asked in this turn too, and need no room any more.
+    peer.batches += 1;
     const batch: Batch = {
       host, decided: decided(),
-      messages: messages.map(({ call, from, to: rank, attempt, tag, form, bytes }) =>
-        [call, from, rank, attempt, tag, FORMS.indexOf(form), bytes] as const),
-      asks: asks.filter((ask) => !sent.has(ask)).map(({ call, from, to: rank, attempt, tag, bytes }) =>
-        [call, from, rank, attempt, tag, bytes.length] as const),
+      messages: messages.map(({ call, from, to, attempt, tag, form, bytes }) =>
+        [call, from, to, attempt, tag, FORMS.indexOf(form), bytes] as const),
+      // Some got credit in this turn too, and need no room any more.
+      asks: asks.filter(({ state }) => state === 'asked').map(({ call, from, to, attempt, tag, bytes }) =>
+        [call, from, to, attempt, tag, bytes.length] as const),
     };
     if (isLocal) this.#onBatch(batch);
-    else node.messages.send(sessionAddress(to), 'program.messages', batch);
+    else node.messages.send(sessionAddress(peer.host), 'program.messages', batch);
   }
 }

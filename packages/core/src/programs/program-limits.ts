@@ -1,10 +1,10 @@
 /**
  * Bounds of messages between ranks. The agent of a receiver keeps at most `QUEUE_BYTES_MAX` for it: half of that is
- * shared out as credit to the agents that may send to it, who send short messages without asking; long ones, and
+ * divided into windows of the agents that may send to it, who send short messages without asking; long ones, and
  * short ones without credit, ask for room in the other half; one that a receive waits for has as much room again, or,
  * where receives that ended before their messages came have left these there, as much as `UNREAD_FACTOR` times that.
  * What is on the way to one agent, by credit or to a room of its own, is bounded besides, by bytes and by number. What
- * is told together is one message between agents, so that `message.bytes.max` bounds it too; half of it is left for
+ * is told together is one message between agents, so that `message.bytes.max` bounds it too; a part of it is left for
  * heads.
  */
 
@@ -12,7 +12,7 @@ import {
   PROGRAM_KEYS_BYTES_MAX, PROGRAM_MESSAGE_BYTES_MAX, PROGRAM_PARTS_BYTES_MAX, assert, type Params,
 } from '@stci/interface';
 import { OUTPUT_KEPT_MAX } from '../am/delivery.js';
-import { chargeOf } from './program-mailbox.js';
+import { chargeOf } from './rank-mailbox.js';
 
 /** Of one rank, as charges; more where the least shares of many hosts are more. */
 const QUEUE_BYTES_MAX = 2 * PROGRAM_MESSAGE_BYTES_MAX;
@@ -38,14 +38,14 @@ const TOGETHER_PART = 0.8;
 /** Most bytes of one that asks for room: numbers, and a tag of 64 characters. */
 const ASK_BYTES_MAX = 256;
 
-export interface MailLimits {
+export interface MessagingLimits {
   /** Longest message. */
   readonly messageBytesMax: number;
-  /** Credit of one agent for one rank. Half of it is enough for any short message. */
-  readonly shareBytes: number;
-  /** Charges of short messages on the way from one agent to another. */
+  /** Window of one agent for one rank. Half of it is enough for any short message. */
+  readonly windowBytes: number;
+  /** Window of one agent for another: charges of messages that are on the way by credit. */
   readonly flightBytes: number;
-  /** Charges of long messages that wait for one rank, or are on the way to one agent; one is always permitted. */
+  /** Charges of messages with room of their own, for one rank, or on the way to one agent; one is always permitted. */
   readonly longBytesMax: number;
   /** Charges of long messages for one rank that has not received them; a receive that needs more room fails. */
   readonly unreadBytesMax: number;
@@ -62,15 +62,15 @@ export function collectiveLimits(params: Params): { readonly partsBytesMax: numb
 }
 
 /** `agentBytesMax`: of the largest message between agents. */
-export function mailLimits(hosts: number, linkQueueBytes: number, agentBytesMax: number): MailLimits {
+export function messagingLimits(hosts: number, linkQueueBytes: number, agentBytesMax: number): MessagingLimits {
   const linkBytes = Math.floor(linkQueueBytes * LINK_PART);
   const longestBytes = Math.min(QUEUE_BYTES_MAX / 2, Math.floor(agentBytesMax / 2));
-  const leastShare = 2 * chargeOf(SHORT_BYTES_MAX);
+  const leastWindow = 2 * chargeOf(SHORT_BYTES_MAX);
   const limits = {
     messageBytesMax: Math.min(PROGRAM_MESSAGE_BYTES_MAX, linkBytes, longestBytes),
-    shareBytes: Math.max(leastShare, Math.floor(QUEUE_BYTES_MAX / 2 / hosts)),
+    windowBytes: Math.max(leastWindow, Math.floor(QUEUE_BYTES_MAX / 2 / hosts)),
     flightBytes: Math.max(chargeOf(SHORT_BYTES_MAX), Math.min(
-      FLIGHT_BYTES_MAX, Math.floor(agentBytesMax / 4), Math.max(leastShare, Math.floor(linkBytes / hosts)),
+      FLIGHT_BYTES_MAX, Math.floor(agentBytesMax / 4), Math.max(leastWindow, Math.floor(linkBytes / hosts)),
     )),
     // Of charges: where the longest message waits, there is room for another of its size that a receive waits for.
     longBytesMax: chargeOf(longestBytes),

@@ -3,7 +3,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { assert, eventually, seededIntegers, suite } from '@stci/testkit';
-import { Mailbox, type MailMessage, type Receive } from '../../dist/programs/program-mailbox.js';
+import { RankMailbox, type MailMessage, type Receive } from '../../dist/programs/rank-mailbox.js';
 
 const NONE = new Uint8Array();
 const messageOf = (from: number, tag: string): MailMessage =>
@@ -18,7 +18,7 @@ suite('mailbox of a rank', (test) => {
     let matches = 0;
     for (let seed = 1; seed <= 60; seed++) {
       const pick = seededIntegers(seed);
-      const mailbox = new Mailbox();
+      const mailbox = new RankMailbox();
       const receives: Receive[] = [];
       const messages: MailMessage[] = [];
       const wanted: (readonly [Receive, MailMessage])[] = [];
@@ -40,12 +40,12 @@ suite('mailbox of a rank', (test) => {
           if (at < 0) receives.push(receive);
           else wanted.push([receive, ...messages.splice(at, 1) as [MailMessage]]);
         } else {
-          for (let found = mailbox.match(); found !== undefined; found = mailbox.match()) got.push(found);
+          for (let found = mailbox.take(); found !== undefined; found = mailbox.take()) got.push(found);
           const [some] = receives;
           if (some !== undefined) assert.is(mailbox.cancel(receives.splice(0, 1)[0]?.id ?? 0), true);
         }
       }
-      for (let found = mailbox.match(); found !== undefined; found = mailbox.match()) got.push(found);
+      for (let found = mailbox.take(); found !== undefined; found = mailbox.take()) got.push(found);
       assert.equal(got, wanted, `seed ${seed}`);
       assert.equal(mailbox.receives, receives);
       assert.is(mailbox.bytes, messages.length * 256);
@@ -55,45 +55,45 @@ suite('mailbox of a rank', (test) => {
   });
 
   test('32000 messages that no receive fits, and 1024 receives: each of them is tested once', () => {
-    const mailbox = new Mailbox();
+    const mailbox = new RankMailbox();
     let tests = 0;
-    const counted: MailMessage = {
+    const counted = (): MailMessage => ({
       ...messageOf(0, 'y'),
       get tag() {
         tests += 1;
         return 'y';
       },
-    };
-    for (let i = 0; i < 32_000; i++) mailbox.push(counted);
+    });
+    for (let i = 0; i < 32_000; i++) mailbox.push(counted());
     for (let i = 1; i <= 1024; i++) {
       mailbox.await({ id: i, from: undefined, tag: 'x' });
-      assert.is(mailbox.match(), undefined);
+      assert.is(mailbox.take(), undefined);
     }
     assert.ok(tests <= 4 * 32_000, `${tests} tests`);
     mailbox.push(messageOf(0, 'x'));
-    assert.is(mailbox.match()?.[0].id, 1);
+    assert.is(mailbox.take()?.[0].id, 1);
     assert.is(mailbox.cancelAll(() => true).length, 1023);
     for (let i = 0; i < 32_000; i++) {
       mailbox.await({ id: i, from: 0, tag: undefined });
-      assert.is(mailbox.match()?.[0].id, i);
+      assert.is(mailbox.take()?.[0].id, i);
     }
     assert.is(mailbox.bytes, 0);
   });
 
   test('messages that were taken are not kept with their bytes, whatever lies before them', async () => {
-    const mailbox = new Mailbox();
+    const mailbox = new RankMailbox();
     for (let i = 0; i < 200; i++) mailbox.push(messageOf(0, 'unread'));
-    assert.is(mailbox.match(), undefined);
+    assert.is(mailbox.take(), undefined);
     const take = (isFirst: boolean): WeakRef<Uint8Array> => {
       const bytes = new Uint8Array(1024 * 1024);
       const receive = { id: 1, from: 0, tag: 'long' };
       if (isFirst) mailbox.await(receive);
       mailbox.push({ ...messageOf(0, 'long'), bytes });
       if (!isFirst) {
-        assert.is(mailbox.match(), undefined);
+        assert.is(mailbox.take(), undefined);
         mailbox.await(receive);
       }
-      assert.is(mailbox.match()?.[1].bytes.length, bytes.length);
+      assert.is(mailbox.take()?.[1].bytes.length, bytes.length);
       return new WeakRef(bytes);
     };
     const taken = [take(true), take(false)];
@@ -107,15 +107,15 @@ suite('mailbox of a rank', (test) => {
   });
 
   test('tags that were used once leave nothing behind', () => {
-    const mailbox = new Mailbox();
+    const mailbox = new RankMailbox();
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const take = (count: number): number => {
       for (let i = 0; i < count; i++) {
         mailbox.push(messageOf(0, `tag ${i}`));
-        assert.is(mailbox.match(), undefined);
+        assert.is(mailbox.take(), undefined);
         mailbox.await({ id: i, from: 0, tag: `tag ${i}` });
-        assert.is(mailbox.match()?.[0].id, i);
+        assert.is(mailbox.take()?.[0].id, i);
       }
       collect();
       return process.memoryUsage().heapUsed;
