@@ -50,6 +50,21 @@ suite('collectives of programs', (test) => {
     }
   });
 
+  test('a decision that comes to this host by itself, with the parts, is taken once; others as they come', () => {
+    const { connect, hello, deliver } = play({ isKnown: true });
+    const two = connect();
+    const gather = { type: 'vote', kind: 'gather', root: 2 };
+    two.send(hello(2), gather);
+    const gathered = { ...decision({ ...ALL_GATHERED, kind: COLLECTIVES.indexOf('gather') }), sequence: 1 };
+    deliver('program.agreed', { ...gathered, partsAt: 1 });
+    assert.is(two.told.length, 1);
+    deliver('program.agreed', { ...gathered, partsTo: 2, parts: [[0, 0, Buffer.from('ab')]] });
+    assert.equal([two.told.length, two.bodies.at(-1)], [2, 'ab']);
+    two.send({ ...gather, root: 0 });
+    deliver('program.agreed', { ...gathered, sequence: 2, partsAt: 0 });
+    assert.equal([two.told.length, two.bodies.at(-1)], [3, '']);
+  });
+
   test('parts of one collective beyond its bound are not sent, and those of the next are', () => {
     const bytesMax = 1 << 20;
     const { sent, connect, hello, deliver } = play({ bytesMax: 2 * bytesMax });

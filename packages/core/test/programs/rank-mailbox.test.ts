@@ -80,6 +80,27 @@ suite('mailbox of a rank', (test) => {
     assert.is(mailbox.bytes, 0);
   });
 
+  test('what a connection that ended had not been told waits for the next, in order for each sender and tag', () => {
+    const mailbox = new RankMailbox();
+    const push = (from: number, tag: string, number: number): void =>
+      mailbox.push({ ...messageOf(from, tag), bytes: Uint8Array.of(number) });
+    push(0, 'b', 1);
+    for (const id of [1, 2, 3]) mailbox.await({ id, from: undefined, tag: 'a' });
+    for (const number of [2, 3]) push(0, 'a', number);
+    push(1, 'a', 4);
+    assert.is(mailbox.take()?.[1].bytes[0], 2);
+    mailbox.await({ id: 4, from: 5, tag: undefined });
+    push(0, 'a', 5);
+    mailbox.disconnect();
+    assert.equal([mailbox.take(), mailbox.receives, mailbox.isTold, mailbox.bytes], [undefined, [], true, 4 * 257]);
+    const next = (from: number, tag?: string): unknown => {
+      mailbox.await({ id: 9, from, tag });
+      return mailbox.take()?.[1].bytes[0];
+    };
+    assert.equal([next(0, 'a'), next(1), next(0, 'a'), next(0)], [3, 4, 5, 1]);
+    assert.is(mailbox.bytes, 0);
+  });
+
   test('messages that were taken are not kept with their bytes, whatever lies before them', async () => {
     const mailbox = new RankMailbox();
     for (let i = 0; i < 200; i++) mailbox.push(messageOf(0, 'unread'));

@@ -150,6 +150,24 @@ suite('messages between ranks', (test) => {
     }
   });
 
+  test('long messages that have room go to one agent no more at once than one message between agents has', () => {
+    const sent: Outgoing[] = [];
+    const { peer, turn, flush } = peersOf(LIMITS, (_to, { messages }) => void sent.push(...messages));
+    const peerAt = (rank: Rank): Peer => peer(hostOf(rank));
+    const outgoing = new OutgoingMessages({ limits: LIMITS, attempt: () => 1, peer: peerAt, turn });
+    const bytes = new Uint8Array(LIMITS.messageBytesMax);
+    for (const to of [1, 4, 2]) {
+      outgoing.send({ from: 0, to, tag: 't', form: 'bytes', bytes, settle: () => undefined });
+    }
+    const take = (host: number, calls: number[], grants: number[]): unknown => {
+      outgoing.onTaken(peer(host), { batches: 0, calls, credit: [], grants });
+      flush();
+      return sent.splice(0).map(({ call }) => call);
+    };
+    assert.equal([take(1, [], [1, 2]), take(2, [], [3])], [[1], [3]]);
+    assert.equal([take(2, [3], []), take(1, [1], []), take(1, [2], [])], [[], [2], []]);
+  });
+
   test('60 seeds: in order for each pair and tag, none lost, each answered; queues keep their bound', () => {
     let [longest, most] = [0, 0];
     for (let seed = 1; seed <= 60; seed++) {
