@@ -1,7 +1,7 @@
 /**
- * `write-reference.mjs`: writes docs/parameters.md and docs/reference from the declarations of everything that is
- * built. `write-reference.mjs --check [DIRECTORY]`: tells which pages are not what it would write (of a copy in the
- * directory), and ends with 1 if there are any; a test does so.
+ * `write-reference.mjs`: writes docs/parameters.md, docs/reference and the state diagrams of docs/architecture.md from
+ * the declarations of everything that is built. `write-reference.mjs --check [DIRECTORY]`: tells which pages are not
+ * what it would write (of a copy in the directory), and ends with 1 if there are any; a test does so.
  */
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

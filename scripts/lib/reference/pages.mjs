@@ -9,6 +9,7 @@ import { compliancePage } from './compliance.mjs';
 import { componentsPage } from './components.mjs';
 import { contractsPage } from './contracts.mjs';
 import { errorsPage } from './errors.mjs';
+import { withLives } from './lives.mjs';
 import { manualPages, MANUALS } from './man.mjs';
 import { GENERATED } from './markdown.mjs';
 
@@ -19,6 +20,7 @@ export const REFERENCE_DIRECTORIES = ['docs/reference', ...MANUALS];
 export function referencePages(root) {
   const registry = frontEndRegistry();
   return new Map([
+    ['docs/architecture.md', withLives(readFileSync(join(root, 'docs/architecture.md'), 'utf8'))],
     ['docs/parameters.md', parametersDocument(registry)],
     ['docs/reference/README.md', INDEX],
     ['docs/reference/commands.md', commandsPage()],

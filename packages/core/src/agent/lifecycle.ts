@@ -1,10 +1,9 @@
 /**
  * Life cycle of an agent: one table of transitions (STCI paper, III-B: two phases of start). Bootstrapping ends when
- * the parent can reach the agent, initializing when all its services have started. An event that a state does not
- * permit is a programming error.
+ * the parent can reach the agent, initializing when all its services have started.
  */
 
-import { assert } from '@stci/interface';
+import type { LifeTable } from '../event/lifecycle.js';
 
 export type AgentState =
   'bootstrapping' | 'initializing' | 'running' | 'orphaned' | 'stopping' | 'ended' | 'failed';
@@ -23,40 +22,20 @@ export type AgentEvent =
   /** The agent cannot continue. */
   | 'fault';
 
-/** State → event → next state. docs/architecture.md has the diagram. */
-export const TRANSITIONS: Readonly<Record<AgentState, Partial<Record<AgentEvent, AgentState>>>> = {
-  bootstrapping: { linked: 'initializing', stop: 'ended', fault: 'failed' },
-  initializing: { initialized: 'running', stop: 'stopping', fault: 'failed' },
-  running: { orphan: 'orphaned', stop: 'stopping', fault: 'failed' },
-  orphaned: { linked: 'running', stop: 'stopping', fault: 'failed' },
-  stopping: { stop: 'stopping', stopped: 'ended', fault: 'failed' },
-  ended: { stop: 'ended', stopped: 'ended' },
-  failed: { stop: 'failed', stopped: 'failed', fault: 'failed' },
+export const AGENT_LIFE: LifeTable<AgentState, AgentEvent> = {
+  of: 'an agent',
+  first: 'bootstrapping',
+  rows: {
+    bootstrapping: { linked: 'initializing', stop: 'ended', fault: 'failed' },
+    initializing: { initialized: 'running', stop: 'stopping', fault: 'failed' },
+    running: { orphan: 'orphaned', stop: 'stopping', fault: 'failed' },
+    orphaned: { linked: 'running', stop: 'stopping', fault: 'failed' },
+    stopping: { stop: 'stopping', stopped: 'ended', fault: 'failed' },
+    ended: { stop: 'ended', stopped: 'ended' },
+    failed: { stop: 'failed', stopped: 'failed', fault: 'failed' },
+  },
 };
 
 export function isOver(state: AgentState): boolean {
   return state === 'ended' || state === 'failed';
-}
-
-export class Lifecycle {
-  #state: AgentState = 'bootstrapping';
-  readonly #onChange: ((state: AgentState) => void) | undefined;
-
-  constructor(onChange?: (state: AgentState) => void) {
-    this.#onChange = onChange;
-  }
-
-  get state(): AgentState {
-    return this.#state;
-  }
-
-  apply(event: AgentEvent): AgentState {
-    const next = TRANSITIONS[this.#state][event];
-    assert(next !== undefined, `an agent that is ${this.#state} permits no event ${event}`);
-    if (next !== this.#state) {
-      this.#state = next;
-      this.#onChange?.(next);
-    }
-    return next;
-  }
 }

@@ -21,6 +21,7 @@ import { AgentLauncher } from '../boot/agent-launcher.js';
 import type { AgentEnd, AgentHandle, RoleInit, RoleFactory } from '../boot/main.js';
 import { ParentConnection } from '../boot/parent-connection.js';
 import type { Link, LinkEvents, LinkLimits } from '../bootcom/link.js';
+import { Lifecycle } from '../event/lifecycle.js';
 import { Timers } from '../event/timers.js';
 import { HOSTS_MAX, decodeBootDetails, type BootDetails } from '../launcher/boot-details.js';
 import { hostSpec, type HostLogin } from '../launcher/host-login.js';
@@ -30,7 +31,7 @@ import { LinkGuard } from '../node/peer-guard.js';
 import { overlayOf } from '../overlay/overlay-control.js';
 import { probeMs } from '../overlay/probe-time.js';
 import { SessionAgent } from '../tools/session.js';
-import { Lifecycle, isOver } from './lifecycle.js';
+import { AGENT_LIFE, isOver } from './lifecycle.js';
 import { RootAgent } from './root.js';
 
 /** How long the last messages may take before the agent ends without them. */
@@ -77,7 +78,7 @@ function hostsBelow({ subtree }: BootDetails): HostSpec[] {
 class RunningAgent implements AgentHandle {
   readonly #exit: (end: AgentEnd) => void;
   readonly #release: () => void;
-  readonly #lifecycle = new Lifecycle();
+  readonly #lifecycle = new Lifecycle(AGENT_LIFE);
   #node: AgentNode | undefined;
   #role: Role | undefined;
   #parent: Link | undefined;

@@ -16,8 +16,8 @@ import type { AgentNode } from '../node/node.js';
 import { adopt } from './adoption.js';
 import { LINK_PATIENCE, openChildChannel, type ChildChannelInit } from './child-channel.js';
 import {
-  childError, describeExit, evidenceOf, isToldByLink, keepLine, keyOf, newChild, retold, type Child, type ChildFailure,
-  type ChildSpec, type ChildState,
+  change, childError, describeExit, evidenceOf, isToldByLink, keepLine, keyOf, newChild, retold, type Child,
+  type ChildFailure, type ChildSpec,
 } from './child.js';
 import { StartWatch } from './start-watch.js';
 
@@ -218,7 +218,7 @@ export class ChildSupervisor {
 
   #start(child: Child): void {
     const { node, handshakeMs, nativeLink, archiveOf } = this.#init;
-    child.state = 'starting';
+    change(child, 'start');
     child.exited = false;
     this.#starting += 1;
     const { address } = child.spec;
@@ -267,8 +267,8 @@ export class ChildSupervisor {
     child.watch?.up();
     child.link = link;
     child.linkClosed = false;
-    if (child.state === 'adopting') child.state = 'up';
-    else this.#leaveStarting(child, 'up');
+    if (child.state === 'starting') this.#started();
+    change(child, 'up');
     if (this.#stopping) this.#stopChild(child, 'stopping');
     else this.#events.onUp(child.spec.address, child.spec.job);
   }
@@ -294,7 +294,8 @@ export class ChildSupervisor {
 
   #fail(child: Child, what: string, data?: StciError['data']): void {
     if (child.state !== 'starting') return;
-    this.#leaveStarting(child, 'stopping');
+    change(child, 'fail');
+    this.#started();
     child.watch?.cancel();
     this.#kill(child);
     child.link?.destroy(what);
@@ -304,7 +305,7 @@ export class ChildSupervisor {
   }
 
   #onLost(child: Child, reason: LinkCloseReason, text: string): void {
-    child.state = 'lost';
+    change(child, 'lose');
     const isKept = this.#init.keepsLost && evidenceOf(child, reason) !== 'exited' && !this.#stopping;
     if (!isKept) this.#end(child);
     else if (child.process?.isConnection === true) this.#kill(child);
@@ -327,7 +328,7 @@ export class ChildSupervisor {
 
   /** Ends a child that is lost. */
   #end(child: Child): void {
-    child.state = 'stopping';
+    change(child, 'stop');
     this.#kill(child);
     this.#settle(child);
   }
@@ -339,20 +340,19 @@ export class ChildSupervisor {
     this.#init.node.linkFaults.whenSent(spec.address, () => [process, origin].forEach((each) => each?.kill()));
   }
 
-  #leaveStarting(child: Child, state: ChildState): void {
-    assert(child.state === 'starting', 'only a child that is being started leaves that state');
-    child.state = state;
+  /** A start has succeeded or failed: there is room for another. */
+  #started(): void {
     this.#starting -= 1;
     this.#schedule();
   }
 
   #stopChild(child: Child, reason: string): void {
     const { state } = child;
-    if (state === 'waiting') child.state = 'gone';
+    if (state === 'waiting') change(child, 'stop');
     else if (state === 'starting') this.#fail(child, reason);
     else if (state === 'adopting') child.link?.destroy(reason);
     else if (state === 'up') {
-      child.state = 'stopping';
+      change(child, 'stop');
       this.#init.node.messages.sendNeighbour(child.link as Link, 'agent.stop', { reason });
     }
   }
@@ -360,7 +360,7 @@ export class ChildSupervisor {
   /** A child has ended when its link is closed and its process has exited. */
   #settle(child: Child): void {
     if ((child.state !== 'stopping' && child.state !== 'lost') || !child.linkClosed || !child.exited) return;
-    child.state = 'gone';
+    change(child, 'settle');
     child.endTimer?.cancel();
     this.#former.delete(child);
     this.#checkStopped();
@@ -393,7 +393,7 @@ export class ChildSupervisor {
     const rest = this.#all();
     for (const child of rest) this.#overdue(child);
     this.#stopTimer = this.#init.node.platform.clock.after(KILL_WAIT_MS, () => {
-      for (const child of rest) child.state = 'gone';
+      for (const child of rest) change(child, 'settle');
       this.#stopped();
     });
   }

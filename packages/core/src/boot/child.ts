@@ -7,6 +7,7 @@ import {
 } from '@stci/interface';
 import { encodeBootRecord, type BootRecord } from '../bootcom/boot-record.js';
 import type { Link } from '../bootcom/link.js';
+import { nextState, type LifeTable } from '../event/lifecycle.js';
 import type { LossEvidence } from '../membership/mender.js';
 import type { AgentNode } from '../node/node.js';
 import type { StartWatch } from './start-watch.js';
@@ -32,6 +33,32 @@ export interface ChildSpec {
  */
 export type ChildState = 'waiting' | 'starting' | 'adopting' | 'up' | 'lost' | 'stopping' | 'gone';
 
+export type ChildEvent =
+  /** Its process is being started. */
+  | 'start'
+  /** Its link is up. */
+  | 'up'
+  | 'fail'
+  | 'lose'
+  /** It is to end; one that is being adopted is left to its adoption. */
+  | 'stop'
+  /** Nothing is left of its link and process, or nothing more is awaited. */
+  | 'settle';
+
+export const CHILD_LIFE: LifeTable<ChildState, ChildEvent> = {
+  of: 'a child',
+  first: 'waiting',
+  rows: {
+    waiting: { start: 'starting', stop: 'gone', settle: 'gone' },
+    starting: { up: 'up', fail: 'stopping' },
+    adopting: { up: 'up', settle: 'gone' },
+    up: { lose: 'lost', stop: 'stopping' },
+    lost: { stop: 'stopping', settle: 'gone' },
+    stopping: { settle: 'gone' },
+    gone: { settle: 'gone' },
+  },
+};
+
 /** What the supervisor of a child reports when it did not come up, or is lost. */
 export interface ChildFailure {
   readonly kind: 'agent-launch' | 'agent-lost';
@@ -46,6 +73,10 @@ export function newChild(spec: ChildSpec, state: ChildState): Child {
   return {
     spec, state, linkClosed: true, exited: true, hasEnded: false, reported: false, killed: false, diagnostics: [],
   };
+}
+
+export function change(child: Child, event: ChildEvent): void {
+  child.state = nextState(CHILD_LIFE, child.state, event);
 }
 
 export interface Child {

@@ -9,6 +9,7 @@
  */
 
 import { assert, bootHost, bootPosition, type HostIndex } from '@stci/interface';
+import { nextState, type LifeTable } from '../event/lifecycle.js';
 import type { BootPlaces } from '../launcher/parent-tree.js';
 
 export type MemberState = 'planned' | 'starting' | 'up' | 'suspect' | 'orphaned' | 'left' | 'failed' | 'fenced';
@@ -30,16 +31,19 @@ export type MemberEvent =
   | 'fail'
   | 'fence';
 
-/** State → event → next state. */
-export const MEMBER_TRANSITIONS: Readonly<Record<MemberState, Partial<Record<MemberEvent, MemberState>>>> = {
-  planned: { start: 'starting', leave: 'left', fail: 'failed' },
-  starting: { plan: 'planned', up: 'up', leave: 'left', fail: 'failed' },
-  up: { plan: 'planned', suspect: 'suspect', orphan: 'orphaned', link: 'up', leave: 'left', fail: 'failed' },
-  suspect: { plan: 'planned', link: 'up', leave: 'left', fail: 'failed', fence: 'fenced' },
-  orphaned: { plan: 'planned', suspect: 'suspect', link: 'up', leave: 'left', fail: 'failed', fence: 'fenced' },
-  left: { plan: 'planned' },
-  failed: { plan: 'planned', leave: 'left' },
-  fenced: { plan: 'planned', leave: 'left' },
+export const MEMBER_LIFE: LifeTable<MemberState, MemberEvent> = {
+  of: 'a host',
+  first: 'planned',
+  rows: {
+    planned: { start: 'starting', leave: 'left', fail: 'failed' },
+    starting: { plan: 'planned', up: 'up', leave: 'left', fail: 'failed' },
+    up: { plan: 'planned', suspect: 'suspect', orphan: 'orphaned', link: 'up', leave: 'left', fail: 'failed' },
+    suspect: { plan: 'planned', link: 'up', leave: 'left', fail: 'failed', fence: 'fenced' },
+    orphaned: { plan: 'planned', suspect: 'suspect', link: 'up', leave: 'left', fail: 'failed', fence: 'fenced' },
+    left: { plan: 'planned' },
+    failed: { plan: 'planned', leave: 'left' },
+    fenced: { plan: 'planned', leave: 'left' },
+  },
 };
 
 /** A host whose agent this host's agent is linked to; undefined: the controller. */
@@ -110,8 +114,7 @@ export class MembershipTable {
   /** An event that the host's state does not permit is a programming error. `change.parent`: only if it is named. */
   apply(host: HostIndex, event: MemberEvent, change: MemberChange = {}): Member {
     const before = this.get(host);
-    const state = MEMBER_TRANSITIONS[before.state][event];
-    assert(state !== undefined, `a host that is ${before.state} permits no event ${event}`);
+    const state = nextState(MEMBER_LIFE, before.state, event);
     const parent = 'parent' in change ? change.parent : before.parent;
     assert(parent === undefined || this.isAbove(parent, host), 'a parent is above its child in the planned tree');
     const isNext = event === 'plan';

@@ -2,7 +2,7 @@
 
 import { createTree } from '@stci/topology-tree';
 import { assert, suite } from '@stci/testkit';
-import { MEMBER_TRANSITIONS, MembershipTable, type MemberEvent } from '../../dist/membership/table.js';
+import { MEMBER_LIFE, MembershipTable, type MemberEvent } from '../../dist/membership/table.js';
 
 /** `hosts` hosts below the controller in a binary tree, all up. 0: 2, 3; 1: 4, 5; 2: 6, 7; … */
 function tableOf(hosts: number): MembershipTable {
@@ -18,14 +18,14 @@ suite('membership table', (test) => {
       orphaned: ['start', 'up', 'orphan'], left: ['leave'], failed: ['fail'],
       fenced: ['start', 'up', 'suspect', 'fence'],
     };
-    const events = new Set(Object.values(MEMBER_TRANSITIONS).flatMap((row) => Object.keys(row))) as Set<MemberEvent>;
+    const events = new Set(Object.values(MEMBER_LIFE.rows).flatMap((row) => Object.keys(row))) as Set<MemberEvent>;
     for (const [state, path] of Object.entries(paths)) {
       for (const event of events) {
         const table = new MembershipTable(createTree(2, 2), 1);
         for (const step of path) table.apply(0, step);
         const before = table.get(0);
         assert.is(before.state, state);
-        const next = MEMBER_TRANSITIONS[before.state][event];
+        const next = MEMBER_LIFE.rows[before.state][event];
         if (next !== undefined) table.apply(0, event);
         else assert.throws(() => table.apply(0, event), new RegExp(`${state} permits no event ${event}`));
         assert.is(table.get(0).state, next ?? state);
