@@ -1,12 +1,12 @@
 /**
- * Standard input of one host's tools: chunks from the front-end, written to each tool that reads input. A chunk's
+ * Standard input of one host's ranks: chunks from the front-end, written to each tool that reads input. A chunk's
  * credit is released when the slowest reader has room again: a tool that does not read stops the front-end, and queues
  * stay bounded. Chunks wait here, once for all tools, and a tool that has room again gets them joined: as many small
  * ones as the credit is for would otherwise cost a hundred times their bytes, for each tool. An empty chunk ends the
  * input.
  */
 
-import { joinBytes } from '@stci/interface';
+import { joinBytes, type Rank } from '@stci/interface';
 import type { Tool } from './tool.js';
 
 /** Chunks are joined up to this, which is more than a pipe takes at once. */
@@ -17,8 +17,10 @@ interface Chunk {
   readonly release: () => void;
 }
 
-/** How far a tool is, as numbers of chunks. */
+/** How far a rank is, as numbers of chunks. */
 interface Reader {
+  /** Undefined: its process has not started. */
+  tool: Tool | undefined;
   /** Those before it are written. */
   written: number;
   /** Those before it are written, and it had room afterwards. */
@@ -28,7 +30,7 @@ interface Reader {
 }
 
 export class StdinFeed {
-  readonly #readers = new Map<Tool, Reader>();
+  readonly #readers = new Map<Rank, Reader>();
   /** Those that the slowest reader has had no room for; the number of the first. */
   readonly #chunks: Chunk[] = [];
   #first = 0;
@@ -40,46 +42,48 @@ export class StdinFeed {
     this.#onUnread = onUnread;
   }
 
-  /** Adds a tool that will read input, before its start. */
-  add(tool: Tool): void {
-    this.#readers.set(tool, { written: this.#end, done: this.#end, isFull: false, isClosed: false });
+  /** The next process of a rank will read what comes from now on. */
+  add(rank: Rank): void {
+    const [written, done] = [this.#end, this.#end];
+    this.#readers.set(rank, { tool: undefined, written, done, isFull: false, isClosed: false });
+    this.#release();
   }
 
-  /** Removes a tool that reads none any longer. */
-  remove(tool: Tool): void {
-    if (!this.#readers.delete(tool)) return;
-    this.#release();
+  /** Removes a rank that reads none any longer. */
+  remove(rank: Rank): void {
+    if (!this.#readers.has(rank)) return;
+    this.forget(rank);
     if (this.#readers.size === 0) this.#onUnread();
   }
 
-  /** The tool's rank goes on elsewhere: that nobody reads here is no news. */
-  forget(tool: Tool): void {
-    if (this.#readers.delete(tool)) this.#release();
+  /** The rank goes on elsewhere: that nobody reads here is no news. */
+  forget(rank: Rank): void {
+    this.#readers.delete(rank);
+    this.#release();
   }
 
   push(bytes: Uint8Array, release: () => void): void {
     if (bytes.length > 0) this.#chunks.push({ bytes, release });
     else this.#ended = true;
-    for (const [tool, reader] of this.#readers) this.#write(tool, reader);
+    for (const reader of this.#readers.values()) this.#write(reader);
     this.#release();
     if (bytes.length === 0) release();
   }
 
   /** The tool's process has started. */
   onStarted(tool: Tool): void {
-    this.#goOn(tool);
+    const reader = this.#readers.get(tool.rank);
+    if (reader === undefined) return;
+    reader.tool = tool;
+    this.onDrain(tool);
   }
 
   onDrain(tool: Tool): void {
-    this.#goOn(tool);
-  }
-
-  #goOn(tool: Tool): void {
-    const reader = this.#readers.get(tool);
-    if (reader === undefined) return;
+    const reader = this.#readers.get(tool.rank);
+    if (reader?.tool !== tool) return;
     reader.isFull = false;
     reader.done = reader.written;
-    this.#write(tool, reader);
+    this.#write(reader);
     this.#release();
   }
 
@@ -88,8 +92,9 @@ export class StdinFeed {
   }
 
   /** What waits for a tool, as long as it has room; then the end. */
-  #write(tool: Tool, reader: Reader): void {
-    if (tool.pid === 0) return;
+  #write(reader: Reader): void {
+    const { tool } = reader;
+    if (tool === undefined) return;
     while (!reader.isFull && reader.written < this.#end) {
       const pieces = this.#piecesFrom(reader.written);
       reader.written += pieces.length;

@@ -2,6 +2,8 @@
 
 import { CONTROLLER, type HostIndex, type Rank } from '@stci/interface';
 import { encode } from '../codec/cbor.js';
+import type { MessageBody } from '../messages/messages.js';
+import type { Metrics } from '../metrics/contracts.js';
 import type { AgentNode } from '../node/node.js';
 import type { Tool, ToolEnd } from './tool.js';
 
@@ -15,6 +17,7 @@ export interface ToolReportsInit {
   readonly node: Pick<AgentNode, 'messages' | 'params'>;
   readonly host: HostIndex;
   readonly hostName: string;
+  readonly metrics: Metrics;
   /** Calls back once other agents have been told what is more urgent. */
   afterNews(call: () => void): void;
 }
@@ -25,9 +28,11 @@ export class ToolReports {
   #followed: FollowedEnd[] = [];
   #followedBytes = 0;
   #ended: ToolEnd[] = [];
-  /** Messages with followed ends so far. */
+  /** Messages with followed ends so far, and how many of them the controller has answered. */
   #count = 0;
+  #noted = 0;
   #isScheduled = false;
+  #isSilent = false;
 
   constructor(init: ToolReportsInit) {
     this.#init = init;
@@ -39,12 +44,14 @@ export class ToolReports {
   }
 
   ended(end: ToolEnd): void {
+    if (this.#isSilent) return;
     this.#ended.push(this.#withHost(end));
     this.#schedule();
   }
 
   /** Returns the number of the message that tells it. */
   followed(end: ToolEnd, afterMs: number, moves?: true): number {
+    this.#init.metrics.count('restarts', 1);
     const followed = { ...this.#withHost(end), afterMs, ...(moves && { moves }) };
     const bytes = encode(followed).length;
     // Each message has its answer, and those of a list that is sent in several would not be known.
@@ -53,6 +60,27 @@ export class ToolReports {
     this.#followedBytes += bytes;
     this.#schedule();
     return this.#count + 1;
+  }
+
+  onNoted(): void {
+    this.#noted += 1;
+  }
+
+  /** Whether the controller has answered the message of this number. */
+  isNoted(number: number): boolean {
+    return number <= this.#noted;
+  }
+
+  /** Nothing is left of the tools. */
+  drained(drained: Omit<MessageBody<'job.drained'>, 'host'>): void {
+    const { node: { messages }, host } = this.#init;
+    this.flush();
+    if (!this.#isSilent) messages.send(CONTROLLER, 'job.drained', { host, ...drained });
+  }
+
+  /** The agent ends before its job: its loss explains the ends of its ranks, which are not told. */
+  silence(): void {
+    this.#isSilent = true;
   }
 
   /** The start of a rank is told before its output. */

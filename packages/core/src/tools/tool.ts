@@ -13,6 +13,7 @@ import {
   type SpawnSpec,
 } from '@stci/interface';
 import { formatDuration } from '@stci/registry';
+import { Lifecycle, type LifeTable } from '../event/lifecycle.js';
 import { Timers } from '../event/timers.js';
 
 export interface ToolInit {
@@ -41,14 +42,6 @@ export interface ToolEnd {
   readonly attempt: number;
 }
 
-interface HowEnded {
-  readonly outcome: ToolEnd['outcome'];
-  readonly end?: ProcessEnd;
-  readonly error?: ErrorRecord | undefined;
-  readonly leftovers?: number;
-  readonly readInput?: boolean;
-}
-
 export interface ToolEvents {
   onStarted(tool: Tool): void;
   onOutput(tool: Tool, stream: 'stdout' | 'stderr', chunk: Uint8Array, wallMs: number): void;
@@ -61,6 +54,29 @@ export interface ToolEvents {
   onStdinDrain(tool: Tool): void;
   onStdinClosed(tool: Tool): void;
 }
+
+export type ToolState = 'unstarted' | 'running' | 'ending' | 'ended' | 'gone';
+
+export type ToolEvent =
+  | 'start'
+  /** The runtime ends it: its end will not be its own. */
+  | 'stop'
+  /** Its process has ended, or could not be started, or is given up. */
+  | 'end'
+  /** Nothing is left of its group and output. */
+  | 'leave';
+
+export const TOOL_LIFE: LifeTable<ToolState, ToolEvent> = {
+  of: 'a tool',
+  first: 'unstarted',
+  rows: {
+    unstarted: { start: 'running' },
+    running: { stop: 'ending', end: 'ended' },
+    ending: { stop: 'ending', end: 'ended' },
+    ended: { stop: 'ended', end: 'ended', leave: 'gone' },
+    gone: { stop: 'gone', end: 'gone' },
+  },
+};
 
 /**
  * Interval at which a process group that is being ended is polled: no system call waits for the end of processes that
@@ -80,11 +96,9 @@ export class Tool {
   readonly #init: ToolInit;
   readonly #events: ToolEvents;
   #process: Process | undefined;
-  #startWallMs: number | undefined;
-  #ending = false;
-  #ended = false;
+  #startWallMs = 0;
+  readonly #life = new Lifecycle(TOOL_LIFE);
   #openStreams = 2;
-  #gone = false;
   /** While reading is paused for lack of credit, no output does not mean that it has ended. */
   #reading = false;
   /** Its group has got SIGTERM. */
@@ -103,11 +117,11 @@ export class Tool {
   }
 
   get gone(): boolean {
-    return this.#gone;
+    return this.#life.is('gone');
   }
 
-  get ended(): boolean {
-    return this.#ended;
+  get #hasEnded(): boolean {
+    return this.#life.is('ended', 'gone');
   }
 
   /** Processes of the group that could not be ended. */
@@ -116,6 +130,7 @@ export class Tool {
   }
 
   start(): void {
+    this.#life.apply('start');
     this.#startWallMs = this.#init.platform.clock.wallMs();
     this.#process = this.#init.platform.processes.spawn(this.#init.spawn, {
       onError: (error) => this.#onError(error),
@@ -137,23 +152,12 @@ export class Tool {
   }
 
   get startWallMs(): number {
-    return this.#startWallMs ?? 0;
-  }
-
-  /** Reports the rank as never started; for tools not started yet when the job ends. */
-  skip(error?: ErrorRecord): void {
-    this.#finish({ outcome: 'not-started', error });
-    this.#finishStreams();
-  }
-
-  /** Reports that it cannot be started. */
-  refuse(error: ErrorRecord): void {
-    this.#onError(error);
+    return this.#startWallMs;
   }
 
   /** False if it does not run. */
   signal(name: SignalName, whom: 'process' | 'group' = 'group'): boolean {
-    return !this.#ended && this.#process?.signal(name, whom) === true;
+    return !this.#hasEnded && this.#process?.signal(name, whom) === true;
   }
 
   /** SIGKILL to a tool that hangs: a failure of its own, which its end names. */
@@ -163,13 +167,13 @@ export class Tool {
 
   /** Somebody else sends SIGTERM to all that runs here: its end will not be one of its own. */
   expectEnd(): void {
-    this.#ending ||= !this.#ended;
+    this.#life.apply('stop');
   }
 
   /** SIGTERM, and SIGKILL after the grace period; SIGKILL at once if `kill`. */
   end(kill: boolean): void {
-    if (this.#gone || this.#process === undefined) return;
-    this.#ending ||= !this.#ended;
+    if (this.gone) return;
+    this.#life.apply('stop');
     this.#endGroup(kill);
   }
 
@@ -198,32 +202,24 @@ export class Tool {
     const process = this.#process as Process;
     const leftovers = process.groupSize();
     // A crash is reported as such even if the job is being ended.
-    const isOurs = this.#ending && (end.signal === undefined || ENDING_SIGNALS.has(end.signal));
+    const isOurs = this.#life.is('ending') && (end.signal === undefined || ENDING_SIGNALS.has(end.signal));
     const outcome = isOurs ? 'ended' : end.signal === undefined ? 'exited' : 'signalled';
     const isHung = outcome === 'signalled' && end.signal === 'SIGKILL' && this.#reason !== undefined;
-    const error = isHung ? { code: 'STCI_TOOL_SIGNAL', message: this.#reason as string, rank: this.rank } as const
-      : undefined;
-    this.#finish({ outcome, end, error, leftovers, readInput: process.hasReadInput() });
+    const error = { code: 'STCI_TOOL_SIGNAL', message: this.#reason ?? '', rank: this.rank } as const;
+    const readInput = process.hasReadInput();
+    this.#finish({ outcome, end, leftovers, ...(isHung && { error }), ...(readInput && { readInput }) });
     if (leftovers > 0) this.#endGroup(false);
     this.#checkGone();
   }
 
-  #finish(how: HowEnded): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    const startWallMs = how.outcome === 'failed-start' ? undefined : this.#startWallMs;
-    this.#events.onEnded(this, {
-      rank: this.rank,
-      pid: this.pid,
-      outcome: how.outcome,
-      endWallMs: this.#init.platform.clock.wallMs(),
-      leftovers: how.leftovers ?? 0,
-      attempt: this.attempt,
-      ...(how.end !== undefined && { end: how.end }),
-      ...(how.error !== undefined && { error: how.error }),
-      ...(how.readInput === true && { readInput: true }),
-      ...(startWallMs !== undefined && { startWallMs }),
-    });
+  #finish(how: Pick<ToolEnd, 'outcome'> & Partial<ToolEnd>): void {
+    const isFirst = !this.#hasEnded;
+    this.#life.apply('end');
+    if (!isFirst) return;
+    const { rank, pid, attempt } = this;
+    const endWallMs = this.#init.platform.clock.wallMs();
+    const start = how.outcome === 'failed-start' ? {} : { startWallMs: this.#startWallMs };
+    this.#events.onEnded(this, { rank, pid, attempt, endWallMs, leftovers: 0, ...start, ...how });
   }
 
   #finishStreams(): void {
@@ -261,7 +257,7 @@ export class Tool {
 
   /** Processes that survive SIGKILL are reported and no longer awaited. */
   #giveUp(process: Process): void {
-    if (this.#gone || process.groupSize() === 0) return;
+    if (this.gone || process.groupSize() === 0) return;
     this.#survivors = process.groupMembers();
     const message = `Rank ${this.rank} did not end within ${formatDuration(KILL_WAIT_MS)} of SIGKILL`;
     this.#finish({ outcome: 'lost', error: { code: 'STCI_TOOL_SURVIVED', message, rank: this.rank } });
@@ -281,14 +277,14 @@ export class Tool {
   }
 
   #checkGone(): void {
-    if (this.#gone || !this.#ended) return;
+    if (!this.#life.is('ended')) return;
     if (this.#survivors === undefined && (this.#process?.groupSize() ?? 0) > 0) return;
     if (this.#openStreams > 0) {
       // A process outside the group holds the pipe: a daemon with a session of its own.
       if (this.#reading) this.#awaitOutput();
       return;
     }
-    this.#gone = true;
+    this.#life.apply('leave');
     this.#timers.close();
     this.#events.onGone(this);
   }

@@ -5,6 +5,9 @@ import { AGENT_LIFE, isOver, type AgentState } from '../../dist/agent/lifecycle.
 import { CHILD_LIFE } from '../../dist/boot/child.js';
 import { Lifecycle, nextState, type LifeTable } from '../../dist/event/lifecycle.js';
 import { MEMBER_LIFE } from '../../dist/membership/table.js';
+import { RANK_LIFE } from '../../dist/tools/hosted-rank.js';
+import { HOSTED_JOB_LIFE } from '../../dist/tools/session.js';
+import { TOOL_LIFE } from '../../dist/tools/tool.js';
 
 interface Expected {
   readonly table: LifeTable<string, string>;
@@ -52,6 +55,41 @@ const LIVES: readonly Expected[] = [
       lost: '- - - - stopping gone',
       stopping: '- - - - - gone',
       gone: '- - - - - gone',
+    },
+  },
+  {
+    table: TOOL_LIFE,
+    events: 'start stop end leave',
+    rows: {
+      unstarted: 'running - - -',
+      running: '- ending ended -',
+      ending: '- ending ended -',
+      ended: '- ended ended gone',
+      gone: '- gone gone -',
+    },
+  },
+  {
+    table: RANK_LIFE,
+    events: 'queue start fail move due leave end stop',
+    rows: {
+      queued: '- running - - - - over over',
+      running: '- - pausing leaving - - over ending',
+      ending: '- - - - - - over ending',
+      pausing: '- - - - queued - - over',
+      leaving: '- - - - - over - over',
+      over: 'queued - - - - - - over',
+    },
+  },
+  {
+    table: HOSTED_JOB_LIFE,
+    events: 'launch open sweep drain restart stop',
+    rows: {
+      awaited: 'opening - - - - stopped',
+      opening: '- running - - - stopped',
+      running: '- - sweeping drained - -',
+      sweeping: '- - - drained running -',
+      drained: '- - - - running -',
+      stopped: '- - - - - -',
     },
   },
 ];

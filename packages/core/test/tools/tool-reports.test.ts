@@ -16,9 +16,11 @@ suite('reports of tools', (test) => {
       told.push(body.ranks.map(({ rank }) => rank));
     };
     const waiting: (() => void)[] = [];
+    const counted: string[] = [];
     const reports = new ToolReports({
       node: { messages: { send }, params: { int: () => BYTES_MAX } } as never,
-      host: 0, hostName: 'a', afterNews: (call) => void waiting.push(call),
+      host: 0, hostName: 'a', metrics: { count: (name) => void counted.push(name) },
+      afterNews: (call) => void waiting.push(call),
     });
     const error = { code: 'STCI_PROGRAM_NOT_FOUND', message: 'x'.repeat(100) } as const;
     const numbers = Array.from({ length: 1500 }, (_, rank) => {
@@ -29,5 +31,9 @@ suite('reports of tools', (test) => {
     assert.ok(told.length > 3);
     assert.equal(told.flatMap((ranks, i) => ranks.map(() => i + 1)), numbers);
     assert.equal(told.flat(), [...numbers.keys()]);
+    assert.equal([counted.length, ...new Set(counted)], [1500, 'restarts']);
+    assert.equal([reports.isNoted(0), reports.isNoted(1)], [true, false]);
+    reports.onNoted();
+    assert.equal([reports.isNoted(1), reports.isNoted(2)], [true, false]);
   });
 });

@@ -1,23 +1,18 @@
-/** Output pump and standard input of a host's tools: fairness under credit, and a slow reader that stops the input. */
+/** Standard input of a host's ranks: a slow reader stops the input, and nobody else does. */
 
 import { assert, suite } from '@stci/testkit';
-import { creditBytes } from '../../dist/jobs/job-launch.js';
-import { OutputPump } from '../../dist/tools/output-pump.js';
 import { StdinFeed } from '../../dist/tools/stdin-feed.js';
 import type { Tool } from '../../dist/tools/tool.js';
-import { resolved } from '../assembly.js';
 
-const KIB = 1024;
 const text = (value: string): Uint8Array => Uint8Array.from(value, (c) => c.charCodeAt(0));
 
 class FakeTool {
-  reading = false;
-  pid = 0;
+  readonly rank: number;
   room = true;
   readonly written: string[] = [];
 
-  readable(on: boolean): void {
-    this.reading = on;
+  constructor(rank: number) {
+    this.rank = rank;
   }
 
   writeStdin(chunk: Uint8Array): boolean {
@@ -32,79 +27,14 @@ class FakeTool {
 
 const asTool = (fake: FakeTool): Tool => fake as unknown as Tool;
 
-function pumping(count: number, window = 256 * KIB) {
-  let available = true;
-  const turns: (() => void)[] = [];
-  const pump = new OutputPump({ creditBytes: window, available: () => available, soon: (call) =>
-    void turns.push(call) });
-  const tools = Array.from({ length: count }, () => new FakeTool());
-  for (const tool of tools) pump.add(asTool(tool));
-  const reading = (): number[] => tools.flatMap((tool, i) => (tool.reading ? [i] : []));
-  return { pump, tools, reading, turns, credit: (on: boolean) => void (available = on) };
-}
-
-suite('output pump', (test) => {
-  test('all are read while there is credit; none without', () => {
-    const { pump, reading, credit } = pumping(4);
-    assert.equal(reading(), [0, 1, 2, 3]);
-    credit(false);
-    pump.stopAll();
-    assert.equal(reading(), []);
-    pump.resumeSome();
-    assert.equal(reading(), [], 'without credit nobody is resumed');
-    const late = new FakeTool();
-    pump.add(asTool(late));
-    assert.not.ok(late.reading);
-  });
-
-  test('loud tools do not starve the others: each gets its turn', () => {
-    const { pump, tools, reading, credit } = pumping(9);
-    const turns = tools.map(() => 0);
-    credit(false);
-    pump.stopAll();
-    for (let round = 0; round < 90; round++) {
-      credit(true);
-      pump.resumeSome();
-      assert.equal(reading().length, 2, 'half a window of 256 KiB is two reads');
-      for (const i of reading()) turns[i] = (turns[i] as number) + 1;
-      credit(false);
-      pump.stopAll();
-    }
-    assert.equal([...new Set(turns)], [20]);
-  });
-
-  test('credit that nobody of the resumed uses goes to the next ones', () => {
-    const { pump, reading, credit, turns } = pumping(7);
-    credit(false);
-    pump.stopAll();
-    credit(true);
-    pump.resumeSome();
-    for (let i = 0; turns.length > 0 && i < 20; i++) turns.shift()?.();
-    assert.is(reading().length, 7);
-    assert.is(turns.length, 0, 'no turn without work');
-  });
-
-  test('a tool that is gone is not touched any more; when all is discarded, all are read', () => {
-    const { pump, tools, reading, credit } = pumping(3);
-    credit(false);
-    pump.remove(asTool(tools[1] as FakeTool));
-    pump.stopAll();
-    assert.equal(reading(), [1]);
-    pump.discard();
-    assert.equal([reading(), pump.discarding], [[0, 1, 2], true]);
-    pump.stopAll();
-    assert.equal(reading(), [0, 1, 2]);
-  });
-});
-
 suite('standard input of a host', (test) => {
   const feeding = (count: number, started = true) => {
     const unread: number[] = [];
     const feed = new StdinFeed(() => void unread.push(1));
-    const tools = Array.from({ length: count }, () => new FakeTool());
+    const tools = Array.from({ length: count }, (_, rank) => new FakeTool(rank));
     for (const tool of tools) {
-      if (started) tool.pid = 1;
-      feed.add(asTool(tool));
+      feed.add(tool.rank);
+      if (started) feed.onStarted(asTool(tool));
     }
     const released: string[] = [];
     const push = (what: string): void => feed.push(text(what), () => void released.push(what));
@@ -156,12 +86,12 @@ suite('standard input of a host', (test) => {
   });
 
   test('it is told once that nobody reads any more: when the last one has stopped', () => {
-    const { feed, tools, unread } = feeding(2);
-    feed.remove(asTool(tools[0] as FakeTool));
-    feed.remove(asTool(tools[0] as FakeTool));
+    const { feed, unread } = feeding(2);
+    feed.remove(0);
+    feed.remove(0);
     assert.is(unread.length, 0);
-    feed.remove(asTool(tools[1] as FakeTool));
-    feed.remove(asTool(tools[1] as FakeTool));
+    feed.remove(1);
+    feed.remove(1);
     assert.is(unread.length, 1);
   });
 
@@ -182,10 +112,7 @@ suite('standard input of a host', (test) => {
     push('b');
     push('');
     assert.equal([released, tools.map(({ written }) => written.length)], [[''], [0, 0]]);
-    for (const tool of tools) {
-      tool.pid = 1;
-      feed.onStarted(asTool(tool));
-    }
+    for (const tool of tools) feed.onStarted(asTool(tool));
     assert.equal(tools.map(({ written }) => written.join('')), ['abEND', 'abEND']);
     assert.equal(released, ['', 'a', 'b']);
   });
@@ -195,7 +122,6 @@ suite('standard input of a host', (test) => {
     push('a');
     const [tool] = tools as [FakeTool];
     tool.room = false;
-    tool.pid = 1;
     feed.onStarted(asTool(tool));
     assert.equal(released, []);
     feed.onDrain(asTool(tool));
@@ -207,27 +133,29 @@ suite('standard input of a host', (test) => {
     const [gone, other] = tools as [FakeTool, FakeTool];
     gone.room = false;
     push('a');
-    feed.remove(asTool(gone));
+    feed.remove(gone.rank);
     assert.equal(released, ['a']);
     push('b');
     assert.equal([gone.written.length, other.written], [1, ['a', 'b']]);
-    feed.remove(asTool(other));
+    feed.remove(other.rank);
     push('c');
     assert.equal(released, ['a', 'b', 'c'], 'with nobody left, input flows to nowhere');
   });
-});
 
-suite('credit of a host', (test) => {
-  test('is its share of the window, which all shares together never exceed', () => {
-    const { params } = resolved({ 'iof.window': '64MiB' });
-    const of = (hosts: number): number => creditBytes(params, hosts);
-    assert.equal([of(1), of(16), of(32), of(100_000)], [4096 * KIB, 4096 * KIB, 2048 * KIB, 671]);
-    let before = Infinity;
-    for (let hosts = 1; hosts < 2000; hosts++) {
-      assert.ok(of(hosts) <= before && Number.isInteger(of(hosts)), `${hosts} hosts`);
-      assert.ok(hosts * of(hosts) <= 65_536 * KIB, `${hosts} hosts`);
-      before = of(hosts);
-    }
-    assert.throwsCode('STCI_PARAM_INVALID', () => of(200_000));
+  test('a rank that starts again gets what comes from its failure on; the tool before has no say any more', () => {
+    const { feed, tools, released, push, unread } = feeding(2);
+    const [failed, other] = tools as [FakeTool, FakeTool];
+    failed.room = false;
+    push('a');
+    feed.add(failed.rank);
+    assert.equal(released, ['a']);
+    push('b');
+    feed.onDrain(asTool(failed));
+    assert.equal([released, failed.written], [['a'], ['a']], 'it waits for the start');
+    const next = new FakeTool(failed.rank);
+    feed.onStarted(asTool(next));
+    assert.equal([released, next.written, other.written], [['a', 'b'], ['b'], ['a', 'b']]);
+    for (const { rank } of tools) feed.forget(rank);
+    assert.equal(unread, [], 'ranks that go on elsewhere are no news');
   });
 });
