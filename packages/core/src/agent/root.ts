@@ -116,7 +116,7 @@ export class RootAgent {
     answerProbes(node);
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     for (const name of FORWARDED) messages.on(name, () => undefined);
-    messages.on('job.end', (end, { job }) => this.#sessions.onEnd(end, job));
+    messages.on('job.end', (_end, { job }) => this.#sessions.onEnd(job));
     messages.on('job.close', (_body, { job }) => this.#onJobClose(job));
     messages.on('launch.restart', ({ host, subtree }) => this.#below.restart(host, subtree));
     messages.on('tree.start', ({ login }) => this.#below.startLate(login));

@@ -94,6 +94,11 @@ export class Broadcasts {
     this.#bytes += bytes;
   }
 
+  /** The frames kept of one job. */
+  kept(job: JobId): readonly Frame[] {
+    return this.#jobs.get(job)?.kept ?? [];
+  }
+
   /** The frames kept of all jobs, those included that are kept before the others of their job have been taken. */
   missed(): MissedBroadcasts {
     /** How many of a job have been taken or dropped. */

@@ -5,7 +5,7 @@
  */
 
 import {
-  CONTROLLER, NEIGHBOUR, StciError, addressName, agentKey, fromErrorRecord, joinBytes, toErrorRecord,
+  CONTROLLER, NEIGHBOUR, StciError, addressKind, addressName, agentKey, fromErrorRecord, joinBytes, toErrorRecord,
   type Address, type Clock, type JobId,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
@@ -27,6 +27,8 @@ import type { Waits } from './waits.js';
 export const SUBTREE: Address = 0xffff_fffe;
 
 const NOTICE = messageId('notifier.message');
+/** Holds for session agents that come up later, too; other broadcasts are for those that run. */
+const END = messageId('job.end');
 
 export interface MessageLimits {
   readonly ttl: number;
@@ -133,8 +135,12 @@ export class Transport {
     this.#keepsBroadcasts = true;
   }
 
-  /** Sends a child over its new link the broadcasts that it may have missed. */
+  /** Sends a child over its new link the broadcasts that it may have missed; a session agent, the end of its job. */
   onChild(link: Link): void {
+    if (addressKind(link.peer) === 'session') {
+      for (const frame of this.#broadcasts.kept(link.job)) if (isEnd(frame)) link.send(withOwnHeader(frame));
+      return;
+    }
     this.keepBroadcasts();
     this.#missed.set(link, this.#broadcasts.missed());
     this.onDrain(link);
@@ -199,7 +205,8 @@ export class Transport {
       if (link !== from && this.#missed.get(link)?.has(job) !== true) link.send(withOwnHeader(frame));
     }
     // What is about no job is not repeated.
-    const cut = job !== 0 && this.#keepsBroadcasts ? this.#broadcasts.keep(frame) : undefined;
+    const isKept = job !== 0 && (this.#keepsBroadcasts || isEnd(frame));
+    const cut = isKept ? this.#broadcasts.keep(frame) : undefined;
     if (cut === undefined) return;
     const text = `Broadcasts of all jobs take over ${KEPT_ALL_BYTES_MAX} bytes: the oldest of job ${cut} are not kept. `
       + 'Agents that are cut off now may miss them';
@@ -269,4 +276,8 @@ export class Transport {
       { agent: addressName(router.self) },
     );
   }
+}
+
+function isEnd(frame: Frame): boolean {
+  return frameLayer(frame) === LAYER.message && frameType(frame) === END;
 }

@@ -159,16 +159,14 @@ export class AgentLauncher {
       owner = this.#groups.find((group) => group.owns(peer, job));
       return owner === undefined ? 'it is no child of this agent' : owner.admit(peer, incarnation, job);
     };
-    return node.acceptLink(channel, node.params.int('bootcom.handshake'), admit, watch({
-      onUp: (link) => {
-        link.confirm();
-        owner?.acceptLink(link);
-      },
+    const hooks = watch({
+      onUp: (link) => owner?.acceptLink(link),
       onClosed: (link, reason, text) => {
         if (owner !== undefined) owner.linkClosed(link, reason, text);
         else if (!this.#gate.isClosed) this.#refused.add(text);
       },
-    }));
+    });
+    return node.acceptLink(channel, node.params.int('bootcom.handshake'), admit, { isConfirmed: true, ...hooks });
   }
 
   /** Connects to a root agent that runs, at its private socket or its listener. */

@@ -5,7 +5,6 @@
 
 import {
   StciError,
-  addressKind,
   addressName,
   assert,
   type Address,
@@ -59,6 +58,8 @@ export interface NodeMemory {
 }
 
 export interface LinkHooks {
+  /** The peer waits for a confirmation (HandshakeInit.isConfirmed), and takes nothing before it. */
+  readonly isConfirmed?: true;
   onUp?(link: Link): void;
   onClosed(link: Link, reason: LinkCloseReason, text: string): void;
 }
@@ -214,8 +215,9 @@ export class AgentNode {
     return {
       onUp: (link) => {
         this.linkFaults.onNamed(link, link.peer);
+        if (hooks.isConfirmed) link.confirm();
         this.router.addLink(link);
-        if (link.role === 'child' && addressKind(link.peer) === 'root') this.messages.onChild(link);
+        if (link.role === 'child') this.messages.onChild(link);
         hooks.onUp?.(link);
         this.linkObserver?.onUp(link);
       },

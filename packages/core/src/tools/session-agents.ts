@@ -33,8 +33,8 @@ export interface SessionAgentsInit {
 interface LocalJob {
   /** The last that came. Its `start` is its number. */
   launch?: Launch;
-  /** May come before the launch: all agents forward it at once, but each handles the launch before it passes it on. */
-  end?: MessageBody<'job.end'>;
+  /** Its end, which goes to the session agent by itself, may come before the launch. */
+  isEnding: boolean;
   /** Of its agent, so far. */
   starts: number;
   /** The agent that runs, or is to be started, waits for the next launch. */
@@ -76,10 +76,8 @@ export class SessionAgents {
     this.#onUp(job);
   }
 
-  /** The frame was forwarded to the links that were up; the session agent's may have come up since. */
-  onEnd(end: MessageBody<'job.end'>, job: JobId): void {
-    this.#local(job).end = end;
-    this.#send(job, 'job.end', end);
+  onEnd(job: JobId): void {
+    this.#local(job).isEnding = true;
   }
 
   /** What runs on this host gets SIGTERM from outside. */
@@ -134,7 +132,7 @@ export class SessionAgents {
 
   #local(job: JobId): LocalJob {
     let local = this.#jobs.get(job);
-    if (local === undefined) this.#jobs.set(job, (local = { starts: 0, isWaiting: false }));
+    if (local === undefined) this.#jobs.set(job, (local = { isEnding: false, starts: 0, isWaiting: false }));
     return local;
   }
 
@@ -154,10 +152,8 @@ export class SessionAgents {
     });
   }
 
-  /** An end that came first is sent before the launch, so that the session agent starts no tool. */
   #onUp(job: JobId): void {
-    const { launch, end, isWaiting } = this.#local(job);
-    if (end !== undefined) this.#send(job, 'job.end', end);
+    const { launch, isWaiting } = this.#local(job);
     if (launch !== undefined && !isWaiting) this.#send(job, 'job.launch', launch);
   }
 
@@ -175,9 +171,9 @@ export class SessionAgents {
   }
 
   /** Before another is started; undefined: none is, unless the controller says so. */
-  #pauseOf({ error }: ChildFailure, { launch, end, starts }: LocalJob): number | undefined {
+  #pauseOf({ error }: ChildFailure, { launch, isEnding, starts }: LocalJob): number | undefined {
     const { node, scope } = this.#init;
-    if (this.#isStopping || launch === undefined || end !== undefined) return undefined;
+    if (this.#isStopping || launch === undefined || isEnding) return undefined;
     const found = {
       kind: 'session-lost', error: toErrorRecord(error), host: this.#host, exitCode: error.exitCode,
       wallMs: node.platform.clock.wallMs(),

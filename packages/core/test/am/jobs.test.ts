@@ -69,6 +69,35 @@ suite('agents of several jobs', (test) => {
     assert.equal([roots, heard], [[2, 2], ['2: x']]);
   });
 
+  test('a session agent that comes up after the end of its job is told that, and nothing else of before', () => {
+    const net = makeNet(line(3));
+    const [controller, , host] = net.nodes;
+    for (const { messages } of net.nodes) {
+      for (const name of ['job.end', 'job.signal'] as const) messages.on(name, () => undefined);
+    }
+    const end = (job: number, kill: boolean): void =>
+      void controller?.messages.sendSubtree('job.end', { kill, reason: 'r' }, job);
+    const heardBy = (job: number): string[] => {
+      const heard: string[] = [];
+      const { messages } = net.addSession(2, job);
+      messages.on('job.end', ({ kill }) => void heard.push(`end ${kill}`));
+      messages.on('job.signal', ({ signal }) => void heard.push(signal));
+      settle(net);
+      return heard;
+    };
+    for (const kill of [false, true]) end(1, kill);
+    controller?.messages.sendSubtree('job.signal', { signal: 'SIGUSR1' }, 1);
+    end(2, false);
+    settle(net);
+    const heard = heardBy(1);
+    assert.equal(heard, ['end false', 'end true']);
+    end(1, true);
+    settle(net);
+    assert.equal(heard.slice(2), ['end true'], 'what comes later comes once');
+    host?.messages.closeJob(2);
+    assert.equal([heardBy(2), net.faults], [[], []]);
+  });
+
   test('the same stream of each job, at one root', () => {
     const { net, sessions } = jobsOnHost1();
     const told: string[] = [];

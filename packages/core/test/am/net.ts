@@ -88,7 +88,7 @@ function join(above: AgentNode, below: AgentNode, closed: string[]): readonly [C
   const [near, far] = memoryChannel(below.platform.clock, `to ${above.name}`, `to ${below.name}`);
   const onClosed = ({ name }: AgentNode) =>
     (_link: Link, reason: string): void => void closed.push(`${name} ${reason}`);
-  above.acceptLink(far, 1000, () => undefined, { onClosed: onClosed(above) });
+  above.acceptLink(far, 1000, () => undefined, { isConfirmed: true, onClosed: onClosed(above) });
   const { self, job, session } = below.identity;
   const secret = above.secretOf(self, job);
   new Link(
@@ -97,7 +97,7 @@ function join(above: AgentNode, below: AgentNode, closed: string[]): readonly [C
       channel: near,
       clock: below.platform.clock,
       handshake: { role: 'connect', self, job, session, secret, secrets: below.platform.secrets,
-        admit: () => undefined },
+        admit: () => undefined, isConfirmed: true },
       limits: below.linkLimits(1000, near),
     },
     below.linkEvents({ onClosed: onClosed(below) }),

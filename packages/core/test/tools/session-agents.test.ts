@@ -29,7 +29,7 @@ function play(linked: readonly JobId[]) {
   const agents = new SessionAgents({
     node, agentLauncher, details: { host: 2, subtree: [] }, scope: {}, onFailed: () => undefined,
   } as unknown as SessionAgentsInit);
-  for (const job of [1, 2, 3]) agents.onEnd({ kill: false, reason: 'r' } as never, job);
+  for (const job of [1, 2, 3]) agents.onEnd(job);
   sent.splice(0);
   return { agents, sent, asked };
 }
@@ -99,14 +99,13 @@ function starting(pauseMs?: number) {
 }
 
 suite('starts of session agents', (test) => {
-  test('a launch starts the agent of its job, which is told it when it is up; an end that came first, before', () => {
+  test('a launch starts the agent of its job, which is told it when it is up, also where an end came first', () => {
     const { agents, launch, up, told } = starting();
     assert.equal([launch(1), up(1)], [['start 1/1'], ['job.launch to job 1']]);
-    agents.onEnd({ kill: false, reason: 'r' } as never, 2);
-    assert.equal(told(), []);
-    assert.equal([launch(2), up(2)], [['start 2/1'], ['job.end to job 2', 'job.launch to job 2']]);
-    agents.onEnd({ kill: false, reason: 'r' } as never, 1);
-    assert.equal(told(), ['job.end to job 1'], 'at once where it is linked');
+    agents.onEnd(2);
+    assert.equal([launch(2), up(2)], [['start 2/1'], ['job.launch to job 2']]);
+    agents.onEnd(1);
+    assert.equal(told(), [], 'the broadcast itself reaches it');
   });
 
   test('the same launch, or one before it, does not start it again; a later one does', () => {
@@ -122,7 +121,7 @@ suite('starts of session agents', (test) => {
     launch(2);
     agents.close(1);
     assert.equal(told(), ['release 1: the job is over']);
-    agents.onEnd({ kill: false, reason: 'r' } as never, 1); // It comes late.
+    agents.onEnd(1); // It comes late.
     assert.equal(open(), ['start 2/1']);
     assert.equal(up(2), ['job.launch to job 2']);
   });
@@ -166,7 +165,7 @@ suite('starts of session agents', (test) => {
   test('none is started again for a job that ends, is closed or was never launched, nor while this agent stops', () => {
     const ended = starting(0);
     ended.launch(1);
-    ended.agents.onEnd({ kill: false, reason: 'r' } as never, 1);
+    ended.agents.onEnd(1);
     assert.equal(ended.lost(1), ['lost 1 launch 1']);
     assert.equal(ended.lost(7), ['lost 7 launch 0'], 'of no job here');
     const closed = starting(500);
@@ -184,7 +183,7 @@ suite('starts of session agents', (test) => {
     stopping.agents.close(2);
     assert.equal(stopping.run(1000), [], 'all are ended anyway');
     const unlaunched = starting(0);
-    unlaunched.agents.onEnd({ kill: false, reason: 'r' } as never, 1);
+    unlaunched.agents.onEnd(1);
     assert.equal(unlaunched.lost(1), ['lost 1 launch 1']);
   });
 
@@ -195,7 +194,7 @@ suite('starts of session agents', (test) => {
     for (const job of [1, 2]) launch(job);
     assert.equal([agents.kill(2), told()], [undefined, ['kill 2/1']]);
     assert.equal([agents.kill(3), told()], [problem, []]);
-    agents.onEnd({ kill: false, reason: 'r' } as never, 4);
+    agents.onEnd(4);
     assert.equal([agents.kill(), told()], [undefined, ['kill 1/1', 'kill 2/1']]);
   });
 
