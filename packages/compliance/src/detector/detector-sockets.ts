@@ -8,7 +8,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FailureWatch, decode, encode, notifierDirect, type Overlay, type OverlayEvents } from '@stci/core';
+import {
+  FailureWatch, MemberView, decode, encode, notifierDirect, type Overlay, type OverlayEvents,
+} from '@stci/core';
 import type { Clock, DetectorModule, FailureNotice, MemberId, Position, Topology } from '@stci/interface';
 
 export interface DetectorSocketsInit {
@@ -104,7 +106,6 @@ export class DetectorSockets {
       },
       {
         onNotice: (notice, news) => news === 'new' && told.push(notice),
-        onGone: () => undefined,
         onFenced: (reason) => this.faults.push(`${position}: ${reason}`),
         onCutOff: (evidence) => this.faults.push(`${position} does not hear the controller: ${evidence}`),
         onFault: (error, where) => this.faults.push(`${position}: ${where}: ${error.message}`),
@@ -119,10 +120,9 @@ export class DetectorSockets {
     const linkEvents = this.#linkEvents;
     const send = (to: Position, _name: string, message: unknown): undefined => void this.#send(position, to, message);
     return {
-      self: first(position), topology: undefined, members: Array.from({ length: this.#init.size }, (_, i) => first(i)),
+      self: first(position), topology: undefined, members: new MemberView(first(position)),
       set events(events: OverlayEvents) { linkEvents.set(position, events); },
-      start: () => undefined, whenOpen: (call) => call(), isLinked: () => true, send, sendReliably: send,
-      reported: () => undefined, checkLink: () => undefined, gone: () => undefined, joined: () => undefined,
+      whenOpen: (call) => call(), isLinked: () => true, send, sendReliably: send, checkLink: () => undefined,
     };
   }
 

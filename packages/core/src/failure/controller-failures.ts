@@ -14,6 +14,7 @@ import { LossNotices, type StartFailure, type HostLoss } from '../hosts/loss-not
 import type { RankEnd } from '../job/ledger.js';
 import { RANK_CAUSES } from '../jobs/job-failures.js';
 import type { JobFailures } from '../jobs/job-session.js';
+import { addressAt, runsOf } from '../members/positions.js';
 import type { Declared, LossReport } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
 import type { MessageBody } from '../messages/messages.js';
@@ -22,7 +23,6 @@ import type { MetricStore } from '../metrics/store.js';
 import type { AgentNode } from '../node/node.js';
 import type { AgentOfJob } from '../node/request-all.js';
 import type { Overlay } from '../overlay/contracts.js';
-import { addressAt, runsOf } from '../overlay/members.js';
 import { recoveryText } from '../run/recovery-text.js';
 import { DisputedDeaths } from './disputed-deaths.js';
 import { FailureLog } from './failure-log.js';
@@ -227,7 +227,6 @@ export class ControllerFailures implements JobFailures {
     const { node, scope, overlay } = this.#init;
     this.#watch = openFailureWatch(node, scope, overlay, this.metrics, {
       onNotice: (notice, news) => this.#onNotice(notice, news),
-      onGone: () => undefined,
       onFenced: () => undefined,
       onCutOff: () => undefined,
     });

@@ -3,10 +3,10 @@
 import { StciError, type MemberId, type Params } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import { notifierFor, topologyFor } from '../detector/selected.js';
+import { positionOf } from '../members/positions.js';
 import { MetricStore } from '../metrics/store.js';
 import type { AgentNode } from '../node/node.js';
 import type { Overlay } from '../overlay/contracts.js';
-import { positionOf } from '../overlay/members.js';
 import { FailureWatch, type FailureWatchEvents } from './watch.js';
 
 /** Of one agent, from its start: its detectors may count later. */

@@ -6,9 +6,9 @@
 
 import { bootHost, bootPosition, type Address, type HostIndex, type MemberId } from '@stci/interface';
 import { Timers } from '../event/timers.js';
+import { addressAt } from '../members/positions.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { AgentNode } from '../node/node.js';
-import { addressAt } from '../overlay/members.js';
 import { probeMs } from '../overlay/probe-time.js';
 
 export interface HostProbesInit {

@@ -4,16 +4,16 @@
  */
 
 import {
-  addressIndex, sessionAddress, subjectKey, type FailureNotice, type HostIndex, type JobId, type MemberId,
-  CONTROLLER,
+  CONTROLLER, addressIndex, sessionAddress, subjectKey, type FailedSubject, type FailureNotice, type HostIndex,
+  type JobId, type MemberId,
 } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import { Timers } from '../event/timers.js';
+import { addressAt, membersOf, positionOf } from '../members/positions.js';
 import type { ToolFailure } from '../messages/failure-shapes.js';
 import type { MetricStore } from '../metrics/store.js';
 import type { AgentNode } from '../node/node.js';
 import type { Overlay } from '../overlay/contracts.js';
-import { addressAt, positionOf } from '../overlay/members.js';
 import { bindFailureWatch, openFailureWatch, openMetrics, startFailureWatch } from './failure-watch.js';
 import { memberOf } from './notice.js';
 import type { FailureWatch } from './watch.js';
@@ -42,9 +42,8 @@ export class RootFailures {
   #watch: FailureWatch | undefined;
   /** Jobs whose programs here want to know. */
   #interested = new Set<JobId>();
-  #seen: [string, number][] = [];
-  /** Agents among those that were seen, which nobody has refuted since. */
-  #gone: MemberId[] = [];
+  /** What this agent was told of since the controller was told so, and when. */
+  #seen: (readonly [subject: FailedSubject, wallMs: number])[] = [];
   readonly #timers: Timers<'seen'>;
 
   constructor(init: RootFailuresInit) {
@@ -53,15 +52,12 @@ export class RootFailures {
     const { messages, identity } = init.node;
     this.#host = addressIndex(identity.self);
     this.#timers = new Timers(init.node.platform.clock);
-    messages.on('failure.watch', ({ members }) => this.#start(expandMembers(members)));
+    messages.on('failure.watch', ({ members }) => this.#start(membersOf(members)));
     messages.on('failure.report', ({ ranks }, { job }) => this.#onToolsFailed(job, ranks));
     messages.on('failure.interest', (_body, { job }) => this.#onInterest(job));
     messages.on('failure.told', () => this.#tellSeen());
     messages.on('agent.metrics', () => this.metrics.rows());
-    messages.on('failure.verdict', (verdict) => {
-      this.#gone = this.#gone.filter(({ position }) => position !== verdict.member.position);
-      this.#watch?.onVerdict(verdict);
-    });
+    messages.on('failure.verdict', (verdict) => this.#watch?.onVerdict(verdict));
     bindFailureWatch(init.node, () => this.#watch);
   }
 
@@ -79,20 +75,21 @@ export class RootFailures {
   /** It is reported as dead, and nobody has refuted that. */
   isParentDoubted(): boolean {
     const parent = positionOf(this.#init.node.router.parentLink?.peer ?? CONTROLLER);
-    return parent !== undefined && this.#watch?.believesDead(parent) === true;
+    return parent !== undefined && this.#init.overlay.members.isLost(parent);
   }
 
   #start(members: readonly MemberId[]): void {
     const { node, scope, overlay, fence, cutOff, parentGone } = this.#init;
-    this.#watch ??= openFailureWatch(node, scope, overlay, this.metrics, {
+    if (this.#watch !== undefined) return;
+    this.#watch = openFailureWatch(node, scope, overlay, this.metrics, {
       onNotice: (notice, news) => news === 'new' && this.#onNotice(notice),
-      onGone: ({ position }) => {
-        if (node.router.parentLink?.peer === addressAt(position)) parentGone();
-      },
       onFenced: fence,
       onCutOff: cutOff,
     });
     startFailureWatch(node, scope, this.#watch, members);
+    overlay.members.observe(({ member: { position }, state }) => {
+      if (state === 'reported' && node.router.parentLink?.peer === addressAt(position)) parentGone();
+    });
   }
 
   #onToolsFailed(job: JobId, ranks: readonly ToolFailure[]): void {
@@ -116,22 +113,19 @@ export class RootFailures {
       const isOfJob = subject.kind === 'host' || subject.job === job;
       if (isOfJob && link !== undefined) node.messages.sendNeighbour(link, 'failure.notice', { notice }, job);
     }
-    this.#seen.push([subjectKey(subject), node.platform.clock.wallMs()]);
-    const member = memberOf(subject);
-    if (member !== undefined) this.#gone.push(member);
+    this.#seen.push([subject, node.platform.clock.wallMs()]);
     this.#timers.ensure('seen', SEEN_MS, () => this.#tellSeen());
   }
 
   #tellSeen(): void {
     this.#timers.clear('seen');
     if (this.#seen.length === 0) return;
-    const told = { seen: this.#seen.splice(0), members: this.#gone.splice(0) };
-    this.#init.node.messages.send(CONTROLLER, 'failure.seen', told);
+    const { node, overlay } = this.#init;
+    const told = this.#seen.splice(0);
+    const seen = told.map(([subject, wallMs]): [string, number] => [subjectKey(subject), wallMs]);
+    // Of the others the controller has decided.
+    const members = told.flatMap(([subject]) => memberOf(subject) ?? [])
+      .filter((member) => overlay.members.stateOf(member) === 'reported');
+    node.messages.send(CONTROLLER, 'failure.seen', { seen, members });
   }
-}
-
-/** `[position, count, incarnation]` of each run. */
-function expandMembers(runs: readonly (readonly [number, number, number])[]): MemberId[] {
-  return runs.flatMap(([first, count, incarnation]) =>
-    Array.from({ length: count }, (_, i) => ({ position: first + i, incarnation })));
 }

@@ -1,7 +1,8 @@
 /**
  * Failure watch: the detectors and notifiers of one agent, the controller's or a root agent's, bound to the clock and
  * the overlay (STCI paper, II-F). What a detector reports, or somebody else, goes onto the notice board; what is new is
- * told to all members by the detector's notifier, and to this agent by `onNotice`.
+ * told to all members by the detector's notifier, and to this agent by `onNotice`. Who takes part is written to the
+ * agent's view of the members, whose changes detectors and notifiers are told of.
  *
  * Nobody declares the controller dead: who cannot hear it is cut off itself. An agent that the controller has given up,
  * at this incarnation, ends itself; that others report it is not enough, they may be the ones that are cut off.
@@ -16,6 +17,7 @@ import { decode, encode } from '../codec/cbor.js';
 import { notifierFor, topologyFor, type SelectedDetector } from '../detector/selected.js';
 import { MachineDriver } from '../event/machine-driver.js';
 import { failureNotice } from '../messages/failure-shapes.js';
+import { isLiving, type MemberChange } from '../members/view.js';
 import type { MessageBody } from '../messages/messages.js';
 import { countAction } from '../metrics/actions.js';
 import type { Metrics } from '../metrics/contracts.js';
@@ -26,14 +28,6 @@ import { WARM_UP_MS, WARM_UP_PAYLOAD, isWarmUp, warmUpNotices } from './notice-w
 import { checkReporter, memberName, memberOf } from './notice.js';
 
 type Early = MessageBody<'detector.message'> | MessageBody<'notifier.message'>;
-
-interface Member {
-  readonly incarnation: number;
-  /** It does not take part. */
-  isGone: boolean;
-  /** It was reported, and lives: from now on the controller's verdict counts alone, which asks it. */
-  wasRefuted?: boolean;
-}
 
 export interface FailureWatchInit {
   readonly clock: Clock;
@@ -53,8 +47,6 @@ export interface FailureWatchInit {
 export interface FailureWatchEvents {
   /** For the first time, whoever reported it; `confirmed`: somebody else reports it, too. */
   onNotice(notice: FailureNotice, news: 'new' | 'confirmed'): void;
-  /** This member is dead, as somebody says: it took part until now. */
-  onGone(member: MemberId): void;
   /** This agent is dead to the others. */
   onFenced(reason: string): void;
   /** A detector does not hear the controller. */
@@ -73,8 +65,6 @@ export class FailureWatch {
   readonly #events: FailureWatchEvents;
   readonly #detectors: MachineDriver<DetectorEvent, DetectorAction>;
   readonly #notifiers: MachineDriver<NotifierEvent, NotifierAction>;
-  /** By position, at its latest incarnation. */
-  readonly #members = new Map<Position, Member>();
   readonly #faulty = new Set<Position>();
   /** Reported by detectors of this agent, and neither refuted nor dead. */
   readonly #suspected = new Set<Position>();
@@ -112,20 +102,16 @@ export class FailureWatch {
   start(members: readonly MemberId[]): void {
     if (this.#phase !== 'waiting') return;
     this.#phase = 'watching';
-    for (const { position, incarnation } of members) this.#members.set(position, { incarnation, isGone: false });
     const { clock, overlay } = this.#init;
-    overlay.start(members);
+    for (const member of members) overlay.members.join(member);
     this.#openAll(overlay.self, members);
+    overlay.members.observe((change) => this.#onMember(change));
     overlay.events = {
       onUp: (peer) => this.#onLink({ type: 'link', peer, state: 'up' }),
       onClosed: (peer, reason, text) => this.#onLink({ type: 'link', peer, state: 'closed', reason, text }),
     };
     overlay.whenOpen(() => this.#detectors.on({ type: 'start' }));
     if (overlay.self.position === 0) this.#warmUpTimer = clock.after(WARM_UP_MS, () => this.#warmUp());
-  }
-
-  believesDead(position: Position): boolean {
-    return this.#members.get(position)?.isGone === true;
   }
 
   /** The session ends: whoever goes now is no failure. */
@@ -144,11 +130,9 @@ export class FailureWatch {
     if (this.#phase !== 'watching') return;
     const { incarnation, body } = message;
     const member = { position: from, incarnation };
-    const known = this.#members.get(from);
-    if (known === undefined || known.incarnation < incarnation) {
-      return this.#early.keep(from, message);
-    }
-    if (this.#isGone(member)) return;
+    const { members } = this.#init.overlay;
+    if (members.stateOf(member) === undefined) return this.#early.keep(from, message);
+    if (!members.has(member)) return;
     const event = { type: 'message', from: member, body } as const;
     if ('detector' in message) this.#detectors.on(event, message.detector);
     else this.#notifiers.on(event, message.notifier);
@@ -172,20 +156,13 @@ export class FailureWatch {
     else if (verdict === 'refuted') this.#onRefuted(member);
     else {
       if (notice !== undefined) this.#take(notice);
-      else this.#gone(member);
-      if (this.#isGone(member)) this.#init.overlay.gone(member);
+      this.#init.overlay.members.lose(member, 'gone');
     }
   }
 
   /** Another incarnation takes part. */
   joined(member: MemberId): void {
-    const { position, incarnation } = member;
-    const known = this.#members.get(position);
-    if (this.#phase !== 'watching' || (known !== undefined && known.incarnation >= incarnation)) return;
-    this.#members.set(position, { incarnation, isGone: false });
-    this.#detectors.on({ type: 'joined', member });
-    this.#notifiers.on({ type: 'joined', member });
-    this.#init.overlay.joined(member);
+    if (this.#phase !== 'watching' || !this.#init.overlay.members.join(member)) return;
     for (const [from, message] of this.#early.take()) this.onMessage(from, message as Early);
   }
 
@@ -238,7 +215,7 @@ export class FailureWatch {
   }
 
   #onLink(event: Extract<DetectorEvent, { readonly type: 'link' }>): void {
-    if (this.#phase === 'stopped' || this.#isGone(event.peer)) return;
+    if (this.#phase === 'stopped' || !this.#init.overlay.members.has(event.peer)) return;
     this.#detectors.on(event);
   }
 
@@ -252,14 +229,14 @@ export class FailureWatch {
   }
 
   #onReport(name: string, { failed, cause, evidence, suspectedMs, heardMs }: Report, nowMs: number): void {
-    if (!('position' in failed) || this.#isGone(failed)) return;
+    const { clock, detectors, overlay, latencyMs } = this.#init;
+    if (!('position' in failed) || !overlay.members.has(failed)) return;
     const { position, incarnation } = failed;
     this.#suspected.add(position);
     if (position === 0) return this.#events.onCutOff(evidence);
-    const { clock, detectors, overlay, latencyMs } = this.#init;
     const confirmedWallMs = clock.wallMs();
     const module = detectors.find((one) => one.name === name)?.module;
-    const request = { members: overlay.members.length, latencyBoundMs: latencyMs };
+    const request = { members: overlay.members.alive, latencyBoundMs: latencyMs };
     const promised = module?.promise(request).detection;
     const subject = { kind: 'host', host: bootHost(position), incarnation } as const;
     const wallMs = (atMs: number): number => Math.max(0, confirmedWallMs - Math.max(0, nowMs - atMs));
@@ -302,9 +279,10 @@ export class FailureWatch {
   /** Of one that is not known, not any more, or was reported wrongly before, the controller's verdict counts alone. */
   #isHeard(member: MemberId | undefined): boolean {
     if (member === undefined) return true;
-    const known = this.#members.get(member.position);
-    if (known?.incarnation !== member.incarnation) return false;
-    return known.wasRefuted !== true || this.#init.overlay.self.position === 0;
+    const { self, members } = this.#init.overlay;
+    const state = members.stateOf(member);
+    if (self.position === 0) return state !== undefined && state !== 'replaced';
+    return state === 'alive' || state === 'reported';
   }
 
   /** Names of detectors are names of metrics, too. */
@@ -318,7 +296,7 @@ export class FailureWatch {
     const news = this.board.take(notice);
     if (news === 'known') return;
     if (member !== undefined && this.#isSelf(member)) return;
-    if (member !== undefined && this.#gone(member)) this.#events.onGone(member);
+    if (member !== undefined) this.#init.overlay.members.lose(member, 'reported');
     this.#events.onNotice(notice, news);
   }
 
@@ -334,16 +312,15 @@ export class FailureWatch {
     this.#events.onFenced(`the controller has given this agent up${why}`);
   }
 
-  /** Its messages are not heard any more, and nothing is expected of it. False: that was known. */
-  #gone(member: MemberId): boolean {
-    const known = this.#members.get(member.position);
-    if (this.#phase !== 'watching' || (known !== undefined && known.incarnation > member.incarnation)) return false;
-    if (known?.incarnation === member.incarnation && known.isGone) return false;
-    this.#members.set(member.position, { incarnation: member.incarnation, isGone: true });
-    this.#init.overlay.reported(member);
-    this.#notifiers.on({ type: 'gone', member });
-    this.#detectors.on({ type: 'gone', member });
-    return true;
+  #onMember({ member, state, before }: MemberChange): void {
+    if (isLiving(state)) {
+      // Also where its report did not count: it, and who reported it, may watch others since.
+      this.#detectors.on({ type: state === 'refuted' ? 'refuted' : 'joined', member });
+      if (state === 'alive' || !isLiving(before)) this.#notifiers.on({ type: 'joined', member });
+    } else if (isLiving(before)) {
+      this.#notifiers.on({ type: 'gone', member });
+      this.#detectors.on({ type: 'gone', member });
+    }
   }
 
   /** It was not heard here, and lives. */
@@ -354,24 +331,7 @@ export class FailureWatch {
   #onRefuted(member: MemberId): void {
     const { position, incarnation } = member;
     this.board.withdraw({ kind: 'host', host: bootHost(position), incarnation });
-    const known = this.#members.get(position);
-    if (known?.incarnation !== incarnation) return;
-    known.wasRefuted = true;
-    const wasGone = known.isGone;
-    known.isGone = false;
-    // Where its report did not count, too: it, and who reported it, may watch others since.
-    this.#detectors.on({ type: 'refuted', member });
-    if (wasGone) {
-      this.#notifiers.on({ type: 'joined', member });
-      this.#init.overlay.joined(member);
-    }
-    this.#checkLink(position);
-  }
-
-  /** Or was never known. */
-  #isGone({ position, incarnation }: MemberId): boolean {
-    const known = this.#members.get(position);
-    return known?.incarnation !== incarnation || known.isGone;
+    if (this.#init.overlay.members.refute(member)) this.#checkLink(position);
   }
 
   /** Its sender is at fault, and is named once. */

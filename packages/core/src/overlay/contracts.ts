@@ -4,6 +4,7 @@
  */
 
 import type { LinkCloseReason, MemberId, Position, StciError, Topology } from '@stci/interface';
+import type { MemberView } from '../members/view.js';
 import type { MessageBody, MessageName } from '../messages/messages.js';
 
 export interface OverlayEvents {
@@ -14,13 +15,15 @@ export interface OverlayEvents {
 
 export interface Overlay {
   readonly self: MemberId;
+  /**
+   * As this agent knows them; before they are named, itself alone. Routes avoid one that somebody says is dead; its
+   * links stay, so that the controller can ask it. Once it is gone its links close, and nothing is kept for it.
+   */
+  readonly members: MemberView;
   /** Of the overlay as the user chose it; undefined: there is none, and messages follow the boot tree. */
   readonly topology: Topology | undefined;
-  /** Agents that take part, by position, this one included; before the start, this one alone. */
-  readonly members: readonly MemberId[];
+  /** Links to members are told from now on. */
   set events(events: OverlayEvents);
-  /** All agents are up: these take part. Nothing is reported before. */
-  start(members: readonly MemberId[]): void;
   /**
    * Calls once, in a later turn or at once: when the links that are opened at the start are up or have failed once, or
    * after a bound. Opening them takes time of the processor, in which an agent answers late.
@@ -34,12 +37,6 @@ export interface Overlay {
   send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): StciError | undefined;
   /** As MessageLayer.send: once and in order, over whatever routes there are, until one of both is gone. */
   sendReliably<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): StciError | undefined;
-  /** Somebody says that it is dead: routes avoid it. Its links stay, so that the controller can ask it. */
-  reported(member: MemberId): void;
-  /** It is dead or has left, as the controller has decided: its links are closed, too, and nothing is kept for it. */
-  gone(member: MemberId): void;
   /** A detector of this agent did not hear one that lives: a link of the overlay to it that brings no answer is cut. */
   checkLink(to: Position): void;
-  /** Another incarnation takes part, or one that was thought gone does after all: it is linked and routed to again. */
-  joined(member: MemberId): void;
 }

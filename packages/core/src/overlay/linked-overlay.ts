@@ -4,17 +4,18 @@
  */
 
 import {
-  addressKind, type Address, type Bootcom, type MemberId, type Position, type StciError, type Timer, type Topology,
+  addressKind, type Address, type Bootcom, type Position, type StciError, type Timer, type Topology,
 } from '@stci/interface';
 import type { OverlayRouting } from '../am/router.js';
 import type { Link } from '../bootcom/link.js';
 import { frameDestination, frameJob, frameSource, type Frame } from '../codec/frame.js';
+import { addressAt, positionOf } from '../members/positions.js';
+import { isLiving, type MemberChange } from '../members/view.js';
 import type { MessageBody, MessageName } from '../messages/messages.js';
 import type { Neighbour, OverlayLinkKind } from '../messages/neighbour.js';
 import { isCommandFrame } from '../node/command.js';
 import type { AgentNode } from '../node/node.js';
 import { overlayTls } from './keys.js';
-import { addressAt, positionOf } from './members.js';
 import { OverlayLinks } from './overlay-links.js';
 import { OverlayRoutes } from './routes.js';
 import { TreeOverlay } from './tree-overlay.js';
@@ -37,8 +38,8 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
   readonly #init: LinkedOverlayInit;
   #links: OverlayLinks | undefined;
   #routes: OverlayRoutes | undefined;
-  /** Its links broke without a goodbye, or it is gone. */
-  readonly #avoided = new Set<Position>();
+  /** The last link to it has closed, and none came up since. */
+  readonly #unlinked = new Set<Position>();
   /** Who waits for the links of the start. */
   #opening: { readonly timer: Timer; readonly call: () => void } | undefined;
   #isConnected = false;
@@ -69,7 +70,7 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     const tls = kind === 'ws' ? overlayTls(node.platform.secrets, node.identity.secret, node.params) : undefined;
     const chosen = kind === 'ws' ? bootcom() : undefined;
     this.#links = new OverlayLinks({
-      node, self: this.self, kind, bootcom: chosen, tls,
+      node, members: this.members, kind, bootcom: chosen, tls,
       isLinked: (position) => this.#treeLink(position) !== undefined,
       onSettled: () => this.#checkOpen(),
     });
@@ -78,14 +79,15 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
 
   resize(size: number): void {
     if (this.#routes?.topology.size === size) return;
-    this.#routes = new OverlayRoutes(this.#init.topologyOf(size), this.self.position);
-    for (const position of this.#avoided) this.#routes.avoid(position, true);
+    const isAvoided = (position: Position): boolean => this.#unlinked.has(position) || this.members.isLost(position);
+    this.#routes = new OverlayRoutes(this.#init.topologyOf(size), this.self.position, isAvoided);
   }
 
   /** The overlay has so many positions, and these of its neighbours there take part. */
   connect(size: number, neighbours: readonly Neighbour[]): void {
     this.resize(size);
-    for (const { position } of neighbours) this.#avoid(position, false);
+    for (const { position } of neighbours) this.#unlinked.delete(position);
+    this.#routes?.onChange();
     this.#links?.setNeighbours(neighbours);
     this.#isConnected = true;
     this.#checkOpen();
@@ -109,25 +111,8 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     return this.#linkTo(to) === undefined && this.#links?.wait(to, post, WAIT_MS) === true ? undefined : post();
   }
 
-  override reported(member: MemberId): void {
-    super.reported(member);
-    this.#avoid(member.position, true);
-  }
-
   override checkLink(to: Position): void {
     this.#links?.check(to);
-  }
-
-  override gone(member: MemberId): void {
-    super.gone(member);
-    this.#avoid(member.position, true);
-    this.#links?.gone(member);
-  }
-
-  override joined(member: MemberId): void {
-    super.joined(member);
-    this.#links?.back(member);
-    this.#avoid(member.position, false);
   }
 
   direct(destination: Address): Link | undefined {
@@ -178,8 +163,17 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     this.#links?.close();
   }
 
+  protected override onMember(change: MemberChange): void {
+    super.onMember(change);
+    if (isLiving(change.state)) this.#unlinked.delete(change.member.position);
+    this.#routes?.onChange();
+    this.#links?.onMember(change);
+  }
+
   protected override onLinked(position: Position, isUp: boolean): void {
-    this.#avoid(position, !isUp);
+    if (isUp) this.#unlinked.delete(position);
+    else this.#unlinked.add(position);
+    this.#routes?.onChange();
     if (!isUp) this.#links?.onOtherClosed(position);
     const { router } = this.node;
     if (isUp && this.self.position !== 0 && router.parentLink === undefined) this.detour();
@@ -201,12 +195,6 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     const ways = target === undefined ? undefined : this.#routes?.ways(target);
     const back = from === undefined ? undefined : positionOf(from.peer);
     return ways?.filter((way) => way !== back) ?? [];
-  }
-
-  #avoid(position: Position, isAvoided: boolean): void {
-    if (isAvoided) this.#avoided.add(position);
-    else this.#avoided.delete(position);
-    this.#routes?.avoid(position, isAvoided);
   }
 
   #linkTo(position: Position): Link | undefined {

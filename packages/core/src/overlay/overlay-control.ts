@@ -93,7 +93,7 @@ export class OverlayControl {
     if (this.#table === undefined) return;
     this.#listeners.delete(bootPosition(host));
     this.#awaited.delete(bootPosition(host));
-    this.overlay.gone(memberOf(this.#table, host));
+    this.overlay.members.lose(memberOf(this.#table, host), 'gone');
     this.#begin();
   }
 

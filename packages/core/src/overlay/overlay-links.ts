@@ -6,8 +6,7 @@
  */
 
 import {
-  type Address, type Bootcom, type Channel, type ErrorRecord, type LinkCloseReason, type MemberId, type Position,
-  type Timer,
+  type Address, type Bootcom, type Channel, type ErrorRecord, type LinkCloseReason, type Position, type Timer,
 } from '@stci/interface';
 import { keyFor } from '../bootcom/encryption.js';
 import { Gate, linkListenOptions, type Watch } from '../bootcom/gate.js';
@@ -15,9 +14,10 @@ import { SECRET_BYTES, type HandshakeInit } from '../bootcom/handshake.js';
 import { Link } from '../bootcom/link.js';
 import { Backoff, type BackoffBounds } from '../event/backoff.js';
 import { ADDRESSES_MAX } from '../launcher/host-login.js';
+import { addressAt, positionOf } from '../members/positions.js';
+import { isLiving, type MemberChange, type MemberView } from '../members/view.js';
 import type { Neighbour, OverlayLinkKind } from '../messages/neighbour.js';
 import type { AgentNode } from '../node/node.js';
-import { addressAt, positionOf } from './members.js';
 import { probeMs } from './probe-time.js';
 
 /** Pause before the next attempt; it doubles up to the longest. */
@@ -38,8 +38,6 @@ interface Peer {
   link: Link | undefined;
   /** The connection that this agent has made, which may be the link. It counts as up before the other end takes it. */
   attempt: Link | undefined;
-  /** It takes no part, for as long as nobody says otherwise. */
-  isGone: boolean;
   /** Addresses that were tried since the last pause. */
   tried: number;
   readonly backoff: Backoff;
@@ -62,7 +60,8 @@ interface Waiting {
 
 export interface OverlayLinksInit {
   readonly node: AgentNode;
-  readonly self: MemberId;
+  /** One that is gone has no link, for as long as nobody says otherwise. */
+  readonly members: MemberView;
   readonly kind: OverlayLinkKind;
   readonly bootcom: Bootcom | undefined;
   /** Of the listener; undefined: its connections are not encrypted. */
@@ -112,7 +111,7 @@ export class OverlayLinks {
       if (known !== undefined && known.neighbour.incarnation >= neighbour.incarnation) continue;
       if (known !== undefined) this.#drop(known, 'it was started again');
       const peer = {
-        neighbour, link: undefined, attempt: undefined, isGone: false, tried: 0, timer: undefined,
+        neighbour, link: undefined, attempt: undefined, tried: 0, timer: undefined,
         backoff: new Backoff(PAUSE, random), isYielding: false, isSettled: false,
         attemptAtMs: -Infinity, resentAtMs: [], waiting: [],
       };
@@ -130,9 +129,10 @@ export class OverlayLinks {
   /** Links are being opened for the first time. */
   get isOpening(): boolean {
     const { isLinked } = this.#init;
-    return this.#isEager && [...this.#peers.values()].some(({ isGone, isSettled, neighbour }) => {
+    return this.#isEager && [...this.#peers.values()].some((peer) => {
+      const { isSettled, neighbour } = peer;
       const isPossible = this.#isListening || neighbour.addresses.length > 0;
-      return isPossible && !isGone && !isSettled && !isLinked(neighbour.position);
+      return isPossible && !this.#isGone(peer) && !isSettled && !isLinked(neighbour.position);
     });
   }
 
@@ -140,21 +140,15 @@ export class OverlayLinks {
     return this.#peers.get(position)?.link;
   }
 
-  /** The neighbour takes no part any more. */
-  gone({ position, incarnation }: MemberId): void {
-    const peer = this.#peers.get(position);
-    if (peer === undefined || peer.neighbour.incarnation > incarnation) return;
-    peer.isGone = true;
-    this.#drop(peer, 'it is gone');
-    this.#onSettled(peer);
-  }
-
-  /** It takes part after all. */
-  back({ position, incarnation }: MemberId): void {
-    const peer = this.#peers.get(position);
-    if (peer === undefined || !peer.isGone || peer.neighbour.incarnation !== incarnation) return;
-    peer.isGone = false;
-    this.#connectEagerly(peer);
+  onMember({ member, state, before }: MemberChange): void {
+    const peer = this.#peers.get(member.position);
+    if (peer === undefined) return;
+    if (state === 'gone' && this.#isGone(peer)) {
+      this.#drop(peer, 'it is gone');
+      this.#onSettled(peer);
+    }
+    // It takes part after all.
+    if (before === 'gone' && isLiving(state) && !this.#isGone(peer)) this.#connectEagerly(peer);
   }
 
   /** Its neighbour lives, and was not heard: a link that brings no answer is closed, and not kept for its lease. */
@@ -182,7 +176,7 @@ export class OverlayLinks {
    */
   wait(position: Position, send: () => void, withinMs = Infinity): boolean {
     const peer = this.#peers.get(position);
-    if (this.#gate.isClosed || peer === undefined || peer.link !== undefined || !canConnect(peer)) return false;
+    if (this.#gate.isClosed || peer === undefined || peer.link !== undefined || !this.#canConnect(peer)) return false;
     this.#connect(peer);
     const { clock } = this.#init.node.platform;
     const leftMs = peer.attemptAtMs + withinMs - clock.nowMs();
@@ -205,6 +199,17 @@ export class OverlayLinks {
     }
   }
 
+  #isGone({ neighbour }: Peer): boolean {
+    const state = this.#init.members.stateOf(neighbour);
+    return state === 'gone' || state === 'replaced';
+  }
+
+  #canConnect(peer: Peer): boolean {
+    const { neighbour, attempt, isYielding, timer } = peer;
+    const isPausing = timer !== undefined && !isYielding;
+    return !this.#isGone(peer) && (attempt !== undefined || (!isPausing && neighbour.addresses.length > 0));
+  }
+
   #drop(peer: Peer, text: string): void {
     stopTimer(peer);
     peer.tried = 0;
@@ -215,19 +220,19 @@ export class OverlayLinks {
 
   /** If both ends did, each link would be made twice. */
   #connectEagerly(peer: Peer): void {
-    const { isLinked, node, self } = this.#init;
+    const { isLinked, node, members } = this.#init;
     const { position } = peer.neighbour;
-    if (this.#gate.isClosed || !this.#isEager || peer.isGone || isLinked(position)) return;
-    if (self.position < position || !this.#isListening || peer.timer !== undefined) return this.#connect(peer);
+    if (this.#gate.isClosed || !this.#isEager || this.#isGone(peer) || isLinked(position)) return;
+    if (members.self.position < position || !this.#isListening || peer.timer !== undefined) return this.#connect(peer);
     peer.isYielding = true;
     peer.timer = node.platform.clock.after(LATE_MS, () => this.#connect(peer));
   }
 
   /** To the next of its addresses; a pause after the last. */
   #connect(peer: Peer): void {
-    const { neighbour, attempt, isGone, link } = peer;
+    const { neighbour, attempt, link } = peer;
     if (peer.isYielding) stopTimer(peer);
-    if (this.#gate.isClosed || isGone) return;
+    if (this.#gate.isClosed || this.#isGone(peer)) return;
     if (attempt !== undefined || link !== undefined || peer.timer !== undefined) return;
     const address = neighbour.addresses[peer.tried];
     if (address === undefined) return;
@@ -261,10 +266,11 @@ export class OverlayLinks {
     const admit: HandshakeInit['admit'] = (from, incarnation, job) => {
       const peer = peerOf(from);
       if (peer === undefined || job !== 0 || incarnation !== peer.neighbour.incarnation) return 'it is no neighbour';
-      if (peer.isGone) return 'it is gone';
+      if (this.#isGone(peer)) return 'it is gone';
       if (peer.attempt === undefined) return peer.link === undefined ? undefined : 'it is linked already';
       const isLate = this.#init.node.platform.clock.nowMs() - peer.attemptAtMs > LATE_MS;
-      return this.#init.self.position < peer.neighbour.position && !isLate ? 'this agent connects to it' : undefined;
+      const isLower = this.#init.members.self.position < peer.neighbour.position;
+      return isLower && !isLate ? 'this agent connects to it' : undefined;
     };
     return this.#link(channel, { role: 'accept', secret: nobody, secretOf, admit }, (ended, reason) => {
       const peer = peerOf(ended.peer);
@@ -278,10 +284,11 @@ export class OverlayLinks {
     onClosed: (link: Link, reason: LinkCloseReason) => void,
     watch: Watch | undefined = undefined,
   ): Link {
-    const { node, self } = this.#init;
+    const { node, members } = this.#init;
     const { platform, identity } = node;
     const handshake = {
-      ...own, self: identity.self, session: identity.session, secrets: platform.secrets, start: self.incarnation,
+      ...own, self: identity.self, session: identity.session, secrets: platform.secrets,
+      start: members.self.incarnation,
     };
     const limits = node.linkLimits(node.params.int('bootcom.handshake'), channel);
     const hooks = { onUp: (link: Link) => this.#onUp(link), onClosed };
@@ -312,7 +319,7 @@ export class OverlayLinks {
   #onEnded(peer: Peer, link: Link, reason: LinkCloseReason): void {
     const wasUp = peer.link === link;
     if (wasUp) peer.link = undefined;
-    const isWanted = !peer.isGone && this.#peers.get(peer.neighbour.position) === peer;
+    const isWanted = !this.#isGone(peer) && this.#peers.get(peer.neighbour.position) === peer;
     if (this.#gate.isClosed || !isWanted || peer.link !== undefined) return;
     if (reason === 'goodbye') return;
     // What it took last has not arrived; news of a failure can't wait for a probe.
@@ -354,11 +361,6 @@ function goOn(peer: Peer, waiting: Waiting): void {
   peer.waiting.splice(at, 1);
   waiting.timer?.cancel();
   waiting.send();
-}
-
-function canConnect({ neighbour, attempt, isGone, isYielding, timer }: Peer): boolean {
-  const isPausing = timer !== undefined && !isYielding;
-  return !isGone && (attempt !== undefined || (!isPausing && neighbour.addresses.length > 0));
 }
 
 function stopTimer(peer: Peer): void {

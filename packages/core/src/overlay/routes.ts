@@ -1,7 +1,7 @@
 /**
  * Routes over an overlay: which of an agent's links leads to another agent, around those that are gone. A route is one
  * of shortest paths over the topology; where the link to its first hop is not up, the next best neighbour is taken.
- * Pure, but for the links that it is asked about. While all agents agree on who is gone, and the links of shortest
+ * Pure, but for whom it asks whether to avoid. While all agents agree on who is gone, and the links of shortest
  * paths are up, routes have no loops; otherwise the hops of a frame are bounded, and its source sends it again.
  */
 
@@ -11,15 +11,17 @@ export class OverlayRoutes {
   readonly topology: Topology;
   readonly self: Position;
   readonly #neighbours: ReadonlySet<Position>;
-  readonly #avoided = new Set<Position>();
+  readonly #isAvoided: (position: Position) => boolean;
   /** By position: the topology is asked once, whatever its answer costs. */
   readonly #linked = new Map<Position, readonly Position[]>();
   /** For each target, the neighbours that reach it without this agent, nearest first. */
   readonly #ways = new Map<Position, readonly Position[]>();
 
-  constructor(topology: Topology, self: Position) {
+  /** `isAvoided`: no route leads through it; what has changed of it is told by `onChange`. */
+  constructor(topology: Topology, self: Position, isAvoided: (position: Position) => boolean) {
     this.topology = topology;
     this.self = self;
+    this.#isAvoided = isAvoided;
     this.#neighbours = new Set(topology.neighbours(self));
   }
 
@@ -31,11 +33,8 @@ export class OverlayRoutes {
     return [...this.#neighbours];
   }
 
-  /** Whether routes lead through this agent. */
-  avoid(position: Position, isAvoided: boolean): void {
-    if (this.#avoided.has(position) === isAvoided) return;
-    if (isAvoided) this.#avoided.add(position);
-    else this.#avoided.delete(position);
+  /** Others are avoided than before. */
+  onChange(): void {
     this.#ways.clear();
   }
 
@@ -68,7 +67,7 @@ export class OverlayRoutes {
       if (this.#neighbours.has(at)) found.push(at);
       const links = linked.get(at) ?? topology.neighbours(at);
       linked.set(at, links);
-      for (const next of links) if (next !== self && !this.#avoided.has(next)) seen.add(next);
+      for (const next of links) if (next !== self && !this.#isAvoided(next)) seen.add(next);
     }
     return found;
   }

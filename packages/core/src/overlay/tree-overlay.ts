@@ -1,16 +1,17 @@
 /**
  * Overlay of a session that has none of its own: messages follow the boot tree. It costs nothing until somebody sends,
- * and knows the members once the controller has named them.
+ * and knows the members once the controller has named them. Links to members are told of; those to others are not.
  */
 
 import {
   addressKind, type LinkCloseReason, type MemberId, type Position, type StciError, type Topology,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
+import { addressAt, positionOf } from '../members/positions.js';
+import { MemberView, isLiving, type MemberChange } from '../members/view.js';
 import type { MessageBody, MessageName } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { Overlay, OverlayEvents } from './contracts.js';
-import { Members, addressAt, positionOf } from './members.js';
 
 interface Linked {
   /** Links of any role; of two, both count. */
@@ -20,62 +21,39 @@ interface Linked {
 }
 
 export class TreeOverlay implements Overlay {
-  readonly self: MemberId;
+  readonly members: MemberView;
   protected readonly node: AgentNode;
-  #members: Members;
   #events: OverlayEvents | undefined;
-  #hasStarted = false;
   /** Agents to which a link is up. */
   readonly #linked = new Map<Position, Linked>();
 
   constructor(node: AgentNode) {
     const { self, incarnation = 0 } = node.identity;
-    this.self = { position: positionOf(self) as Position, incarnation };
+    this.members = new MemberView({ position: positionOf(self) as Position, incarnation });
     this.node = node;
-    this.#members = new Members([this.self]);
     for (const link of node.router.links()) this.#add(link);
     node.linkObserver = {
       onUp: (link) => this.#onUp(link),
       onClosed: (link, reason, text) => this.#onClosed(link, reason, text),
     };
+    this.members.observe((change) => this.onMember(change));
+  }
+
+  get self(): MemberId {
+    return this.members.self;
   }
 
   get topology(): Topology | undefined {
     return undefined;
   }
 
-  get members(): readonly MemberId[] {
-    return this.#members.all;
-  }
-
   set events(events: OverlayEvents) {
     this.#events = events;
-    if (this.#hasStarted) this.#reportAll();
-  }
-
-  start(members: readonly MemberId[]): void {
-    if (this.#hasStarted) return;
-    this.#members = new Members(members);
-    this.#hasStarted = true;
-    this.#reportAll();
-  }
-
-  joined(member: MemberId): void {
-    if (this.#hasStarted && this.#members.join(member)) this.#report(member.position);
-  }
-
-  reported(member: MemberId): void {
-    this.#members.leave(member);
+    for (const position of this.#linked.keys()) this.#report(position);
   }
 
   checkLink(_to: Position): void {
     return undefined;
-  }
-
-  gone(member: MemberId): void {
-    this.#members.leave(member);
-    const { position } = member;
-    if (this.#members.at(position) === undefined) this.node.messages.dropKept(addressAt(position));
   }
 
   whenOpen(call: () => void): void {
@@ -103,21 +81,22 @@ export class TreeOverlay implements Overlay {
     return undefined;
   }
 
+  protected onMember({ member: { position }, state }: MemberChange): void {
+    if (isLiving(state)) this.#report(position);
+    if (state === 'gone') this.node.messages.dropKept(addressAt(position));
+  }
+
   /** A first link to this agent is up, or the last has closed. */
   protected onLinked(_position: Position, _isUp: boolean): void {
     return undefined;
   }
 
-  #reportAll(): void {
-    for (const position of this.#linked.keys()) this.#report(position);
-  }
-
   /** Only agents that are known to take part. */
   #report(position: Position): void {
     const linked = this.#linked.get(position);
-    const member = this.#members.at(position);
+    const member = this.members.at(position);
     if (this.#events === undefined || linked === undefined || linked.member !== undefined) return;
-    if (member === undefined || !this.#hasStarted) return;
+    if (member === undefined) return;
     linked.member = member;
     this.#events.onUp(member);
   }

@@ -10,6 +10,7 @@ import type { AgentScope } from '../../dist/assembly/composition.js';
 import { encode } from '../../dist/codec/cbor.js';
 import { ControllerFailures } from '../../dist/failure/controller-failures.js';
 import { RECORD_MS } from '../../dist/failure/records.js';
+import { MemberView } from '../../dist/members/view.js';
 import type { Declared } from '../../dist/membership/mender.js';
 import { MembershipTable } from '../../dist/membership/table.js';
 import type { AgentNode } from '../../dist/node/node.js';
@@ -47,8 +48,8 @@ function play(answering: readonly HostIndex[], latencyMs = 20) {
   const self = { position: 0, incarnation: 0 };
   const nothing = (): void => undefined;
   const overlay = {
-    self, members: [], topology: undefined, isLinked: () => true, send: nothing, sendReliably: nothing,
-    reported: nothing, gone: nothing, joined: nothing, start: nothing, whenOpen: nothing,
+    self, members: new MemberView(self), topology: undefined, isLinked: () => true, send: nothing,
+    sendReliably: nothing, whenOpen: nothing,
   } as unknown as Overlay;
   const module: DetectorModule = {
     watches: 'agents', topology: '', metrics: {}, open: () => new ScriptedDetector(),

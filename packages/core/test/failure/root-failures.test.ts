@@ -1,10 +1,14 @@
 /** The star at a root agent: whose programs it tells of a failure. */
 
-import { addressName, rootAddress, sessionAddress, type Address, type JobId, type MemberId } from '@stci/interface';
+import {
+  CONTROLLER, addressName, rootAddress, sessionAddress, type Address, type JobId, type MemberId, type NotifierEvent,
+} from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { AgentScope } from '../../dist/assembly/composition.js';
+import { encode } from '../../dist/codec/cbor.js';
 import { detectorProcess } from '../../dist/detector/process.js';
 import { RootFailures } from '../../dist/failure/root-failures.js';
+import { MemberView } from '../../dist/members/view.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import type { Overlay } from '../../dist/overlay/contracts.js';
 import { testPlace } from '../world.js';
@@ -13,7 +17,7 @@ const FOUND = {
   cause: 'signalled', evidence: 'e', detector: 'process', suspectedWallMs: 1, confirmedWallMs: 1,
 } as const;
 
-type Handler = (body: unknown, context: { readonly job: JobId }) => unknown;
+type Handler = (body: unknown, context: { readonly job: JobId; readonly source: Address }) => unknown;
 
 /** Root agent of host 0, with session agents of some jobs. */
 function rootAgent(jobs: Set<JobId>) {
@@ -45,7 +49,9 @@ function rootAgent(jobs: Set<JobId>) {
     topology: '',
     open: ({ members }: { members: readonly MemberId[] }) => {
       opened.push(...members.map(({ position, incarnation }) => [position, incarnation]));
-      return { dueMs: undefined, on: () => [] };
+      const on = (event: NotifierEvent) => (event.type === 'message'
+        ? [{ type: 'deliver', source: event.from, payload: event.body }] : []);
+      return { dueMs: undefined, on };
     },
   };
   const scope = {
@@ -54,27 +60,31 @@ function rootAgent(jobs: Set<JobId>) {
     }],
     notifier: () => notifier,
   } as unknown as AgentScope;
-  const overlay = {
-    self: { position: 1, incarnation: 1 }, members: [], start: () => undefined, reported: () => undefined,
-    gone: () => undefined,
-    joined: (member: MemberId) => void joined.push(member), whenOpen: (call: () => void) => call(),
-  } as unknown as Overlay;
+  const self = { position: 1, incarnation: 1 };
+  const members = new MemberView(self);
+  const overlay = { self, members, whenOpen: (call: () => void) => call() } as unknown as Overlay;
   const failures = new RootFailures({
     node, scope, overlay, jobs: () => jobs, fence: () => undefined, cutOff: () => undefined,
     parentGone: () => void told.push('parent gone'),
   });
   const receive = (name: string, body: unknown, job = 0): string[] => {
     told.length = 0;
-    handlers.get(name)?.(body, { job });
+    handlers.get(name)?.(body, { job, source: CONTROLLER });
     return [...told];
   };
   receive('failure.watch', { members: [[0, 1, 0], [1, 5, 1]] });
+  members.observe(({ member, state }) => state === 'alive' && joined.push(member));
   const tool = (job: JobId, rank: number): string[] =>
     receive('failure.report', { ranks: [{ ...FOUND, rank, attempt: 1 }] }, job);
-  const host = (position: number): string[] => {
+  const noticeOf = (position: number) => {
     const subject = { kind: 'host', host: position - 1, incarnation: 1 };
-    const notice = { ...FOUND, subject, reporter: { position: 0, incarnation: 0 }, number: position };
-    return receive('failure.verdict', { member: { position, incarnation: 1 }, verdict: 'dead', notice });
+    return { ...FOUND, subject, reporter: { position: 0, incarnation: 0 }, number: position };
+  };
+  const host = (position: number): string[] => verdict(position, 'dead', noticeOf(position));
+  /** The controller's detector reports it: nothing is decided. */
+  const reported = (position: number): void => {
+    receive('notifier.message', { notifier: 'tree', incarnation: 0, body: encode(noticeOf(position)) });
+    place.run(1);
   };
   const run = (forMs: number): string[] => {
     told.length = 0;
@@ -83,9 +93,9 @@ function rootAgent(jobs: Set<JobId>) {
   };
   const verdict = (position: number, verdict: 'dead' | 'refuted', notice?: unknown): string[] =>
     receive('failure.verdict', { member: { position, incarnation: 1 }, verdict, notice });
-  const ask = (name: string): unknown => handlers.get(name)?.({}, { job: 0 });
+  const ask = (name: string): unknown => handlers.get(name)?.({}, { job: 0, source: CONTROLLER });
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
-  return { failures, node, receive, tool, host, verdict, ask, run, isQuiet, bodies, joined, opened };
+  return { failures, node, receive, tool, host, reported, verdict, ask, run, isQuiet, bodies, joined, opened };
 }
 
 suite('failures at a root agent', (test) => {
@@ -123,21 +133,23 @@ suite('failures at a root agent', (test) => {
     assert.equal(host(3), ['failure.notice to job 2']);
   });
 
-  test('the controller is told which subjects and agents this one was told of, but for those refuted meanwhile', () => {
-    const { receive, host, tool, verdict, run, bodies, isQuiet } = rootAgent(new Set([1]));
-    for (const position of [2, 3, 4]) host(position);
+  test('the controller is told which subjects this one was told of, and of which agents it has decided nothing', () => {
+    const { receive, host, reported, tool, verdict, run, bodies, isQuiet } = rootAgent(new Set([1]));
+    for (const position of [2, 3, 4]) reported(position);
     tool(1, 7);
-    assert.equal(verdict(3, 'refuted'), []);
+    host(5);
+    for (const [position, decided] of [[3, 'refuted'], [4, 'dead']] as const) verdict(position, decided);
     run(250);
     const [{ seen, members }] = bodies as [{ seen: [string, number][]; members: MemberId[] }];
-    assert.is(seen.length, 4);
-    assert.equal(members, [2, 4].map((position) => ({ position, incarnation: 1 })));
+    assert.is(seen.length, 5);
+    assert.equal(members, [{ position: 2, incarnation: 1 }]);
     assert.is(isQuiet(), true);
-    host(5);
+    receive('failure.joined', { member: { position: 6, incarnation: 1 } });
+    reported(6);
     receive('failure.told', {});
     assert.is(isQuiet(), true, 'it does not tell again later');
     const [, second] = bodies as { seen: unknown[]; members: MemberId[] }[];
-    assert.equal([second?.seen.length, second?.members], [1, [{ position: 5, incarnation: 1 }]]);
+    assert.equal([second?.seen.length, second?.members], [1, [{ position: 6, incarnation: 1 }]]);
   });
 
   test('the runs of members are each its positions, one behind the other, at its incarnation', () => {

@@ -5,6 +5,7 @@ import {
   type MemberId, type NotifierModule,
 } from '@stci/interface';
 import { FailureWatch } from '../../dist/failure/watch.js';
+import { MemberView, isLiving } from '../../dist/members/view.js';
 import type { Overlay, OverlayEvents } from '../../dist/overlay/contracts.js';
 import type { TestPlace } from '../world.js';
 
@@ -54,7 +55,7 @@ export interface Agent {
   readonly gone: string[];
   /** To whom it sent. */
   readonly sent: number[];
-  /** What its overlay is told of links. */
+  /** What its overlay does with links. */
   readonly links: string[];
 }
 
@@ -81,15 +82,18 @@ export function makeAgent(
     place.world.at(place.world.nowMs + 1, () => agents[to]?.watch.onMessage(self.position, body as never));
     return undefined;
   };
+  const view = new MemberView(self, members);
+  view.observe(({ member: { position }, state, before }) => {
+    const [was, is] = [isLiving(before), isLiving(state)];
+    if (was && !is) gone.push(`gone ${position}`);
+    if (is && (!was || state === 'alive')) links.push(`open ${position}`);
+    if (state === 'gone') links.push(`closed ${position}`);
+  });
   const overlay: Overlay = {
-    self, members, topology: undefined, isLinked: () => true,
+    self, members: view, topology: undefined, isLinked: () => true,
     set events(_events: OverlayEvents) { /* Links are others' concern. */ },
     send, sendReliably: send,
-    reported: ({ position }) => void gone.push(`gone ${position}`),
     checkLink: (position) => void links.push(`checked ${position}`),
-    gone: ({ position }) => void links.push(`closed ${position}`),
-    joined: ({ position }) => void links.push(`open ${position}`),
-    start: () => undefined,
     whenOpen: (call: () => void) => openMs === 0 ? call() : place.world.at(place.world.nowMs + openMs, call),
   };
   const detector = new ScriptedDetector();
@@ -107,7 +111,6 @@ export function makeAgent(
     },
     {
       onNotice: ({ subject }, news) => void told.push(`${news} ${subject.kind} ${subject.host}`),
-      onGone: () => undefined,
       onFenced: (reason) => void told.push(`fenced: ${reason}`),
       onCutOff: (evidence) => void told.push(`cut off: ${evidence}`),
       onFault: (error, where) => void told.push(`${where}: ${error.code} ${error.message}`),

@@ -4,6 +4,7 @@ import { addressName, type Channel } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { Link } from '../../dist/bootcom/link.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
+import { MemberView } from '../../dist/members/view.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { OverlayLinks } from '../../dist/overlay/overlay-links.js';
 import { makeNet, star } from '../am/net.js';
@@ -16,6 +17,7 @@ function play(connect: (from: number, to: number) => Channel | undefined = () =>
   const net = makeNet(star(7), { 'bootcom.handshake': '30s', 'bootcom.pending.max': '2' });
   const { clock } = net.platform;
   const accepts = new Map<number, (channel: Channel) => void>();
+  const views = new Map<number, MemberView>();
   /** Whose messages each agent has had sent again. */
   const resent: string[] = [];
   /** A connection to one that listens; this end of it. */
@@ -43,15 +45,18 @@ function play(connect: (from: number, to: number) => Channel | undefined = () =>
       linkLimits: (...given: Parameters<AgentNode['linkLimits']>) => node.linkLimits(...given),
       linkEvents: (...given: Parameters<AgentNode['linkEvents']>) => node.linkEvents(...given),
     } as unknown as AgentNode;
+    const members = new MemberView({ position, incarnation: 1 });
+    views.set(position, members);
     const links = new OverlayLinks({
-      node: own, self: { position, incarnation: 1 }, kind: 'private', bootcom: undefined, tls: undefined,
+      node: own, members, kind: 'private', bootcom: undefined, tls: undefined,
       isLinked: () => false, onSettled: () => undefined,
     });
+    members.observe((change) => links.onMember(change));
     links.listen(() => undefined);
     return links;
   };
   const neighbour = (position: number) => ({ position, incarnation: 1, addresses: [String(position)], key: KEY });
-  return { net, open, reach, neighbour, resent };
+  return { net, open, reach, neighbour, resent, views };
 }
 
 /** Why it was closed. */
@@ -82,13 +87,13 @@ suite('links of an overlay', (test) => {
   });
 
   test('as a link ends, what it took last is sent again to its other end, and to nobody else', () => {
-    const { net, open, neighbour, resent } = play();
+    const { net, open, neighbour, resent, views } = play();
     const [lower, higher] = [open(1), open(2)];
     lower.setNeighbours([neighbour(2)]);
     higher.setNeighbours([neighbour(1)]);
     net.until(() => lower.linkTo(2)?.state === 'up' && higher.linkTo(1)?.state === 'up', 'the link');
     assert.equal(resent, []);
-    lower.gone({ position: 2, incarnation: 0 });
+    views.get(1)?.lose({ position: 2, incarnation: 0 }, 'gone');
     assert.is(lower.linkTo(2)?.state, 'up', 'it is a former one that is gone');
     lower.linkTo(2)?.destroy('cut');
     net.run(5);

@@ -4,7 +4,7 @@ import type { Platform } from '@stci/interface';
 import { assert, suite, seeded } from '@stci/testkit';
 import type { Link } from '../../dist/bootcom/link.js';
 import type { LinkedOverlay } from '../../dist/overlay/linked-overlay.js';
-import { positionOf } from '../../dist/overlay/members.js';
+import { positionOf } from '../../dist/members/positions.js';
 import type { Settings } from '../assembly.js';
 import {
   at, bmgPairs, connecting, isIn, kill, nobody, open, pairs, reached, withoutReach, type Session,
@@ -78,12 +78,12 @@ suite('sessions with an overlay', (test) => {
     const first = over();
     const member = { position: first, incarnation: 1 };
     assert.ok(first !== 12);
-    overlay.reported(member);
+    overlay.members.lose(member, 'reported');
     assert.ok(![first, 12].includes(over()));
-    overlay.joined(member);
+    overlay.members.refute(member);
     assert.is(over(), first);
     const link = overlay.direct(at(first));
-    overlay.gone(member);
+    overlay.members.lose(member, 'gone');
     session.until(() => link?.state === 'closed', 'its end', 100);
     session.end();
   });
@@ -145,7 +145,7 @@ suite('sessions with an overlay', (test) => {
     const [fenced, neighbour] = [5, 7];
     const link = overlayOf(session, neighbour).direct(at(fenced));
     assert.is(link?.state, 'up');
-    overlayOf(session, neighbour).gone({ position: fenced, incarnation: 1 });
+    overlayOf(session, neighbour).members.lose({ position: fenced, incarnation: 1 }, 'gone');
     session.until(() => link?.state === 'closed', 'its end', 100);
     // It asks for the link again, as one that has not heard of it does.
     session.world.run({ untilMs: session.world.nowMs + 3000, maxEvents: 5_000_000 });

@@ -5,7 +5,8 @@ import { assert, suite } from '@stci/testkit';
 import { OverlayRoutes } from '../../dist/overlay/routes.js';
 
 /** Of a binary tree 0 (1 (3 4) 2 (5 6)), at position 1. */
-const routes = (): OverlayRoutes => new OverlayRoutes(createTree(7, 2), 1);
+const routes = (avoided = new Set<number>()): OverlayRoutes =>
+  new OverlayRoutes(createTree(7, 2), 1, (position) => avoided.has(position));
 
 suite('routes over an overlay', (test) => {
   test('the neighbours that lead to an agent, itself first; there is no way to itself, or to who is not there', () => {
@@ -15,10 +16,14 @@ suite('routes over an overlay', (test) => {
   });
 
   test('around those that are gone, and through them again', () => {
-    const one = routes();
-    one.avoid(0, true);
+    const avoided = new Set<number>();
+    const one = routes(avoided);
+    assert.equal(one.ways(6), [0]);
+    avoided.add(0);
+    one.onChange();
     assert.equal([one.ways(6), one.ways(0), one.ways(3)], [[], [0], [3]]);
-    one.avoid(0, false);
+    avoided.clear();
+    one.onChange();
     assert.equal(one.ways(6), [0]);
   });
 

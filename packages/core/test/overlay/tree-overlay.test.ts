@@ -28,7 +28,8 @@ function makeRig(parents: readonly number[]): Rig {
     return lines;
   });
   const all = overlays.map((_, position) => ({ position, incarnation: position === 0 ? 0 : 1 }));
-  const start = (members = all): void => overlays.forEach((overlay) => overlay.start(members));
+  const start = (members = all): void =>
+    overlays.forEach((overlay) => members.forEach((member) => overlay.members.join(member)));
   return { net, overlays, told, start };
 }
 
@@ -44,7 +45,7 @@ suite('overlay without links of its own', (test) => {
     assert.equal(told, [[], [], [], []]);
     start();
     assert.equal(told[1], ['up 0#0', 'up 3#1']);
-    assert.equal(overlays[1]?.members.map(name), ['0#0', '1#1', '2#1', '3#1']);
+    assert.equal(overlays[1]?.members.living().map(name), ['0#0', '1#1', '2#1', '3#1']);
     assert.equal([0, 1, 2, 3].map((to) => overlays[1]?.isLinked(to)), [true, false, false, true]);
   });
 
@@ -85,12 +86,12 @@ suite('overlay without links of its own', (test) => {
       'both ends');
     overlays[1]?.sendReliably(5, 'agent.echo', 'former');
     assert.ok((net.nodes[1]?.memory.unacknowledged ?? 0) > 0);
-    overlays[1]?.gone({ position: 5, incarnation: 1 });
+    overlays[1]?.members.lose({ position: 5, incarnation: 1 }, 'gone');
     assert.is(net.nodes[1]?.memory.unacknowledged, 0);
     net.adopt(0, 5);
-    overlays[1]?.joined({ position: 5, incarnation: 2 });
+    overlays[1]?.members.join({ position: 5, incarnation: 2 });
     overlays[1]?.sendReliably(5, 'agent.echo', 'next');
-    overlays[1]?.gone({ position: 5, incarnation: 1 });
+    overlays[1]?.members.lose({ position: 5, incarnation: 1 }, 'gone');
     net.until(() => got.length > 0, 'what was sent since');
     assert.equal(got, ['next']);
   });
@@ -99,20 +100,19 @@ suite('overlay without links of its own', (test) => {
     const { overlays: [, overlay], told, start } = makeRig(tree(4, 2));
     start();
     const member = { position: 3, incarnation: 1 };
-    overlay?.reported(member);
-    assert.equal(overlay?.members.map(name), ['0#0', '1#1', '2#1']);
-    overlay?.joined(member);
-    assert.equal([overlay?.members.map(name), told[1]], [['0#0', '1#1', '2#1', '3#1'], ['up 0#0', 'up 3#1']]);
+    overlay?.members.lose(member, 'reported');
+    assert.equal(overlay?.members.living().map(name), ['0#0', '1#1', '2#1']);
+    overlay?.members.refute(member);
+    assert.equal([overlay?.members.living().map(name), told[1]], [['0#0', '1#1', '2#1', '3#1'], ['up 0#0', 'up 3#1']]);
   });
 
   test('a link to one that joins later is told when it does, once', () => {
     const { overlays: [, overlay], told, start } = makeRig(tree(4, 2));
     const joined = { position: 3, incarnation: 1 };
-    overlay?.joined(joined);
     start([0, 1, 2].map((position) => ({ position, incarnation: position === 0 ? 0 : 1 })));
     assert.equal(told[1], ['up 0#0']);
     for (const time of ['first', 'second']) {
-      overlay?.joined(joined);
+      overlay?.members.join(joined);
       assert.equal(told[1], ['up 0#0', 'up 3#1'], time);
     }
   });
@@ -121,14 +121,14 @@ suite('overlay without links of its own', (test) => {
     const { overlays, told, start } = makeRig(tree(3, 2));
     start();
     const [, one] = overlays;
-    one?.gone({ position: 2, incarnation: 1 });
-    assert.equal(one?.members.map(name), ['0#0', '1#1']);
-    one?.joined({ position: 2, incarnation: 2 });
-    one?.joined({ position: 2, incarnation: 2 });
-    one?.joined({ position: 2, incarnation: 1 });
-    one?.gone({ position: 2, incarnation: 1 });
+    one?.members.lose({ position: 2, incarnation: 1 }, 'gone');
+    assert.equal(one?.members.living().map(name), ['0#0', '1#1']);
+    one?.members.join({ position: 2, incarnation: 2 });
+    one?.members.join({ position: 2, incarnation: 2 });
+    one?.members.join({ position: 2, incarnation: 1 });
+    one?.members.lose({ position: 2, incarnation: 1 }, 'gone');
     assert.equal(told[1], ['up 0#0']);
-    assert.equal(one?.members.map(name), ['0#0', '1#1', '2#2']);
+    assert.equal(one?.members.living().map(name), ['0#0', '1#1', '2#2']);
     assert.is(one?.self.position, 1);
   });
 });
