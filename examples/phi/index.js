@@ -62,7 +62,7 @@ export const detectorPhi = defineComponent({
   framework: detectorFramework,
   name: 'phi',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'Each agent learns how regularly its neighbours answer, and reports one whose silence has become too unlikely.',
   params,
   query: (context) => acceptNamed(context, undefined),

@@ -16,6 +16,7 @@
  * @property {number | undefined} lastMs its last sign of life, if there was any
  * @property {number | undefined} sampleFromMs from when the next time between two answers is measured
  * @property {number | undefined} suspectedMs
+ * @property {boolean} isReported since it was heard last
  * @property {Arrivals} arrivals
  *
  * @typedef {object} Settings
@@ -26,7 +27,6 @@
  * @property {import('./arrivals.js').Bounds} bounds
  */
 
-import { MemberTable } from '@stci/core/component';
 import { Arrivals } from './arrivals.js';
 
 /** @implements {import('@stci/interface').Detector} */
@@ -45,7 +45,7 @@ export class Phi {
     this.#self = self;
     this.#settings = settings;
     this.#topologyOf = topologyOf;
-    this.#members = new MemberTable(members);
+    this.#members = members;
   }
 
   get dueMs() {
@@ -70,9 +70,7 @@ export class Phi {
       case 'joined':
       case 'gone':
       case 'refuted':
-        if (this.#members.on(event)) {
-          this.#watchNeighbours(nowMs, event.type === 'joined' ? this.#settings.graceMs : 0);
-        }
+        this.#watchNeighbours(nowMs, event.type === 'joined' ? this.#settings.graceMs : 0);
         return [];
       case 'lag': // What could not be heard meanwhile says nothing about others.
         for (const target of this.#targets.values()) {
@@ -104,6 +102,7 @@ export class Phi {
     target.lastMs = nowMs;
     if (target.suspectedMs !== undefined) actions.push({ type: 'trust', member: target.member });
     target.suspectedMs = undefined;
+    target.isReported = false;
     return actions;
   }
 
@@ -111,38 +110,37 @@ export class Phi {
   #onDue(nowMs) {
     /** @type {Action[]} */
     const actions = [];
-    let isReported = false;
     for (const target of this.#targets.values()) {
-      if (nowMs >= this.#deadlineMs(target)) isReported = this.#onSilence(target, nowMs, actions) || isReported;
-      if (nowMs < target.pingDueMs || !this.#targets.has(target.member.position)) continue;
+      if (nowMs >= this.#deadlineMs(target)) this.#onSilence(target, nowMs, actions);
+      if (nowMs < target.pingDueMs) continue;
       const nextMs = target.pingDueMs + this.#settings.periodMs;
       target.pingDueMs = nextMs > nowMs ? nextMs : nowMs + this.#settings.periodMs;
       actions.push({ type: 'send', to: target.member.position, body: 'ping' });
       actions.push({ type: 'count', metric: 'pings', value: 1 });
     }
-    if (isReported) this.#watchNeighbours(nowMs, 0);
     return actions;
   }
 
   /** @param {Target} target */
-  #deadlineMs({ heardMs, suspectedMs, arrivals }) {
+  #deadlineMs({ heardMs, suspectedMs, isReported, arrivals }) {
+    if (isReported) return Infinity;
     const { suspectDeviations, reportDeviations } = this.#settings;
     return heardMs + arrivals.silenceMs(suspectedMs === undefined ? suspectDeviations : reportDeviations);
   }
 
-  /** True if it is reported. @param {Target} target @param {number} nowMs @param {Action[]} actions */
+  /** @param {Target} target @param {number} nowMs @param {Action[]} actions */
   #onSilence(target, nowMs, actions) {
     const { member, heardMs, lastMs, suspectedMs } = target;
     const evidence = `no answer for ${Math.round(nowMs - heardMs)} ms`;
     if (suspectedMs === undefined) {
       target.suspectedMs = nowMs;
       actions.push({ type: 'suspect', member, evidence });
-      return false;
+      return;
     }
-    this.#targets.delete(member.position);
-    this.#members.fail(member);
+    // It stays a target until it is gone, or heard, and is reported once.
+    target.isReported = true;
+    target.pingDueMs = nowMs + this.#settings.periodMs;
     actions.push({ type: 'report', failed: member, cause: 'silent', evidence, suspectedMs, heardMs: lastMs });
-    return true;
   }
 
   /** @param {number} nowMs @param {number} graceMs */
@@ -154,14 +152,14 @@ export class Phi {
       if (this.#targets.get(position)?.member.incarnation === member.incarnation) continue;
       this.#targets.set(position, {
         member, pingDueMs: nowMs, heardMs: nowMs + graceMs, lastMs: undefined, sampleFromMs: undefined,
-        suspectedMs: undefined, arrivals: new Arrivals(this.#settings.bounds),
+        suspectedMs: undefined, isReported: false, arrivals: new Arrivals(this.#settings.bounds),
       });
     }
   }
 
   /** The living agents that are linked with this one, or behind dead ones that are. */
   #neighbours() {
-    const topology = this.#topologyOf(Math.max(...this.#members.positions()) + 1);
+    const topology = this.#topologyOf(this.#members.size);
     const through = new Set([this.#self.position]);
     /** @type {Map<number, Member>} */
     const found = new Map();

@@ -56,10 +56,14 @@ const deaf = (type: DetectorEvent['type']): Behaviour => (detector) =>
   (event, nowMs) => (event.type === type ? [] : detector.on(event, nowMs));
 
 /** Accuses the next agent once it stood still. Of two only: on real sockets are more, and anybody may stand still. */
-const accuses: Behaviour = (detector, { self, members }) => (event, nowMs) => {
-  const next = members.find(({ position }) => position > self.position) ?? members[0]!;
-  const report = { type: 'report', failed: next, cause: 'silent', evidence: 'of its own', suspectedMs: nowMs } as const;
-  return [...detector.on(event, nowMs), ...(event.type === 'lag' && members.length === 2 ? [report] : [])];
+const accuses: Behaviour = (detector, { self, members }) => {
+  const all = members.living();
+  const next = all.find(({ position }) => position > self.position) ?? all[0]!;
+  return (event, nowMs) => {
+    const [cause, evidence] = ['silent', 'of its own'] as const;
+    const report = { type: 'report', failed: next, cause, evidence, suspectedMs: nowMs } as const;
+    return [...detector.on(event, nowMs), ...(event.type === 'lag' && all.length === 2 ? [report] : [])];
+  };
 };
 
 /** Knows bodies by their identity, which links do not keep. */
@@ -126,14 +130,14 @@ const MISTAKES: Readonly<Record<keyof typeof DETECTOR.promises, readonly [Detect
     { case: 'fast', size: 2, seed: 1 },
   ],
   joined: [
-    behaving(() => (detector, { members }) => (event, nowMs) =>
-      (event.type === 'joined' && event.member.position >= members.length ? [] : detector.on(event, nowMs))),
+    behaving(() => (detector, { members: { size } }) => (event, nowMs) =>
+      (event.type === 'joined' && event.member.position >= size ? [] : detector.on(event, nowMs))),
     { case: 'fast', size: 1, seed: 1, deaths: [{ position: 1, atMs: 0 }] },
   ],
   left: [
     behaving(() => (detector, { members }) => {
-      const isLast = members.length === members.at(-1)!.position + 1;
-      return (event, nowMs) => (isLast ? detector.on(event, nowMs) : []);
+      const isWhole = members.absent.size === 0;
+      return (event, nowMs) => (isWhole ? detector.on(event, nowMs) : []);
     }),
     { case: 'fast' },
   ],

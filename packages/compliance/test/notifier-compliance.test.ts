@@ -8,8 +8,9 @@ import {
   BrokenPromise, NOTIFIER, notifierCompliance, notifierExample, type NotifierComponent, type NotifierExample,
 } from '@stci/compliance';
 import { NOTIFIER_PAYLOAD_MAX } from '@stci/interface';
+import { MemberView } from '@stci/core/component';
 import type {
-  Notifier, NotifierAction, NotifierEvent, NotifierInit, NotifierModule, NotifierPromise, NotifierPromiseRequest,
+  Members, Notifier, NotifierAction, NotifierEvent, NotifierModule, NotifierPromise, NotifierPromiseRequest,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { examplesOf } from './examples.js';
@@ -29,19 +30,42 @@ const changed = (change: (module: NotifierModule) => Partial<NotifierModule>): N
 });
 
 /** What a notifier does with events, changed. */
-type Behaviour = (right: Notifier, init: NotifierInit) => Notifier['on'];
+type Behaviour = (right: Notifier) => Notifier['on'];
 
 const behaving = (behaviour: Behaviour): NotifierComponent =>
   changed(({ open }) => ({
     open: (init) => {
       const notifier = open(init);
-      const on = behaviour(notifier, init);
+      const on = behaviour(notifier);
       return { get dueMs() { return notifier.dueMs; }, on };
     },
   }));
 
-const deaf = (isUnheard: (event: NotifierEvent, init: NotifierInit) => boolean): NotifierComponent =>
-  behaving((notifier, init) => (event, nowMs) => (isUnheard(event, init) ? [] : notifier.on(event, nowMs)));
+const deaf = (isUnheard: (event: NotifierEvent) => boolean): NotifierComponent =>
+  behaving((notifier) => (event, nowMs) => (isUnheard(event) ? [] : notifier.on(event, nowMs)));
+
+/** It sees other members than there are. */
+const seeing = (wrong: (members: Members) => Members): NotifierComponent =>
+  changed(({ open }) => ({ open: (init) => open({ ...init, members: wrong(init.members) }) }));
+
+/** Those of the start, for ever. */
+const first = (members: Members): Members => {
+  const [self, ...others] = members.living();
+  return new MemberView(self!, others);
+};
+
+const firstIncarnations = (members: Members): Members => ({
+  get size() { return members.size; },
+  get absent() { return members.absent; },
+  get alive() { return members.alive; },
+  living: () => members.living(),
+  has: (member) => members.has(member),
+  isGone: (member) => members.isGone(member),
+  at: (position) => {
+    const member = members.at(position);
+    return member === undefined || member.incarnation > 1 ? undefined : member;
+  },
+});
 
 const promising = (change: (request: NotifierPromiseRequest) => Partial<NotifierPromise>): NotifierComponent =>
   changed(({ promise }) => ({ promise: (request) => ({ ...promise(request), ...change(request) }) }));
@@ -88,16 +112,14 @@ const MISTAKES: Readonly<Record<keyof typeof NOTIFIER.promises, readonly [Notifi
     promising(() => ({ isUniform: true })), { size: 3, seed: 1, source: 0, failures: [{ position: 0, sends: 1 }] },
   ],
   gone: [
-    deaf(({ type }) => type === 'gone'),
+    seeing(first),
     { size: 2, seed: 0, source: 0, failures: [{ position: 1, sends: 0, isKnown: true }] },
   ],
   joined: [
-    deaf((event, { members }) => event.type === 'joined' && event.member.position >= members.length),
+    seeing(first),
     { size: 1, seed: 0, joins: 1 },
   ],
-  incarnation: [
-    deaf((event) => event.type === 'joined' && event.member.incarnation > 1), { size: 3, seed: 0, source: 1 },
-  ],
+  incarnation: [seeing(firstIncarnations), { size: 3, seed: 0, source: 1 }],
   repeated: [behaving(repeats), { size: 2, seed: 0, rounds: 1 }],
   payload: [
     deaf((event) => event.type === 'broadcast' && event.payload.length > NOTIFIER_PAYLOAD_MAX),

@@ -54,6 +54,18 @@ function asking(answer: string, state = '', due = 'relay.dueMs'): Edit[] {
   ];
 }
 
+/** The notifier's relay sees other `members`, with what `wrong` has in their place; `seen` looks at each `event`. */
+function viewing(wrong: string, state = '', seen = ''): Edit[] {
+  return [
+    ['createRelay, defineComponent', 'createRelay as relayOf, defineComponent'],
+    ['export const', `const createRelay = ({ members, ...init }, rule) => {\n${state}\nconst wrong = ${wrong};\n`
+      + 'const view = { get size() { return members.size; }, get absent() { return wrong.absent ?? members.absent; },\n'
+      + 'at: (position) => wrong.at(position) };\nconst relay = relayOf({ ...init, members: view }, rule);\n'
+      + `return { get dueMs() { return relay.dueMs; }, on: (event, nowMs) => { ${seen}\n`
+      + 'return relay.on(event, nowMs); } }; };\nexport const'],
+  ];
+}
+
 /** Framework, the promise that breaks, what is planted. */
 const PLANTED: readonly (readonly [string, string, ...Edit[]])[] = [
   ['topology', 'turns', ['const around = ', 'const at = { root: 0 };\nconst around = '],
@@ -86,13 +98,14 @@ const PLANTED: readonly (readonly [string, string, ...Edit[]])[] = [
   ['detector', 'links', ['default:\n                return [];',
     "case 'link': throw new Error('none');\ndefault: return [];"]],
   ['detector', 'refuted', ["case 'gone':\n              case 'refuted':", "case 'gone':"]],
-  ['detector', 'joined', ['if (table.on(event)', 'if (event.member.position < members.length && table.on(event)']],
+  ['detector', 'joined', ['if (isStarted)', 'if (event.member.position < size && isStarted)'],
+    ['let isStarted', 'const { size } = members;\nlet isStarted']],
   ['detector', 'interval', ['position > self.position)', 'position > self.position && position < 16)']],
   ['notifier', 'quiet', ['to < size; to++', 'to < Math.min(size, 1040); to++']],
   ['detector', 'interval', ['position > self.position)', 'position > self.position && position < 250)']],
   ['detector', 'interval', ["nowMs, { cause: 'silent' }", "nowMs, { cause: 'silent', graceMs: 200 }"]],
   ['detector', 'interval', ['timeoutMs + confirmMs + latencyBoundMs', 'timeoutMs + 100 + latencyBoundMs']],
-  ['detector', 'quiet', ['prober.watch(member, nowMs,', 'prober.watch(member, nowMs | 0,']],
+  ['detector', 'quiet', ['prober.watch(next, nowMs,', 'prober.watch(next, nowMs | 0,']],
   ['detector', 'quiet', ["case 'message': {", "case 'message': { if (++heard > 1024) return [];"],
     ['let isStarted', 'let heard = 0;\nlet isStarted']],
   ['detector', 'quiet', ['let isStarted = false;', ''], ['export const', 'let isStarted = false;\nexport const'],
@@ -101,33 +114,36 @@ const PLANTED: readonly (readonly [string, string, ...Edit[]])[] = [
   ['detector', 'standstill', ['prober.onLag(event.lagMs);',
     "if (event.lagMs > 700) return [{ type: 'report', failed: self,"
     + "cause: 'silent', evidence: 'lag', suspectedMs: nowMs }];"]],
-  ['detector', 'standstill', ['return actions;\n              }',
-    "return actions.filter((one) => one.type !== 'trust');\n}"],
-    ['prober.on(event.from, probe, nowMs);',
-      "prober.on(event.from, probe, nowMs).filter(({ type }) => type !== 'trust');"]],
-  ['detector', 'joined', ["case 'joined':", "case 'joined': if (event.type === 'joined' && ++joins > 1) return [];"],
-    ['let isStarted', 'let joins = 0;\nlet isStarted']],
-  ['detector', 'left', ['if (table.on(event) && isStarted)', 'if (isStarted && table.on(event))']],
+  ['detector', 'standstill', ['prober.on(event.from, probe, nowMs);',
+    "prober.on(event.from, probe, nowMs).filter(({ type }) => type !== 'trust');"]],
+  ['detector', 'joined', ['const alive = members.living();',
+    'const alive = members.living().filter(({ position }) => position <= size);'],
+    ['let isStarted', 'const { size } = members;\nlet isStarted']],
+  ['detector', 'left', ['const alive = members.living();', ''], ['if (isStarted)',
+    'if (isStarted) alive = members.living();\nif (isStarted)'],
+    ['let isStarted', 'let alive = members.living();\nlet isStarted']],
   ['detector', 'refuted', ["case 'refuted':",
     "case 'refuted': if (event.type === 'refuted' && event.member.incarnation > 1) return [];"]],
   ['detector', 'refuted', ["case 'refuted':",
     "case 'refuted': if (event.type === 'refuted' && event.member.position > 0 "
     + '&& ++refuted > 1) return [];'], ['let isStarted', 'let refuted = 0;\nlet isStarted']],
   ['detector', 'restart', ["case 'message': {", "case 'message': { if (event.from.incarnation > 2) return [];"]],
-  ['detector', 'restart', ["case 'gone':\n",
-    "case 'gone': if (event.type === 'gone' && table.at(event.member.position)) "
-    + '{ table.fail(table.at(event.member.position)); if (isStarted) watchNext(nowMs); }\n']],
+  ['detector', 'restart', ['const alive = members.living();',
+    'const alive = members.living().filter(({ incarnation }) => incarnation < 3);']],
   ['detector', 'same', ['let watched = self.position;', 'at[self.position] ??= self.position;'],
-    ['if (watched !== next && watched !== self.position) prober.unwatch(watched);',
-      'if (at[self.position] !== next && at[self.position] !== self.position) prober.unwatch(at[self.position]);'],
-    ['watched = next;', 'at[self.position] = next;'], ['export const', 'const at = {};\nexport const']],
+    ['if (watched !== next.position && watched !== self.position) prober.unwatch(watched);',
+      'if (at[self.position] !== next.position && at[self.position] !== self.position) '
+      + 'prober.unwatch(at[self.position]);'],
+    ['watched = next.position;', 'at[self.position] = next.position;'],
+    ['if (watched !== self.position) prober.watch', 'if (next.position !== self.position) prober.watch'],
+    ['export const', 'const at = {};\nexport const']],
   ['notifier', 'gone', ['to < size; to++', 'to < Math.min(size, 3000); to++']],
   ['notifier', 'payload', ...relaying("event.type === 'broadcast' "
     + '? { ...event, payload: event.payload.slice(0, 300).fill(1, 290) } : event')],
   ['notifier', 'payload', ...relaying("event.type === 'broadcast' ? { ...event, payload: new Uint8Array("
     + 'event.payload.buffer) } : event')],
-  ['notifier', 'incarnation', ...relaying("event.type === 'joined' && event.member.incarnation > 2 ? { type: 'gone',"
-    + 'member: event.member } : event')],
+  ['notifier', 'incarnation', ...viewing('{ at: (position) => (members.at(position)?.incarnation > 2 ? undefined '
+    + ': members.at(position)) }')],
   ['topology', 'diameter', ['Math.floor(size / 2),', 'size === 255 ? 128 : Math.floor(size / 2),']],
   ['topology', 'diameter', ['Math.floor(size / 2),', 'size === 1025 ? 600 : Math.floor(size / 2),']],
   ['topology', 'tree', ['return steps > 0 ? ahead', 'return steps > 0 ? (size === 511) + ahead']],
@@ -145,8 +161,8 @@ const PLANTED: readonly (readonly [string, string, ...Edit[]])[] = [
   ['notifier', 'quiet', ['params: {}', "params: { most: { type: 'int', default: 9, min: 1, max: 9, help: 'Most.' } }"],
     ['create: () =>', 'create: (_deps, params) =>'],
     ['to < size; to++', 'to < (params.most < 9 ? Math.min(size, 3) : size); to++']],
-  ['notifier', 'gone', ...relaying("event.type === 'gone' && (relay.gone = (relay.gone ?? 0) + 1) > 60"
-    + '? { ...event, member: { position: 99_999, incarnation: 1 } } : event')],
+  ['notifier', 'gone', ...viewing('{ get absent() { return new Set([...members.absent].slice(0, 60)); },\n'
+    + 'at: (position) => members.at(position) ?? { position } }')],
   ['notifier', 'repeated', ...relaying("event.type === 'broadcast' && (relay.sent = (relay.sent ?? 0) + 1) > 65_536"
     + "? { type: 'gone', member: { position: 99, incarnation: 1 } } : event")],
   ['errmgr', 'local', ["failure.kind === 'tool-signal' &&", "(failure.kind === 'tool-signal'"
@@ -232,11 +248,12 @@ const PLANTED: readonly (readonly [string, string, ...Edit[]])[] = [
   ['notifier', 'repeated', ...asking('count = nowMs === lastMs ? count + 1 : 0;\nlastMs = nowMs;\n'
     + "return event.type === 'broadcast' && count > 128 ? [] : relay.on(event, nowMs);",
     'let [count, lastMs] = [0, 0];')],
-  ['notifier', 'joined', ...relaying("event.type === 'joined' && (relay.most = Math.max(relay.most ?? 0,"
-    + "event.member.position)) > event.member.position ? { type: 'due' } : event")],
+  ['notifier', 'joined', ...viewing('{ at: (position) => (late.has(position) ? undefined : members.at(position)) }',
+    'const late = new Set();\nlet most = 0;', "if (event.type === 'joined') {\nconst { position } = event.member;\n"
+    + 'if (position < most) late.add(position);\nmost = Math.max(most, position);\n}')],
   ['notifier', 'gone', ...asking("const actions = relay.on(event, nowMs);\nconst [one] = actions;\n"
     + "return isFew && one?.type === 'send' ? [{ ...one, to: 4 }, ...actions] : actions;",
-    'const { members } = given[0];\nconst isFew = members.length === 8 && members[7].position > 1000;')],
+    'const all = given[0].members.living();\nconst isFew = all.length === 8 && all[7].position > 1000;')],
   ['notifier', 'quiet', ...asking('lastMs = nowMs;\nreturn relay.on(event, nowMs);', 'let lastMs;',
     'lastMs === undefined ? undefined : lastMs + 1')],
   ['detector', 'joined', ["case 'joined':",

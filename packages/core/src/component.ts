@@ -10,7 +10,6 @@ export {
   DETECTOR_MESSAGE_BYTES, acceptNamed, durationParam, notifierParam, perSecond, timeoutProblem,
 } from './detector/component.js';
 export { detectorFramework } from './detector/framework.js';
-export { MemberTable, type MemberEvent } from './detector/members.js';
 export { PROBE_BYTES, PROBE_METRICS, Prober, readProbe, type Probe, type ProbeTimes } from './detector/prober.js';
 export { errmgrFramework, type ErrorManagerDeps } from './errmgr/framework.js';
 export { decideOnHost } from './errmgr/host-policy.js';
@@ -23,6 +22,7 @@ export { signalNamed } from './job/signals.js';
 export { launcherFramework } from './launcher/framework.js';
 export { launcherprocFramework } from './launcher/launcherproc-framework.js';
 export { reachHere, reachPlace } from './launcher/reach-here.js';
+export { MemberView } from './members/view.js';
 export { notifierFramework } from './notifier/framework.js';
 export { bySize, liveChildren, liveNeighbours } from './notifier/graph.js';
 export { floodPromise, promiseText, type FloodPromise } from './notifier/promise.js';

@@ -30,6 +30,5 @@ export type { BootRecord } from './bootcom/boot-record.js';
 export type { AgentNode, NodeMemory } from './node/node.js';
 export { decode, encode } from './codec/cbor.js';
 export { FailureWatch } from './failure/watch.js';
-export { MemberView } from './members/view.js';
 export { notifierDirect } from './notifier/direct.js';
 export type { Overlay, OverlayEvents } from './overlay/contracts.js';

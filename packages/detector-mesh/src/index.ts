@@ -52,7 +52,7 @@ export const detectorMesh = defineComponent({
   framework: detectorFramework,
   name: 'mesh',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'Each agent pings its neighbours of a topology: several witnesses of each failure, for more messages.',
   params: {
     notifier: notifierParam,

@@ -3,9 +3,9 @@
  * neighbour is dead, those behind it become neighbours in its place, so that every living agent stays watched.
  */
 
-import { MemberTable, Prober, bySize, readProbe, type MemberEvent, type ProbeTimes } from '@stci/core/component';
+import { Prober, bySize, readProbe, type ProbeTimes } from '@stci/core/component';
 import type {
-  Detector, DetectorAction, DetectorEvent, DetectorInit, MemberId, Position, Topology,
+  Detector, DetectorAction, DetectorEvent, DetectorInit, MemberId, Members, Position, Topology,
 } from '@stci/interface';
 
 export interface MeshSettings extends ProbeTimes {
@@ -17,7 +17,7 @@ export class Mesh implements Detector {
   readonly #self: MemberId;
   readonly #settings: MeshSettings;
   readonly #topologyOf: (size: number) => Topology;
-  readonly #members: MemberTable;
+  readonly #members: Members;
   readonly #prober: Prober;
   #isStarted = false;
 
@@ -25,7 +25,7 @@ export class Mesh implements Detector {
     this.#self = self;
     this.#settings = settings;
     this.#topologyOf = bySize(topologyOf);
-    this.#members = new MemberTable(members);
+    this.#members = members;
     this.#prober = new Prober(settings);
   }
 
@@ -40,7 +40,7 @@ export class Mesh implements Detector {
         this.#watchNeighbours(nowMs, this.#settings.graceMs);
         return [];
       case 'due':
-        return this.#onDue(nowMs);
+        return this.#prober.onDue(nowMs);
       case 'message': {
         const probe = readProbe(event.body);
         if (probe === undefined || this.#members.isGone(event.from)) return [];
@@ -49,7 +49,7 @@ export class Mesh implements Detector {
       case 'joined':
       case 'gone':
       case 'refuted':
-        this.#onChange(event, nowMs);
+        this.#watchNeighbours(nowMs, event.type === 'joined' ? this.#settings.graceMs : 0);
         return [];
       case 'lag':
         this.#prober.onLag(event.lagMs);
@@ -57,21 +57,6 @@ export class Mesh implements Detector {
       default:
         return [];
     }
-  }
-
-  #onChange(event: MemberEvent, nowMs: number): void {
-    if (!this.#members.on(event)) return;
-    this.#watchNeighbours(nowMs, event.type === 'joined' ? this.#settings.graceMs : 0);
-  }
-
-  #onDue(nowMs: number): readonly DetectorAction[] {
-    const actions = this.#prober.onDue(nowMs);
-    let isChanged = false;
-    for (const action of actions) {
-      if (action.type === 'report') isChanged = this.#members.fail(action.failed as MemberId) || isChanged;
-    }
-    if (isChanged) this.#watchNeighbours(nowMs, 0);
-    return actions;
   }
 
   #watchNeighbours(nowMs: number, graceMs: number): void {
@@ -86,7 +71,7 @@ export class Mesh implements Detector {
     const found = new Map<Position, MemberId>();
     const seen = new Set<Position>([this.#self.position]);
     const through: Position[] = [this.#self.position];
-    const topology = this.#topologyOf(Math.max(...this.#members.positions()) + 1);
+    const topology = this.#topologyOf(this.#members.size);
     for (const at of through) {
       for (const next of topology.neighbours(at)) {
         if (seen.has(next)) continue;

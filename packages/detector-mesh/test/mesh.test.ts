@@ -1,5 +1,6 @@
 /** The mesh: compliance along several topologies, and a session that grows. */
 
+import { MemberView } from '@stci/core/component';
 import { detectorMesh } from '@stci/detector-mesh';
 import type { MemberId } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
@@ -20,15 +21,19 @@ detectorCompliance(detectorMesh, [
 suite('mesh detector', (test) => {
   test('in a session that grows, the neighbours are those of the topology over all positions', () => {
     const member = (position: number) => ({ position, incarnation: 1 });
+    const members = new MemberView(member(0), [member(1), member(2)]);
     const detector = detectorModule(detectorMesh, { period: '100ms', grace: '0ms' }).open({
-      self: member(0), members: [member(0), member(1), member(2)], topologyOf: (size) => createMesh([size], true),
+      self: member(0), members, topologyOf: (size) => createMesh([size], true),
       random: () => 0,
     });
     const pinged = (nowMs: number): number[] =>
       detector.on({ type: 'due' }, nowMs).flatMap((action) => (action.type === 'send' ? [action.to] : [])).sort();
     detector.on({ type: 'start' }, 0);
     assert.equal(pinged(100), [1, 2]);
-    for (const position of [3, 4, 5]) detector.on({ type: 'joined', member: member(position) }, 110);
+    for (const position of [3, 4, 5]) {
+      members.join(member(position));
+      detector.on({ type: 'joined', member: member(position) }, 110);
+    }
     assert.equal(pinged(310), [1, 5]);
   });
 
@@ -41,7 +46,7 @@ suite('mesh detector', (test) => {
   test('the time that this process stood still does not count against a suspect', () => {
     const [self, other] = [0, 1].map((position) => ({ position, incarnation: 1 })) as [MemberId, MemberId];
     const detector = detectorModule(detectorMesh, { period: '100ms', timeout: '300ms', grace: '0ms' }).open({
-      self, members: [self, other], topologyOf: (size) => createMesh([size], false), random: () => 0,
+      self, members: new MemberView(self, [other]), topologyOf: (size) => createMesh([size], false), random: () => 0,
     });
     const found = (nowMs: number): string[] => detector.on({ type: 'due' }, nowMs)
       .flatMap(({ type }) => (type === 'suspect' || type === 'report' ? [type] : []));

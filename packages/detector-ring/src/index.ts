@@ -73,7 +73,7 @@ export const detectorRing = defineComponent({
   framework: detectorFramework,
   name: 'ring',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'A ring of heartbeats over all agents: one message a period and agent, however many there are.',
   params: {
     notifier: notifierParam,

@@ -12,8 +12,9 @@
  *   own standstills in full.
  */
 
-import { MemberTable } from '@stci/core/component';
-import type { Detector, DetectorAction, DetectorEvent, DetectorInit, MemberId, Position } from '@stci/interface';
+import type {
+  Detector, DetectorAction, DetectorEvent, DetectorInit, MemberId, Members, Position,
+} from '@stci/interface';
 import { orderRing, type RingOrder } from './order.js';
 
 export interface RingSettings {
@@ -47,8 +48,8 @@ const LAG_MS_MAX = 0xffff_ffff;
 export class Ring implements Detector {
   readonly #self: MemberId;
   readonly #settings: RingSettings;
-  readonly #members: MemberTable;
-  #ring: Position[];
+  readonly #members: Members;
+  #ring: readonly Position[] = [];
   #emitter: MemberId | undefined;
   /** Of the emitter's silence; Infinity before the start. */
   #deadlineMs = Infinity;
@@ -67,8 +68,8 @@ export class Ring implements Detector {
   constructor({ self, members }: DetectorInit, settings: RingSettings) {
     this.#self = self;
     this.#settings = settings;
-    this.#members = new MemberTable(members);
-    this.#ring = orderRing(settings.order, this.#members.positions());
+    this.#members = members;
+    this.#order();
     this.#emitter = this.#neighbour(-1);
     const observer = this.#neighbour(1);
     if (observer !== undefined) this.#observers.set(observer.position, Infinity);
@@ -89,10 +90,8 @@ export class Ring implements Detector {
         return this.#onMessage(event.from, event.body, nowMs);
       case 'joined':
       case 'gone':
-        return this.#members.on(event) ? this.#onChange(event, nowMs) : [];
       case 'refuted':
         // Also where it was not known to be reported: its reporter has asked this agent for heartbeats meanwhile.
-        this.#members.on(event);
         return this.#onChange(event, nowMs);
       case 'lag':
         this.#deadlineMs += event.lagMs;
@@ -154,9 +153,7 @@ export class Ring implements Detector {
 
   #onChange({ type, member }: Extract<DetectorEvent, { member: MemberId }>, nowMs: number): DetectorAction[] {
     const { position } = member;
-    if (type === 'joined' && !this.#ring.includes(position)) {
-      this.#ring = orderRing(this.#settings.order, [...this.#ring, position]);
-    }
+    if (this.#ring.length < this.#members.size) this.#order();
     if (type === 'gone') this.#observers.delete(position);
     const next = this.#neighbour(1);
     // Whoever observes from now on will ask for it; heartbeats go there even if that message is lost.
@@ -219,15 +216,18 @@ export class Ring implements Detector {
     const heard = this.#heardMs;
     const evidence = heard === undefined
       ? 'no heartbeat since it was asked for one' : `no heartbeat for ${Math.round(nowMs - heard)} ms`;
-    this.#members.fail(failed);
-    this.#observers.delete(failed.position);
+    // Until it is gone, or heard: of the controller others do not tell.
+    this.#expect(Infinity, Infinity);
+    this.#askMs = nowMs + this.#settings.periodMs;
     actions.push(
       { type: 'suspect', member: failed, evidence },
       { type: 'report', failed, cause: 'silent', evidence, suspectedMs: nowMs, heardMs: heard },
     );
-    this.#attach(this.#reconnectMs, nowMs, actions);
-    const next = this.#neighbour(1);
-    if (this.#observers.size === 0 && next !== undefined) this.#replaceObserver(next.position, nowMs);
+  }
+
+  /** All positions have a place, also where nobody is. */
+  #order(): void {
+    this.#ring = orderRing(this.#settings.order, Array.from({ length: this.#members.size }, (_, position) => position));
   }
 
   #sendHeartbeats(nowMs: number, actions: DetectorAction[]): void {

@@ -1,5 +1,6 @@
 /** The ring: compliance, and the bounds of the IJHPCA paper. */
 
+import { MemberView } from '@stci/core/component';
 import { detectorRing } from '@stci/detector-ring';
 import type { Detector, DetectorAction, MemberId, Position } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
@@ -69,7 +70,9 @@ suite('ring: stabilization (IJHPCA, 3.3)', (test) => {
 suite('ring: detection', (test) => {
   test('an agent that is asked before it starts sends nothing: heartbeats begin with the start', () => {
     const members = [0, 1, 2].map((position) => ({ position, incarnation: 1 }));
-    const one = ring.open({ self: members[1] as MemberId, members, topologyOf: undefined, random: () => 0.5 });
+    const self = members[1] as MemberId;
+    const view = new MemberView(self, members);
+    const one = ring.open({ self, members: view, topologyOf: undefined, random: () => 0.5 });
     const from = members[2] as MemberId;
     assert.equal(one.on({ type: 'message', from, body: { type: 'observe' } }, 10), []);
     one.on({ type: 'start' }, 20);
@@ -136,13 +139,14 @@ suite('ring: detection', (test) => {
 
 suite('ring: one agent', (test) => {
   const member = (position: Position, incarnation = 1): MemberId => ({ position, incarnation });
-  const members = [0, 1, 2, 3].map((position) => member(position));
+  let members = new MemberView(member(2));
   const sends = (actions: readonly DetectorAction[]): string[] => {
     return actions.flatMap((action) => (action.type === 'send' ? [`${action.to} ${JSON.stringify(action.body)}`] : []));
   };
   /** At position 2: watches 1, sends to 3. */
   const open = (params: Readonly<Record<string, string>> = {}): Detector => {
     const module = detectorModule(detectorRing, { period: '100ms', grace: '0ms', ...params });
+    members = new MemberView(member(2), [0, 1, 3].map((position) => member(position)));
     return module.open({ self: member(2), members, topologyOf: undefined, random: () => 0 });
   };
   const heartbeat = (lagMs: number) => {
@@ -170,6 +174,24 @@ suite('ring: one agent', (test) => {
     assert.equal([asked(100), asked(150), asked(200)], [['1 {"type":"observe"}'], [], ['1 {"type":"observe"}']]);
     detector.on(heartbeat(0), 250);
     assert.equal(asked(300), []);
+  });
+
+  test('one that stays a member, as the controller does, is asked on, and reported once until it is heard', () => {
+    const detector = open();
+    detector.on({ type: 'start' }, 0);
+    detector.on(heartbeat(0), 10);
+    const until = (startMs: number, endMs: number): (string | number)[] => {
+      let [reports, last] = [0, ''];
+      for (let now = startMs; now < endMs; now += 50) {
+        const actions = detector.on({ type: 'due' }, now);
+        reports += actions.filter(({ type }) => type === 'report').length;
+        last = sends(actions).find((text) => text.startsWith('1')) ?? last;
+      }
+      return [reports, last];
+    };
+    assert.equal(until(10, 5000), [1, '1 {"type":"observe"}']);
+    detector.on(heartbeat(0), 5000);
+    assert.equal([until(5000, 6000), until(6000, 6100)[0]], [[0, ''], 1]);
   });
 
   test('the lag that a heartbeat carries is granted, up to the bound', () => {
@@ -202,8 +224,10 @@ suite('ring: one agent', (test) => {
       return sends(detector.on({ type: 'due' }, now)).map((text) => text.slice(0, 1));
     };
     assert.equal(targets(100), ['3', '0']);
+    members.lose(member(3), 'reported');
     detector.on({ type: 'gone', member: member(3) }, 150);
     assert.equal(targets(200), ['0']);
+    members.refute(member(3));
     detector.on({ type: 'refuted', member: member(3) }, 250);
     assert.equal(targets(300), ['0', '3']);
     assert.equal(targets(2300), ['3']);

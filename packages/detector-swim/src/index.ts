@@ -68,7 +68,7 @@ export const detectorSwim = defineComponent({
   framework: detectorFramework,
   name: 'swim',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'Random probing as in SWIM and memberlist: no order among agents, and suspicions that can be refuted.',
   params: {
     notifier: notifierParam,

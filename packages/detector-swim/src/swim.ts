@@ -8,9 +8,10 @@
  * by rumours.
  */
 
-import { MemberTable } from '@stci/core/component';
 import { bootHost } from '@stci/interface';
-import type { Detector, DetectorAction, DetectorEvent, DetectorInit, MemberId, Position } from '@stci/interface';
+import type {
+  Detector, DetectorAction, DetectorEvent, DetectorInit, MemberId, Members, Position,
+} from '@stci/interface';
 import { Gossip, type Rumour } from './gossip.js';
 import { NUMBER_MAX, encodeMessage, readMessage, type SwimMessage } from './wire.js';
 
@@ -57,7 +58,7 @@ interface Relay {
 export class Swim implements Detector {
   readonly #init: DetectorInit;
   readonly #settings: SwimSettings;
-  readonly #members: MemberTable;
+  readonly #members: Members;
   readonly #gossip = new Gossip();
   readonly #suspicions = new Map<Position, Suspicion>();
   readonly #relays = new Map<number, Relay>();
@@ -73,7 +74,7 @@ export class Swim implements Detector {
   constructor(init: DetectorInit, settings: SwimSettings) {
     this.#init = init;
     this.#settings = settings;
-    this.#members = new MemberTable(init.members);
+    this.#members = init.members;
   }
 
   get dueMs(): number | undefined {
@@ -95,11 +96,11 @@ export class Swim implements Detector {
         return this.#onMessage(event.from, event.body, nowMs);
       case 'joined':
       case 'gone':
-      case 'refuted':
-        if (!this.#members.on(event)) return [];
         this.#forget(event.member);
         if (event.type === 'joined') this.#onJoined(nowMs);
         return [];
+      case 'refuted':
+        return this.#suspicions.delete(event.member.position) ? [{ type: 'trust', member: event.member }] : [];
       case 'lag':
         this.#onLag(event.lagMs);
         return [];
@@ -173,8 +174,7 @@ export class Swim implements Detector {
 
   #others(): Position[] {
     const { position: self } = this.#init.self;
-    const isAlive = (position: Position): boolean => this.#members.at(position) !== undefined;
-    return this.#members.positions().filter((position) => position !== self && isAlive(position));
+    return this.#members.living().map(({ position }) => position).filter((position) => position !== self);
   }
 
   #shuffled(positions: Position[]): Position[] {
@@ -291,13 +291,14 @@ export class Swim implements Detector {
     if (by === this.#init.self.position) this.#askSuspect(member.position, actions);
   }
 
-  #report(position: Position, { sinceMs, evidence }: Suspicion, actions: DetectorAction[]): void {
+  #report(position: Position, suspicion: Suspicion, actions: DetectorAction[]): void {
+    const { sinceMs, evidence } = suspicion;
     const member = this.#members.at(position);
-    this.#suspicions.delete(position);
-    if (member === undefined) return;
-    this.#members.fail(member);
-    this.#forget(member);
-    actions.push({ type: 'report', failed: member, cause: 'silent', evidence, suspectedMs: sinceMs });
+    // Until it is gone, or heard: of the controller others do not tell.
+    suspicion.askMs = suspicion.endMs = Infinity;
+    if (member !== undefined) {
+      actions.push({ type: 'report', failed: member, cause: 'silent', evidence, suspectedMs: sinceMs });
+    }
   }
 
   #forget(member: MemberId): void {

@@ -9,6 +9,7 @@
 import type { DetectionInterval, FailureCause, MemberId } from './failure.js';
 import type { Rank } from './ids.js';
 import type { LinkCloseReason } from './link.js';
+import type { Members } from './members.js';
 import type { Position, Topology } from './topology.js';
 
 /** What a detector promises, as long as a message takes at most `latencyBoundMs`, and what it costs. */
@@ -74,8 +75,8 @@ export interface DetectorModule {
 export interface DetectorInit {
   /** Position of the agent that this detector runs in. */
   readonly self: MemberId;
-  /** All agents that take part, by position, this one included. Positions that are missing have left. */
-  readonly members: readonly MemberId[];
+  /** As this agent knows them, at any time: it changes before `joined`, `gone` and `refuted` tell of it. */
+  readonly members: Members;
   /** The one that the module names, over so many positions; undefined if it names none. */
   readonly topologyOf: ((size: number) => Topology) | undefined;
   /** Uniform in [0, 1): the only randomness. */
@@ -107,9 +108,9 @@ export type DetectorEvent =
     }
   /** Another incarnation at this position takes part from now on; one with a higher number replaces it. */
   | { readonly type: 'joined'; readonly member: MemberId }
-  /** It is dead, by whatever detector, or has left: nothing is expected of it. */
+  /** It lived until now, and is dead, by whatever detector, or has left: nothing is expected of it. */
   | { readonly type: 'gone'; readonly member: MemberId }
-  /** It was reported, and lives all the same: the controller says so. */
+  /** Somebody has reported it, of which this agent need not have known, and it lives: the controller says so. */
   | { readonly type: 'refuted'; readonly member: MemberId }
   /** Somebody at this agent waits for an answer of `on`, or of all; `over` when he does no longer. */
   | { readonly type: 'waiting'; readonly id: number; readonly on: Position | 'all' }
@@ -128,7 +129,10 @@ export type DetectorAction =
   /** For status and metrics only. `trust` takes it back. */
   | { readonly type: 'suspect'; readonly member: MemberId; readonly evidence: string }
   | { readonly type: 'trust'; readonly member: MemberId }
-  /** It is dead. The driver has all survivors told, and no report is repeated. `heardMs`: its last sign of life. */
+  /**
+   * It is dead. The driver has all survivors told, this agent by `gone`; not of the controller, which is a member
+   * always. No report is repeated until it was heard. `heardMs`: its last sign of life.
+   */
   | { readonly type: 'report'; readonly failed: MemberId | { readonly rank: Rank }; readonly cause: FailureCause;
       readonly evidence: string; readonly suspectedMs: number; readonly heardMs?: number | undefined }
   /** Adds to a counter, or observes a value of a histogram, which the module's `metrics` declares. */

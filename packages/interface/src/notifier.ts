@@ -5,6 +5,7 @@
  */
 
 import type { MemberId } from './failure.js';
+import type { Members } from './members.js';
 import type { Position, Topology } from './topology.js';
 
 /** Of broadcasts while nobody joins or leaves, and no failed agent is known yet to those that relay them. */
@@ -55,8 +56,8 @@ export interface NotifierModule {
 
 export interface NotifierInit {
   readonly self: MemberId;
-  /** All agents that take part, by position, this one included. */
-  readonly members: readonly MemberId[];
+  /** As this agent knows them, at any time: it changes before `joined` and `gone` tell of it. */
+  readonly members: Members;
   /** The one that the module names, over so many positions: sessions grow. Undefined if it names none. */
   readonly topologyOf: ((size: number) => Topology) | undefined;
 }

@@ -12,7 +12,7 @@ export const notifierBmg = defineComponent({
   framework: notifierFramework,
   name: 'bmg',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'Over every link of the binomial graph, those of a spanning tree first: the fastest past failed agents.',
   params: {
     topology: { type: 'string', default: 'bmg', help: 'The topology over whose links it sends.' },

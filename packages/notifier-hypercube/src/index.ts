@@ -8,7 +8,7 @@ export const notifierHypercube = defineComponent({
   framework: notifierFramework,
   name: 'hypercube',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'Over two hypercubes of the agents that the source knows to live; it needs no overlay.',
   params: {},
   query: () => accept(10),

@@ -1,5 +1,6 @@
 /** The double hypercube: compliance, and its labels. */
 
+import { MemberView } from '@stci/core/component';
 import { notifierHypercube } from '@stci/notifier-hypercube';
 import { assert, suite } from '@stci/testkit';
 import { NotifierNetwork, membersOf, notifierCompliance } from '@stci/testkit/compliance';
@@ -16,11 +17,12 @@ suite('notifier hypercube', (test) => {
   });
 
   test('a relay uses the dead set that is carried, not its own', () => {
-    const init = { self: { position: 1, incarnation: 1 }, members: membersOf(8), topologyOf: undefined };
+    const self = { position: 1, incarnation: 1 };
     const from = { position: 0, incarnation: 0 };
     const sends = (dead: readonly number[], known: readonly number[]): number[] => {
-      const relay = module.open(init);
-      for (const position of known) relay.on({ type: 'gone', member: { position, incarnation: 1 } }, 0);
+      const members = new MemberView(self, membersOf(8));
+      const relay = module.open({ self, members, topologyOf: undefined });
+      for (const position of known) members.lose({ position, incarnation: 1 }, 'reported');
       const actions = relay.on({ type: 'message', from, body: [0, 0, 0, 8, dead, Uint8Array.of(1)] }, 0);
       return actions.flatMap((action) => (action.type === 'send' ? [action.to] : []));
     };

@@ -18,7 +18,7 @@ const HOSTS = ['--launcher', 'local', '--host', 'a,b', '-n', '2'];
 
 /** A detector that, once told of the start, reports the agent at a position. */
 const ACCUSER = `export const accuser = defineComponent({
-  framework: detectorFramework, name: 'accuser', version: '1.0.0', frameworkVersion: 1, help: 'x',
+  framework: detectorFramework, name: 'accuser', version: '1.0.0', frameworkVersion: 2, help: 'x',
   params: { notifier: { type: 'string', default: 'auto', help: 'x' },
     position: { type: 'int', default: 1, min: 1, max: 9, help: 'x' } },
   query: ({ named }) => accept(named ? 1 : 0),
@@ -28,7 +28,7 @@ const ACCUSER = `export const accuser = defineComponent({
     open: ({ self, members }) => ({
       dueMs: undefined,
       on: ({ type }, nowMs) => type !== 'start' || self.position !== 0 ? [] : [{ type: 'report', suspectedMs: nowMs,
-        failed: members.find((one) => one.position === position), cause: 'silent', evidence: 'accused' }],
+        failed: members.at(position), cause: 'silent', evidence: 'accused' }],
     }),
   }),
 });`;

@@ -1,23 +1,23 @@
 /** The example of docs/detectors.md: a detector in which the controller pings all others. */
 
 import {
-  DETECTOR_MESSAGE_BYTES, MemberTable, PROBE_BYTES, PROBE_METRICS, Prober, acceptNamed, defineComponent,
+  DETECTOR_MESSAGE_BYTES, PROBE_BYTES, PROBE_METRICS, Prober, acceptNamed, defineComponent,
   detectorFramework, durationParam, notifierParam, perSecond, readProbe, timeoutProblem, type ProbeTimes,
 } from '@stci/core/component';
 import type {
-  Detector, DetectorAction, DetectorEvent, DetectorInit, DetectorModule, MemberId, ParamValue,
+  Detector, DetectorAction, DetectorEvent, DetectorInit, DetectorModule, Members, ParamValue,
 } from '@stci/interface';
 import { detectorCompliance } from '@stci/testkit/compliance';
 
 class Hub implements Detector {
   readonly #isHub: boolean;
   #isStarted = false;
-  readonly #members: MemberTable;
+  readonly #members: Members;
   readonly #prober: Prober;
 
   constructor({ self, members }: DetectorInit, times: ProbeTimes) {
     this.#isHub = self.position === 0;
-    this.#members = new MemberTable(members);
+    this.#members = members;
     this.#prober = new Prober(times);
   }
 
@@ -31,11 +31,8 @@ class Hub implements Detector {
         this.#isStarted = true;
         this.#watchAll(nowMs);
         return [];
-      case 'due': {
-        const actions = this.#prober.onDue(nowMs);
-        for (const action of actions) if (action.type === 'report') this.#members.fail(action.failed as MemberId);
-        return actions;
-      }
+      case 'due':
+        return this.#prober.onDue(nowMs);
       case 'message': {
         const probe = readProbe(event.body);
         return probe === undefined || this.#members.isGone(event.from) ? [] : this.#prober.on(event.from, probe, nowMs);
@@ -43,7 +40,7 @@ class Hub implements Detector {
       case 'joined':
       case 'gone':
       case 'refuted':
-        if (this.#members.on(event)) this.#watchAll(nowMs);
+        this.#watchAll(nowMs);
         return [];
       case 'lag':
         this.#prober.onLag(event.lagMs);
@@ -55,10 +52,9 @@ class Hub implements Detector {
 
   #watchAll(nowMs: number): void {
     if (!this.#isHub || !this.#isStarted) return;
-    for (const position of this.#members.positions()) {
-      const member = this.#members.at(position);
-      if (member === undefined) this.#prober.unwatch(position);
-      else if (position !== 0) this.#prober.watch(member, nowMs, { cause: 'silent' });
+    for (const position of this.#members.absent) this.#prober.unwatch(position);
+    for (const member of this.#members.living()) {
+      if (member.position !== 0) this.#prober.watch(member, nowMs, { cause: 'silent' });
     }
   }
 }
@@ -72,7 +68,7 @@ const detectorHub = defineComponent({
   framework: detectorFramework,
   name: 'hub',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'The controller pings all others. One witness, whose host bears all messages.',
   params: {
     notifier: notifierParam,

@@ -7,13 +7,15 @@
  * Pure: the seed decides everything, so that thousands of runs take seconds.
  */
 
+import { MemberView } from '@stci/core/component';
 import type {
   Detector, DetectorAction, DetectorEvent, DetectorModule, FailureCause, MemberId, Position, Topology,
 } from '@stci/interface';
 import { frozen } from '../kit/frozen.js';
+import { hear } from '../kit/hear.js';
 import { MachineNet, NetAgent } from '../kit/machine-net.js';
 import { plainSize } from '../kit/plain-size.js';
-import { Suspicions, Told, checkHeard, checkReport, checkSuspected, type Suspicion } from './detector-news.js';
+import { Suspicions, checkHeard, checkReport, checkSuspected, type Suspicion } from './detector-news.js';
 
 export interface DetectorModelInit {
   readonly module: DetectorModule;
@@ -55,8 +57,13 @@ const BODY_BYTES_MAX = 64 * 1024;
 const NOBODY: Detector = { dueMs: undefined, on: () => [] };
 
 class ModelAgent extends NetAgent<DetectorEvent, DetectorAction> {
+  readonly members: MemberView;
   isStarted = false;
-  readonly told = new Told();
+
+  constructor(members: MemberView, machine: Detector) {
+    super(members.self, machine);
+    this.members = members;
+  }
 }
 
 export class DetectorModel extends MachineNet<DetectorEvent, DetectorAction, ModelAgent> {
@@ -81,7 +88,7 @@ export class DetectorModel extends MachineNet<DetectorEvent, DetectorAction, Mod
     const isAbsent = ({ position }: MemberId): boolean => init.absent?.includes(position) === true;
     const members = frozen(all.filter((member) => !isAbsent(member)));
     for (const self of all) {
-      const agent = new ModelAgent(self, isAbsent(self) ? NOBODY : this.#open(self, members));
+      const agent = isAbsent(self) ? new ModelAgent(new MemberView(self), NOBODY) : this.#open(self, members);
       if (isAbsent(self)) agent.sendsLeft = 0;
       this.agents.set(self.position, agent);
     }
@@ -148,7 +155,7 @@ export class DetectorModel extends MachineNet<DetectorEvent, DetectorAction, Mod
       const isAbsent = this.#init.absent?.includes(each.position) === true;
       return each.position !== position && !isAbsent && !this.reports.some(({ failed }) => sameMember(failed, each));
     });
-    const agent = new ModelAgent(member, this.#open(member, frozen([...known, member])));
+    const agent = this.#open(member, frozen(known));
     const before = this.agents.get(position);
     if (before !== undefined) before.sendsLeft = 0;
     this.agents.set(position, agent);
@@ -161,11 +168,12 @@ export class DetectorModel extends MachineNet<DetectorEvent, DetectorAction, Mod
     else this.at(this.nowMs + lateMs, () => this.#start(agent));
   }
 
-  /** `members`: frozen. */
-  #open(self: MemberId, members: readonly MemberId[]): Detector {
+  /** `others`: frozen. */
+  #open(self: MemberId, others: readonly MemberId[]): ModelAgent {
     const { module, topologyOf } = this.#init;
     const { random } = this;
-    return module.open(Object.freeze({ self: frozen(self), members, topologyOf, random }));
+    const members = new MemberView(frozen(self), others);
+    return new ModelAgent(members, module.open(Object.freeze({ self, members, topologyOf, random })));
   }
 
   #start(agent: ModelAgent): void {
@@ -186,7 +194,7 @@ export class DetectorModel extends MachineNet<DetectorEvent, DetectorAction, Mod
       this.crash(position, 'fenced');
       return;
     }
-    agent.told.hear(event);
+    if (!hear(agent.members, event)) return;
     if (event.type === 'gone') this.#suspicions.end(position, event.member.position);
     super.on(agent, event);
     const { dueMs = 0 } = agent.machine;
@@ -244,7 +252,7 @@ export class DetectorModel extends MachineNet<DetectorEvent, DetectorAction, Mod
     const { failed, cause } = report;
     if (!('position' in failed)) throw new Error('a detector of agents reports a rank');
     if (failed.position === by) throw new Error(`agent ${by} reports itself`);
-    if (this.agent(by).told.isOver(failed)) {
+    if (this.agent(by).members.isGone(failed)) {
       throw new Error(`agent ${by} reports agent ${nameOf(failed)}, of whose end it was told`);
     }
     checkReport(report, this.#init.startMs ?? 0, this.nowMs);

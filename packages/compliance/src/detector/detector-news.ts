@@ -1,9 +1,6 @@
-/**
- * What detectors tell on the model of a network: suspicions, which end, and reports, whose times are of this run; and
- * what they are told.
- */
+/** What detectors tell on the model of a network: suspicions, which end, and reports, whose times are of this run. */
 
-import type { DetectorAction, DetectorEvent, FailureCause, MemberId, Position } from '@stci/interface';
+import type { DetectorAction, FailureCause, Position } from '@stci/interface';
 
 type Report = Extract<DetectorAction, { readonly type: 'report' }>;
 
@@ -17,26 +14,6 @@ export interface Suspicion {
   readonly by: Position;
   readonly position: Position;
   readonly sinceMs: number;
-}
-
-/** What one agent was told of others. */
-export class Told {
-  readonly #latest = new Map<Position, { readonly incarnation: number; readonly isGone: boolean }>();
-
-  hear(event: DetectorEvent): void {
-    const { type } = event;
-    if (type !== 'gone' && type !== 'joined' && type !== 'refuted') return;
-    const { position, incarnation } = event.member;
-    if ((this.#latest.get(position)?.incarnation ?? 0) > incarnation) return;
-    this.#latest.set(position, { incarnation, isGone: type === 'gone' });
-  }
-
-  /** It is gone, or replaced. */
-  isOver({ position, incarnation }: MemberId): boolean {
-    const latest = this.#latest.get(position);
-    if (latest === undefined || latest.incarnation < incarnation) return false;
-    return latest.incarnation > incarnation || latest.isGone;
-  }
 }
 
 export class Suspicions {

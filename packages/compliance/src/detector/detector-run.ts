@@ -1,7 +1,7 @@
 /** Runs of a detector on the model of a network: a case of the compliance suite, and what a run of it is made of. */
 
 import { createRegistry, createSelector, resolveParams } from '@stci/core';
-import { detectorFramework } from '@stci/core/component';
+import { MemberView, detectorFramework } from '@stci/core/component';
 import type {
   Component, DetectionInterval, DetectorModule, DetectorPromise, NoDeps, Position, Topology,
 } from '@stci/interface';
@@ -125,10 +125,10 @@ type TopologyOf = (size: number) => Topology;
 /** The first suspicion of a detector that hears nothing, at 0, of an agent that was there at the start, or joined. */
 export function firstSuspicionMs(module: DetectorModule, joinedMs?: number, topologyOf?: TopologyOf): number {
   const member = (position: Position) => ({ position, incarnation: 1 });
-  const members = joinedMs === undefined ? [member(0), member(1)] : [member(0)];
+  const members = new MemberView(member(0), joinedMs === undefined ? [member(1)] : []);
   const detector = module.open({ self: member(0), members, topologyOf, random: () => 0 });
   detector.on({ type: 'start' }, 0);
-  if (joinedMs !== undefined) detector.on({ type: 'joined', member: member(1) }, joinedMs);
+  if (joinedMs !== undefined && members.join(member(1))) detector.on({ type: 'joined', member: member(1) }, joinedMs);
   for (let now = joinedMs ?? 0; now < 60_000; now = Math.max(now, detector.dueMs ?? Infinity)) {
     if (detector.on({ type: 'due' }, now).some(({ type }) => type === 'suspect')) return now;
   }

@@ -8,9 +8,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  FailureWatch, MemberView, decode, encode, notifierDirect, type Overlay, type OverlayEvents,
-} from '@stci/core';
+import { FailureWatch, decode, encode, notifierDirect, type Overlay, type OverlayEvents } from '@stci/core';
+import { MemberView } from '@stci/core/component';
 import type { Clock, DetectorModule, FailureNotice, MemberId, Position, Topology } from '@stci/interface';
 
 export interface DetectorSocketsInit {

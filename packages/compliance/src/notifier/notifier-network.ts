@@ -3,11 +3,13 @@
  * randomness from a seed. Agents die at a time, or after so many messages; nobody is told before the test says so.
  */
 
+import { MemberView } from '@stci/core/component';
 import type {
-  MemberId, NotifierAction, NotifierEvent, NotifierModule, Position, Topology,
+  MemberId, Notifier, NotifierAction, NotifierEvent, NotifierModule, Position, Topology,
 } from '@stci/interface';
 import * as assert from '../kit/assert.js';
 import { frozen } from '../kit/frozen.js';
+import { hear } from '../kit/hear.js';
 import { MachineNet, NetAgent } from '../kit/machine-net.js';
 
 export const LATENCY_MS = 10;
@@ -26,8 +28,14 @@ export interface NotifierNetworkInit {
 }
 
 class Agent extends NetAgent<NotifierEvent, NotifierAction> {
+  readonly members: MemberView;
   /** In the order of delivery, `source payload`, with the time since the start. */
   readonly delivered: { readonly what: string; readonly atMs: number }[] = [];
+
+  constructor(members: MemberView, machine: Notifier) {
+    super(members.self, machine);
+    this.members = members;
+  }
 }
 
 export class NotifierNetwork extends MachineNet<NotifierEvent, NotifierAction, Agent> {
@@ -49,7 +57,7 @@ export class NotifierNetwork extends MachineNet<NotifierEvent, NotifierAction, A
   join(member: MemberId): void {
     const members = [...this.agents.values()].map((each) => each.member)
       .filter(({ position }) => position !== member.position);
-    this.#open(frozen(member), frozen([...members, member]));
+    this.#open(frozen(member), members);
     this.tell({ type: 'joined', member });
   }
 
@@ -88,9 +96,12 @@ export class NotifierNetwork extends MachineNet<NotifierEvent, NotifierAction, A
     return this.agent(position).delivered.map(({ what }) => what);
   }
 
-  #open(self: MemberId, members: readonly MemberId[]): void {
+  /** They are frozen. */
+  #open(self: MemberId, others: readonly MemberId[]): void {
     const { module, topologyOf } = this.#init;
-    this.agents.set(self.position, new Agent(self, module.open(Object.freeze({ self, members, topologyOf }))));
+    const members = new MemberView(self, others);
+    const machine = module.open(Object.freeze({ self, members, topologyOf }));
+    this.agents.set(self.position, new Agent(members, machine));
   }
 
   protected override delayMs(): number {
@@ -99,6 +110,9 @@ export class NotifierNetwork extends MachineNet<NotifierEvent, NotifierAction, A
 
   protected override on(agent: Agent, event: NotifierEvent): void {
     this.#dues = event.type === 'due' ? this.#dues + 1 : 0;
+    // One that was reported, and lives.
+    const isBack = event.type === 'joined' && agent.members.refute(event.member);
+    if (!isBack && !hear(agent.members, event)) return;
     const isEndless = this.#dues > DUES_MAX + DUES_MAX * this.agents.size;
     if (isEndless) throw new Error(`timers run without end: ${this.#dues} since the last message`);
     super.on(agent, event);

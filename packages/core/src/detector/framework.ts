@@ -5,7 +5,7 @@ import { defineFramework, type DetectorModule, type NoDeps } from '@stci/interfa
 export const detectorFramework = defineFramework<DetectorModule, NoDeps>({
   name: 'detector',
   mode: 'many',
-  version: 1,
+  version: 2,
   // They cost nothing until something fails, or a tool promises a sign of life.
   always: ['link', 'process', 'watchdog'],
   help: 'What finds failures of tools, agents, hosts and links.',

@@ -6,11 +6,10 @@
 
 import { accept, defineComponent } from '@stci/interface';
 import type {
-  Detector, DetectorAction, DetectorEvent, DetectorModule, FailureCause, LinkCloseReason, MemberId, ParamValue,
+  Detector, DetectorAction, DetectorEvent, DetectorModule, FailureCause, LinkCloseReason, MemberId, Members, ParamValue,
 } from '@stci/interface';
 import { durationParam, notifierParam } from './component.js';
 import { detectorFramework } from './framework.js';
-import { MemberTable } from './members.js';
 import { PROBE_METRICS, Prober, readProbe } from './prober.js';
 
 /** Reasons that say nothing about the peer are missing: it, or this agent, meant the link to end. */
@@ -22,11 +21,11 @@ const CAUSES: Readonly<Partial<Record<LinkCloseReason, FailureCause>>> = {
 };
 
 class LinkDetector implements Detector {
-  readonly #members: MemberTable;
+  readonly #members: Members;
   readonly #prober: Prober;
 
-  constructor(members: readonly MemberId[], timeoutMs: number) {
-    this.#members = new MemberTable(members);
+  constructor(members: Members, timeoutMs: number) {
+    this.#members = members;
     // Three attempts: a message may be lost with the route that it took.
     this.#prober = new Prober({ periodMs: Math.ceil(timeoutMs / 3), timeoutMs, confirmMs: timeoutMs });
   }
@@ -47,14 +46,13 @@ class LinkDetector implements Detector {
       case 'joined':
       case 'gone':
       case 'refuted':
-        this.#members.on(event);
-        if (!this.#members.has(event.member) || event.type === 'joined') this.#prober.unwatch(event.member.position);
+        if (event.type !== 'refuted') this.#prober.unwatch(event.member.position);
         return [];
       case 'lag':
         this.#prober.onLag(event.lagMs);
         return [];
       case 'due':
-        return this.#onDue(nowMs);
+        return this.#prober.onDue(nowMs);
       default:
         return [];
     }
@@ -66,12 +64,6 @@ class LinkDetector implements Detector {
     const evidence = text === '' ? `its link ended (${reason})` : text;
     this.#prober.watch(peer, nowMs, { cause, evidence });
     return [{ type: 'suspect', member: peer, evidence }];
-  }
-
-  #onDue(nowMs: number): DetectorAction[] {
-    const actions = this.#prober.onDue(nowMs);
-    for (const action of actions) if (action.type === 'report') this.#members.fail(action.failed as MemberId);
-    return actions;
   }
 
   /** As a sign of life does. */
@@ -103,7 +95,7 @@ export const detectorLink = defineComponent({
   framework: detectorFramework,
   name: 'link',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'Agents whose link ended without goodbye, or was silent for its lease. Runs always.',
   params: {
     notifier: notifierParam,

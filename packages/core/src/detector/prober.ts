@@ -1,7 +1,7 @@
 /**
  * Ping and answer (Kharbas, 2.1): each watched agent is asked every period. One that was silent for the timeout is
- * suspected and asked once more; silence for a further while, and it is reported. Shared by the detectors that probe:
- * they differ in whom they watch, and when.
+ * suspected and asked once more; silence for a further while, and it is reported, once, and asked on, unless it is no
+ * longer watched. Shared by the detectors that probe: they differ in whom they watch, and when.
  *
  * Any message of a watched agent is a sign of life, its own pings too. What this process could not hear while it stood
  * still does not count: deadlines move by that time.
@@ -45,6 +45,8 @@ interface Target {
   /** Last sign of life, or when watching began. */
   heardMs: number;
   suspectedMs: number | undefined;
+  /** Since it was heard last. */
+  isReported: boolean;
   /** Last sign of life, if there was any. */
   lastMs: number | undefined;
 }
@@ -97,6 +99,7 @@ export class Prober {
       pingedMs: nowMs,
       heardMs: nowMs + graceMs,
       suspectedMs: evidence === undefined ? undefined : nowMs,
+      isReported: false,
       lastMs: undefined,
     });
   }
@@ -116,6 +119,7 @@ export class Prober {
     target.lastMs = nowMs;
     if (target.suspectedMs !== undefined) actions.push({ type: 'trust', member: target.member });
     target.suspectedMs = undefined;
+    target.isReported = false;
     if (probe?.type === 'answer' && probe.n === target.n) {
       actions.push({ type: 'count', metric: 'round_trip_ms', value: nowMs - target.pingedMs });
       target.n = undefined;
@@ -123,12 +127,12 @@ export class Prober {
     return actions;
   }
 
-  /** Sends what is due, and reports; who is reported is watched no longer. */
+  /** Sends what is due, and reports. */
   onDue(nowMs: number): DetectorAction[] {
     const actions: DetectorAction[] = [];
     for (const target of this.#targets.values()) {
       if (nowMs >= this.#deadlineMs(target)) this.#onSilence(target, nowMs, actions);
-      if (nowMs >= target.pingDueMs && this.#targets.has(target.member.position)) this.#ping(target, nowMs, actions);
+      if (nowMs >= target.pingDueMs) this.#ping(target, nowMs, actions);
     }
     return actions;
   }
@@ -141,8 +145,9 @@ export class Prober {
     }
   }
 
-  #deadlineMs({ heardMs, suspectedMs }: Target): number {
+  #deadlineMs({ heardMs, suspectedMs, isReported }: Target): number {
     const { timeoutMs, confirmMs } = this.#times;
+    if (isReported) return Infinity;
     return suspectedMs === undefined ? heardMs + timeoutMs : suspectedMs + confirmMs;
   }
 
@@ -156,7 +161,8 @@ export class Prober {
       return;
     }
     this.#countMiss(target, nowMs, actions);
-    this.#targets.delete(member.position);
+    target.isReported = true;
+    target.pingDueMs = nowMs + this.#times.periodMs;
     const evidence = options.evidence === undefined ? silence : `${options.evidence}; ${silence}`;
     actions.push({ type: 'report', failed: member, cause: options.cause, evidence, suspectedMs, heardMs: lastMs });
   }

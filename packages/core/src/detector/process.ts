@@ -34,7 +34,7 @@ export const detectorProcess = defineComponent({
   framework: detectorFramework,
   name: 'process',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'Tools that ended with a status other than 0 or by a signal. Runs always.',
   params: { notifier: notifierParam },
   query: () => accept(90),

@@ -8,11 +8,10 @@
 
 import { defineComponent } from '@stci/interface';
 import type {
-  Detector, DetectorAction, DetectorEvent, DetectorInit, DetectorModule, MemberId, ParamValue, Position,
+  Detector, DetectorAction, DetectorEvent, DetectorInit, DetectorModule, MemberId, Members, ParamValue, Position,
 } from '@stci/interface';
 import { acceptNamed, durationParam, notifierParam, timeoutProblem } from './component.js';
 import { detectorFramework } from './framework.js';
-import { MemberTable } from './members.js';
 import { PROBE_METRICS, Prober, readProbe } from './prober.js';
 
 interface SporadicTimes {
@@ -43,7 +42,7 @@ function readRound(body: unknown): Round | undefined {
 class Sporadic implements Detector {
   readonly #self: MemberId;
   readonly #times: SporadicTimes;
-  readonly #members: MemberTable;
+  readonly #members: Members;
   readonly #prober: Prober;
   readonly #waits = new Map<number, Wait>();
   /** Until when another agent's wait has the next one probed. */
@@ -54,7 +53,7 @@ class Sporadic implements Detector {
   constructor({ self, members }: DetectorInit, times: SporadicTimes) {
     this.#self = self;
     this.#times = times;
-    this.#members = new MemberTable(members);
+    this.#members = members;
     this.#prober = new Prober({ ...times, confirmMs: times.periodMs });
   }
 
@@ -79,7 +78,6 @@ class Sporadic implements Detector {
       case 'joined':
       case 'gone':
       case 'refuted':
-        this.#members.on(event);
         return this.#settle(nowMs, []);
       case 'lag':
         this.#prober.onLag(event.lagMs);
@@ -116,11 +114,7 @@ class Sporadic implements Detector {
     }
     this.#settle(nowMs, actions);
     if (isRoundDue) this.#sendRound(this.#members.alive - 1, nowMs, actions);
-    const probes = this.#prober.onDue(nowMs);
-    actions.push(...probes);
-    const reported = probes.filter((action) => action.type === 'report');
-    for (const { failed } of reported) this.#members.fail(failed as MemberId);
-    return reported.length === 0 ? actions : this.#settle(nowMs, actions);
+    return [...actions, ...this.#prober.onDue(nowMs)];
   }
 
   #sendRound(hops: number, nowMs: number, actions: DetectorAction[]): void {
@@ -147,10 +141,8 @@ class Sporadic implements Detector {
 
   /** The living agent at the next higher position, around. */
   #next(): MemberId | undefined {
-    const positions = this.#members.positions().filter((position) => this.#members.at(position) !== undefined);
-    const higher = positions.filter((position) => position > this.#self.position);
-    const next = Math.min(...(higher.length > 0 ? higher : positions));
-    return next === this.#self.position ? undefined : this.#members.at(next);
+    const others = this.#members.living().filter(({ position }) => position !== this.#self.position);
+    return others.find(({ position }) => position > this.#self.position) ?? others[0];
   }
 }
 
@@ -181,7 +173,7 @@ export const detectorSporadic = defineComponent({
   framework: detectorFramework,
   name: 'sporadic',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'Agents that somebody waits for in vain: a request, a barrier, a receive. No message while nobody waits.',
   params: {
     notifier: notifierParam,

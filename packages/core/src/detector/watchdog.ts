@@ -79,7 +79,7 @@ export const detectorWatchdog = defineComponent({
   framework: detectorFramework,
   name: 'watchdog',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'Tools that promised a sign of life and stopped. Runs always; a tool that promises nothing is not watched.',
   params: {
     notifier: notifierParam,

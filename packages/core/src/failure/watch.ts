@@ -16,8 +16,8 @@ import {
 import { decode, encode } from '../codec/cbor.js';
 import { notifierFor, topologyFor, type SelectedDetector } from '../detector/selected.js';
 import { MachineDriver } from '../event/machine-driver.js';
-import { failureNotice } from '../messages/failure-shapes.js';
 import { isLiving, type MemberChange } from '../members/view.js';
+import { failureNotice } from '../messages/failure-shapes.js';
 import type { MessageBody } from '../messages/messages.js';
 import { countAction } from '../metrics/actions.js';
 import type { Metrics } from '../metrics/contracts.js';
@@ -104,7 +104,7 @@ export class FailureWatch {
     this.#phase = 'watching';
     const { clock, overlay } = this.#init;
     for (const member of members) overlay.members.join(member);
-    this.#openAll(overlay.self, members);
+    this.#openAll(overlay);
     overlay.members.observe((change) => this.#onMember(change));
     overlay.events = {
       onUp: (peer) => this.#onLink({ type: 'link', peer, state: 'up' }),
@@ -183,18 +183,19 @@ export class FailureWatch {
     this.#checkLink(0);
   }
 
-  #openAll(self: MemberId, members: readonly MemberId[]): void {
+  #openAll({ self, members }: Overlay): void {
     const { detectors, notifier } = this.#init;
     for (const name of new Set(detectors.map((one) => this.#notifierName(one)))) {
       const module = notifier(name);
       this.#notifiers.add(name, module.open({ self, members, topologyOf: this.#topologyOf(module.topology) }));
     }
     for (const { name, module } of detectors) {
-      if (module.watches === 'agents') this.#detectors.add(name, this.#open(module, self, members));
+      if (module.watches === 'agents') this.#detectors.add(name, this.#open(module));
     }
   }
 
-  #open(module: DetectorModule, self: MemberId, members: readonly MemberId[]): Detector {
+  #open(module: DetectorModule): Detector {
+    const { self, members } = this.#init.overlay;
     const topologyOf = this.#topologyOf(topologyFor(module, this.#init.overlayTopology));
     return module.open({ self, members, topologyOf, random: () => this.#init.random() });
   }

@@ -12,7 +12,7 @@ export const notifierDirect = defineComponent({
   framework: notifierFramework,
   name: 'direct',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'From its source to each agent; for few agents, and to compare with.',
   params: {},
   query: () => accept(10),

@@ -5,7 +5,7 @@ import { defineFramework, type NoDeps, type NotifierModule } from '@stci/interfa
 export const notifierFramework = defineFramework<NotifierModule, NoDeps>({
   name: 'notifier',
   mode: 'keyed',
-  version: 1,
+  version: 2,
   help: 'How all survivors are told of a failure.',
   params: {},
 });

@@ -16,7 +16,7 @@ export const notifierLazy = defineComponent({
   framework: notifierFramework,
   name: 'lazy',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'Along a spanning tree at once, over all other links later: as tolerant as bmg, with half its messages.',
   params: {
     topology: { type: 'string', default: 'bmg', help: 'The topology over whose links it sends.' },

@@ -5,7 +5,9 @@
  */
 
 import { NOTIFIER_PAYLOAD_MAX, assert } from '@stci/interface';
-import type { MemberId, Notifier, NotifierAction, NotifierEvent, NotifierInit, Position } from '@stci/interface';
+import type {
+  MemberId, Members, Notifier, NotifierAction, NotifierEvent, NotifierInit, Position,
+} from '@stci/interface';
 import { decodeBroadcast, encodeBroadcast, type Broadcast } from './broadcast.js';
 import { DuplicateFilter } from './duplicate-filter.js';
 
@@ -60,20 +62,16 @@ export function createRelay(init: NotifierInit, rule: RelayRule): Notifier {
 
 class Relay implements Notifier {
   readonly #self: MemberId;
+  readonly #members: Members;
   readonly #rule: RelayRule;
   readonly #seen = new DuplicateFilter();
-  /** Incarnation by position. */
-  readonly #alive = new Map<Position, number>();
-  /** The positions between them, where nobody is: dead, or never taken. */
-  readonly #dead = new Set<Position>();
   readonly #open = new Map<string, Open>();
-  #size = 0;
   #number = 0;
 
   constructor(init: NotifierInit, rule: RelayRule) {
     this.#self = init.self;
+    this.#members = init.members;
     this.#rule = rule;
-    for (const member of [init.self, ...init.members]) this.#join(member);
   }
 
   get dueMs(): number | undefined {
@@ -94,23 +92,22 @@ class Relay implements Notifier {
       case 'due':
         return [...this.#open].flatMap(([key, open]) => this.#flush(key, open, nowMs));
       case 'joined':
-        this.#join(event.member);
         return [];
       case 'gone':
-        return this.#lose(event.member, nowMs);
+        return this.#rule.repairs ? this.#repair(event.member, nowMs) : [];
     }
   }
 
   #broadcast(payload: Uint8Array, nowMs: number): NotifierAction[] {
     assert(payload.byteLength <= NOTIFIER_PAYLOAD_MAX, `a broadcast of ${payload.byteLength} bytes is too large`);
-    const dead = new Set(this.#dead);
-    const broadcast = { source: this.#self, number: this.#number++, size: this.#size, dead, payload };
+    const { size, absent } = this.#members;
+    const broadcast = { source: this.#self, number: this.#number++, size, dead: new Set(absent), payload };
     this.#seen.add(this.#self, broadcast.number);
     return this.#spread(broadcast, this.#self.position, nowMs);
   }
 
   #receive(from: MemberId, body: unknown, nowMs: number): NotifierAction[] {
-    const broadcast = decodeBroadcast(body, this.#size + GROWTH_MAX);
+    const broadcast = decodeBroadcast(body, this.#members.size + GROWTH_MAX);
     const { source, number, payload } = broadcast;
     if (!this.#seen.add(source, number)) {
       this.#open.get(keyOf(broadcast))?.told.add(from.position);
@@ -140,12 +137,13 @@ class Relay implements Notifier {
   /** Undefined: its source did not know this agent, which has no place in the graph. */
   #routeOf({ source, size, dead: carried }: Broadcast): Route | undefined {
     if (this.#self.position >= size || carried.has(this.#self.position)) return undefined;
-    const dead = carried.size === 0 ? this.#dead : new Set([...carried, ...this.#dead]);
+    const { absent } = this.#members;
+    const dead = carried.size === 0 ? absent : new Set([...carried, ...absent]);
     return { self: this.#self.position, source: source.position, size, carried, dead };
   }
 
   #send({ broadcast, told }: Open, to: Position): NotifierAction[] {
-    if (told.has(to) || !this.#alive.has(to)) return [];
+    if (told.has(to) || this.#members.at(to) === undefined) return [];
     told.add(to);
     return [{ type: 'send', to, body: encodeBroadcast(broadcast) }];
   }
@@ -179,18 +177,7 @@ class Relay implements Notifier {
     return actions;
   }
 
-  #join({ position, incarnation }: MemberId): void {
-    if (incarnation < (this.#alive.get(position) ?? 0)) return;
-    this.#alive.set(position, incarnation);
-    this.#dead.delete(position);
-    for (; this.#size <= position; this.#size++) if (this.#size < position) this.#dead.add(this.#size);
-  }
-
-  #lose({ position, incarnation }: MemberId, nowMs: number): NotifierAction[] {
-    if (position === this.#self.position || (this.#alive.get(position) ?? Infinity) > incarnation) return [];
-    this.#alive.delete(position);
-    this.#dead.add(position);
-    if (!this.#rule.repairs) return [];
+  #repair({ position }: MemberId, nowMs: number): NotifierAction[] {
     const actions = this.#trim(nowMs);
     for (const open of this.#open.values()) {
       if (!open.broadcast.dead.has(position)) actions.push(...this.#copy(open));

@@ -14,7 +14,7 @@ export const notifierTree = defineComponent({
   framework: notifierFramework,
   name: 'tree',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'One message for each agent, along a tree; past an agent that fails meanwhile, once that is known.',
   params: {
     topology: { type: 'string', default: 'tree', help: 'The topology along whose spanning tree it sends.' },

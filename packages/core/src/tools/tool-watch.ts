@@ -7,6 +7,7 @@ import type { DetectorAction, DetectorEvent, Params, Rank, Timer } from '@stci/i
 import type { AgentScope } from '../assembly/composition.js';
 import { MachineDriver } from '../event/machine-driver.js';
 import { endText } from '../job/exit-rule.js';
+import { MemberView } from '../members/view.js';
 import type { ToolFailure } from '../messages/failure-shapes.js';
 import { countAction } from '../metrics/actions.js';
 import type { Metrics } from '../metrics/contracts.js';
@@ -117,9 +118,10 @@ export class ToolWatch {
     });
     const generator = random.fork(`detectors of ${node.name} on ${env.hostname}`);
     const self = { position: 0, incarnation: 0 };
+    const members = new MemberView(self);
     for (const { name, module } of scope.detectors()) {
       if (module.watches !== 'tools') continue;
-      const init = { self, members: [], topologyOf: undefined, random: () => generator.uniform() };
+      const init = { self, members, topologyOf: undefined, random: () => generator.uniform() };
       driver.add(name, module.open(init));
     }
     driver.on({ type: 'start' });

@@ -5,6 +5,7 @@ import { assert, suite } from '@stci/testkit';
 import { detectorCompliance, detectorModule } from '@stci/testkit/compliance';
 import { detectorLink } from '../../dist/detector/link.js';
 import { detectorSporadic } from '../../dist/detector/sporadic.js';
+import { MemberView } from '../../dist/members/view.js';
 
 /** All are linked: of agents that are linked with nobody who lives, this detector learns nothing. */
 const complete = (size: number): Topology => ({
@@ -26,7 +27,7 @@ detectorCompliance(detectorSporadic, [
 ]);
 
 const member = (position: number, incarnation = 1): MemberId => ({ position, incarnation });
-const members = [0, 1, 2, 3].map((position) => member(position));
+const members = new MemberView(member(2), [0, 1, 3].map((position) => member(position)));
 const init = { self: member(2), members, topologyOf: undefined, random: () => 0 };
 
 const texts = (actions: readonly DetectorAction[]): string[] => actions.flatMap((action) => {
@@ -79,6 +80,23 @@ suite('detector link', (test) => {
       assert.equal(actions, event.type === 'gone' ? [] : ['trust'], event.type);
       assert.is(detector.dueMs, undefined, event.type);
     }
+  });
+
+  test('one that stays a member, as the controller does, is reported once until it is heard', () => {
+    const detector = open();
+    const peer = member(0);
+    const until = (startMs: number, endMs: number): string[] => {
+      const found: string[] = [];
+      for (let now = startMs; now < endMs; now += 50) found.push(...texts(detector.on({ type: 'due' }, now)));
+      return found;
+    };
+    detector.on({ ...closed('lost'), peer }, 0);
+    const found = until(0, 3000);
+    assert.is(found.filter((text) => text.startsWith('report')).length, 1);
+    assert.ok(found.at(-1)?.endsWith('to 0'), 'it is asked on');
+    assert.equal(texts(detector.on({ type: 'message', from: peer, body: { type: 'answer', n: 1 } }, 3000)), ['trust']);
+    detector.on({ ...closed('lost'), peer }, 3000);
+    assert.ok(until(3000, 4000).some((text) => text.startsWith('report')));
   });
 
   test('the time that this process stood still does not count against a suspect', () => {

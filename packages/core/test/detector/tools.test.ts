@@ -5,10 +5,12 @@ import { assert, suite } from '@stci/testkit';
 import { detectorModule } from '@stci/testkit/compliance';
 import { detectorProcess } from '../../dist/detector/process.js';
 import { detectorWatchdog } from '../../dist/detector/watchdog.js';
+import { MemberView } from '../../dist/members/view.js';
 import { composition, resolved } from '../assembly.js';
 import { testPlace } from '../world.js';
 
-const init = { self: { position: 1, incarnation: 1 }, members: [], topologyOf: undefined, random: () => 0 };
+const self = { position: 1, incarnation: 1 };
+const init = { self, members: new MemberView(self), topologyOf: undefined, random: () => 0 };
 const texts = (actions: readonly DetectorAction[]): string[] => actions.map((action) => {
   if (action.type !== 'report') return action.type;
   return `${JSON.stringify(action.failed)} ${action.cause}: ${action.evidence}`;

@@ -1,7 +1,8 @@
 /** The star at a root agent: whose programs it tells of a failure. */
 
 import {
-  CONTROLLER, addressName, rootAddress, sessionAddress, type Address, type JobId, type MemberId, type NotifierEvent,
+  CONTROLLER, addressName, rootAddress, sessionAddress, type Address, type JobId, type MemberId, type Members,
+  type NotifierEvent,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { AgentScope } from '../../dist/assembly/composition.js';
@@ -47,8 +48,8 @@ function rootAgent(jobs: Set<JobId>) {
   } as unknown as AgentNode;
   const notifier = {
     topology: '',
-    open: ({ members }: { members: readonly MemberId[] }) => {
-      opened.push(...members.map(({ position, incarnation }) => [position, incarnation]));
+    open: ({ members }: { members: Members }) => {
+      opened.push(...members.living().map(({ position, incarnation }) => [position, incarnation]));
       const on = (event: NotifierEvent) => (event.type === 'message'
         ? [{ type: 'deliver', source: event.from, payload: event.body }] : []);
       return { dueMs: undefined, on };

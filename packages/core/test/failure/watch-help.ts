@@ -31,21 +31,15 @@ export class ScriptedDetector implements Detector {
 export const directNotifier: NotifierModule = {
   topology: '',
   promise: () => ({ steps: 1, delayMs: 0, messages: 0, tolerates: 0, isUniform: false, text: '' }),
-  open: ({ self, members }) => {
-    const others = new Set(members.map(({ position }) => position).filter((position) => position !== self.position));
-    return {
-      dueMs: undefined,
-      on: (event) => {
-        if (event.type === 'gone') others.delete(event.member.position);
-        if (event.type === 'joined') others.add(event.member.position);
-        if (event.type === 'message') {
-          return [{ type: 'deliver', source: event.from, payload: event.body as Uint8Array }];
-        }
-        if (event.type !== 'broadcast') return [];
-        return [...others].map((to) => ({ type: 'send' as const, to, body: event.payload }));
-      },
-    };
-  },
+  open: ({ self, members }) => ({
+    dueMs: undefined,
+    on: (event) => {
+      if (event.type === 'message') return [{ type: 'deliver', source: event.from, payload: event.body as Uint8Array }];
+      if (event.type !== 'broadcast') return [];
+      const others = members.living().filter(({ position }) => position !== self.position);
+      return others.map(({ position: to }) => ({ type: 'send', to, body: event.payload }));
+    },
+  }),
 };
 
 export interface Agent {

@@ -5,7 +5,7 @@
 
 import { defineComponent, accept, notifierFramework } from '@stci/core/component';
 import { NOTIFIER_PAYLOAD_MAX, StciError, assert } from '@stci/interface';
-import type { MemberId, Notifier, NotifierAction, NotifierEvent, NotifierInit } from '@stci/interface';
+import type { MemberId, Members, Notifier, NotifierAction, NotifierEvent, NotifierInit } from '@stci/interface';
 import { notifierCompliance } from '@stci/testkit/compliance';
 
 interface Broadcast {
@@ -18,15 +18,14 @@ class Chain implements Notifier {
   /** Nothing is done later. */
   readonly dueMs = undefined;
   readonly #self: MemberId;
-  /** Incarnation by position. */
-  readonly #alive = new Map<number, number>();
+  readonly #members: Members;
   /** A real one bounds this. */
   readonly #seen = new Set<string>();
   #number = 0;
 
   constructor({ self, members }: NotifierInit) {
     this.#self = self;
-    for (const { position, incarnation } of members) this.#alive.set(position, incarnation);
+    this.#members = members;
   }
 
   on(event: NotifierEvent): readonly NotifierAction[] {
@@ -36,15 +35,7 @@ class Chain implements Notifier {
         return this.#pass({ source: this.#self, number: this.#number++, payload: event.payload });
       case 'message':
         return this.#receive(decode(event.body));
-      case 'joined':
-        this.#alive.set(event.member.position, event.member.incarnation);
-        return [];
-      case 'gone':
-        if (this.#alive.get(event.member.position) === event.member.incarnation) {
-          this.#alive.delete(event.member.position);
-        }
-        return [];
-      case 'due':
+      default:
         return [];
     }
   }
@@ -59,10 +50,10 @@ class Chain implements Notifier {
 
   /** To the next position that is alive, cyclically, up to the source's. */
   #pass(body: Broadcast): NotifierAction[] {
-    const size = Math.max(...this.#alive.keys()) + 1;
+    const { size } = this.#members;
     for (let to = (this.#self.position + 1) % size; to !== body.source.position; to = (to + 1) % size) {
       if (to === this.#self.position) break;
-      if (this.#alive.has(to)) return [{ type: 'send', to, body }];
+      if (this.#members.at(to) !== undefined) return [{ type: 'send', to, body }];
     }
     return [];
   }
@@ -80,7 +71,7 @@ notifierCompliance(defineComponent({
   framework: notifierFramework,
   name: 'chain',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'From agent to agent.',
   params: {},
   query: () => accept(1),

@@ -5,7 +5,7 @@
  */
 
 import {
-  DETECTOR_MESSAGE_BYTES, MemberTable, PROBE_BYTES, PROBE_METRICS, Prober, acceptNamed, defineComponent,
+  DETECTOR_MESSAGE_BYTES, PROBE_BYTES, PROBE_METRICS, Prober, acceptNamed, defineComponent,
   detectorFramework, durationParam, notifierParam, perSecond, readProbe, timeoutProblem,
 } from '@stci/core/component';
 
@@ -19,7 +19,7 @@ export const component = defineComponent({
   framework: detectorFramework,
   name: 'sample',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'Each agent pings the next one that is alive.',
   params: {
     notifier: notifierParam,
@@ -48,19 +48,17 @@ export const component = defineComponent({
         return { detection: { minMs, maxMs }, messagesPerSecond, bytesPerSecond, text };
       },
       open: ({ self, members }) => {
-        const table = new MemberTable(members);
         const prober = new Prober(times);
         let isStarted = false;
         let watched = self.position;
 
         /** @type {(nowMs: number) => void} */
         const watchNext = (nowMs) => {
-          const alive = table.positions().filter((position) => table.at(position) !== undefined).sort((a, b) => a - b);
-          const next = alive.find((position) => position > self.position) ?? alive[0] ?? self.position;
-          if (watched !== next && watched !== self.position) prober.unwatch(watched);
-          watched = next;
-          const member = table.at(next);
-          if (member !== undefined && next !== self.position) prober.watch(member, nowMs, { cause: 'silent' });
+          const alive = members.living();
+          const next = alive.find(({ position }) => position > self.position) ?? alive[0] ?? self;
+          if (watched !== next.position && watched !== self.position) prober.unwatch(watched);
+          watched = next.position;
+          if (watched !== self.position) prober.watch(next, nowMs, { cause: 'silent' });
         };
 
         return {
@@ -73,22 +71,16 @@ export const component = defineComponent({
                 isStarted = true;
                 watchNext(nowMs);
                 return [];
-              case 'due': {
-                const actions = prober.onDue(nowMs);
-                for (const action of actions) {
-                  if (action.type === 'report' && 'position' in action.failed) table.fail(action.failed);
-                }
-                if (actions.some(({ type }) => type === 'report')) watchNext(nowMs);
-                return actions;
-              }
+              case 'due':
+                return prober.onDue(nowMs);
               case 'message': {
                 const probe = readProbe(event.body);
-                return probe === undefined || table.isGone(event.from) ? [] : prober.on(event.from, probe, nowMs);
+                return probe === undefined || members.isGone(event.from) ? [] : prober.on(event.from, probe, nowMs);
               }
               case 'joined':
               case 'gone':
               case 'refuted':
-                if (table.on(event) && isStarted) watchNext(nowMs);
+                if (isStarted) watchNext(nowMs);
                 return [];
               case 'lag':
                 prober.onLag(event.lagMs);

@@ -10,7 +10,7 @@ export const component = defineComponent({
   framework: notifierFramework,
   name: 'sample',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'From its source to each agent.',
   params: {},
   query: () => accept(1, 'only by name'),

@@ -5,7 +5,7 @@
 
 import { accept, decline, defineComponent } from '@stci/interface';
 import type {
-  Detector, DetectorAction, DetectorEvent, DetectorInit, DetectorModule, MemberId, Position,
+  Detector, DetectorAction, DetectorEvent, DetectorInit, DetectorModule, MemberId, Members,
 } from '@stci/interface';
 import { detectorFramework } from '@stci/core/component';
 
@@ -89,14 +89,14 @@ export function withWitness<T>(record: WitnessRecord, run: () => T): T {
 class Witness implements Detector {
   readonly #self: MemberId;
   readonly #record: WitnessRecord | undefined;
-  #positions: readonly Position[];
+  readonly #members: Members;
   dueMs: number | undefined;
 
   constructor({ self, members }: DetectorInit) {
     this.#self = self;
     this.#record = current;
-    this.#positions = members.map(({ position }) => position);
-    this.#record?.opened(self, members);
+    this.#members = members;
+    this.#record?.opened(self, members.living());
   }
 
   on(event: DetectorEvent, nowMs: number): readonly DetectorAction[] {
@@ -110,7 +110,6 @@ class Witness implements Detector {
       case 'refuted':
       case 'joined':
         this.#record.saw(this.#self, event.type, event.member);
-        this.#positions = [...new Set([...this.#positions, event.member.position])];
         return [];
       case 'message':
         this.#record.heard.add(`${memberKey(this.#self)} ${memberKey(event.from)}`);
@@ -124,8 +123,8 @@ class Witness implements Detector {
   }
 
   #toAll(): DetectorAction[] {
-    const others = this.#positions.filter((position) => position !== this.#self.position);
-    return others.map((to) => ({ type: 'send', to, body: null }));
+    const others = this.#members.living().filter(({ position }) => position !== this.#self.position);
+    return others.map(({ position: to }) => ({ type: 'send', to, body: null }));
   }
 }
 
@@ -133,7 +132,7 @@ export const detectorWitness = defineComponent({
   framework: detectorFramework,
   name: 'witness',
   version: '1.0.0',
-  frameworkVersion: 1,
+  frameworkVersion: 2,
   help: 'Reports nothing: writes down what agents are told.',
   params: {
     notifier: { type: 'string', default: 'auto', help: 'Not used.' },

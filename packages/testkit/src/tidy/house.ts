@@ -208,7 +208,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   hosts: 'event job launcher membership messages am node assembly boot',
   jobs: 'codec event iof job membership messages am streams node assembly programs hosts',
   failure: 'codec event iof metrics job membership members run detector messages node assembly overlay hosts jobs',
-  tools: 'codec event iof metrics job launcher messages am node assembly boot programs injection jobs failure',
+  tools: 'codec event iof metrics job launcher members messages am node assembly boot programs injection jobs failure',
   agent: 'event metrics launcher membership bootcom messages node assembly boot injection overlay hosts failure tools',
   controller: 'event job membership bootcom messages am node assembly boot injection overlay hosts jobs '
     + 'failure tools agent',
