@@ -34,6 +34,7 @@ import type { AgentNode } from '../node/node.js';
 import { OverlayControl } from '../overlay/overlay-control.js';
 import { AllocationEnd } from './allocation-end.js';
 import type { ControllerDeps } from './controller-contracts.js';
+import { gatherMetrics, type GatheredMetrics } from './gather-metrics.js';
 
 export class Controller implements JobSession {
   readonly node: AgentNode;
@@ -80,7 +81,6 @@ export class Controller implements JobSession {
       node: deps.node, scope: deps.scope, overlay: this.overlayControl.overlay,
       table: () => this.table,
       hostName: (host) => this.hostName(host),
-      sessionAgents: () => [...this.#jobs.values()].flatMap((job) => job.agents),
       declare: (host, incarnation, declared) => this.#mender?.declare(host, incarnation, declared),
       onRecord: (record) => this.#onRecord(record),
       emit: (event) => this.#emit(event),
@@ -105,6 +105,13 @@ export class Controller implements JobSession {
 
   get jobs(): readonly JobId[] {
     return [...this.#jobs.keys()];
+  }
+
+  /** Metrics of all agents that run. */
+  gatherMetrics(gathered: GatheredMetrics): void {
+    const { metrics, rootAgents } = this.failures;
+    const sessionAgents = [...this.#jobs.values()].flatMap((job) => job.agents);
+    gatherMetrics(this.node, metrics.rows(), [...rootAgents, ...sessionAgents], gathered);
   }
 
   hostOf(job: JobId, rank: Rank): HostIndex | undefined {

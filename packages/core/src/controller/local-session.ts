@@ -13,7 +13,6 @@ import { roleFactory } from '../agent/start.js';
 import type { AgentScope, Composition } from '../assembly/composition.js';
 import { AgentLauncher } from '../boot/agent-launcher.js';
 import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
-import type { GatheredMetrics } from '../failure/gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from '../hosts/elastic-hosts.js';
 import type { HostStatus } from '../hosts/host-status.js';
 import type { SessionFaults } from '../injection/fault-contracts.js';
@@ -24,6 +23,7 @@ import { AgentNode } from '../node/node.js';
 import { controllerActions } from '../tools/fault-actions.js';
 import type { SessionObserver } from './controller-contracts.js';
 import { Controller } from './controller.js';
+import type { GatheredMetrics } from './gather-metrics.js';
 
 export interface FrontEndInit {
   readonly platform: Platform;
@@ -74,7 +74,7 @@ export class ResidentSession {
   }
 
   gatherMetrics(gathered: GatheredMetrics): void {
-    this.#session.controller.failures.gatherMetrics(gathered);
+    this.#session.controller.gatherMetrics(gathered);
   }
 
   get faults(): SessionFaults {

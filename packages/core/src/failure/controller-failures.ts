@@ -27,7 +27,6 @@ import { recoveryText } from '../run/recovery-text.js';
 import { DisputedDeaths } from './disputed-deaths.js';
 import { FailureLog } from './failure-log.js';
 import { bindFailureWatch, openFailureWatch, openMetrics, startFailureWatch } from './failure-watch.js';
-import { gatherMetrics, type GatheredMetrics } from './gather-metrics.js';
 import { HostProbes } from './host-probe.js';
 import { memberOf } from './notice.js';
 import type { FailureWatch } from './watch.js';
@@ -42,7 +41,6 @@ export interface ControllerFailuresInit {
   /** Once the session has been opened. */
   table(): MembershipTable | undefined;
   hostName(host: HostIndex): string;
-  sessionAgents(): readonly AgentOfJob[];
   /** The host's agent is given up, for this reason. */
   declare(host: HostIndex, incarnation: number, declared: Declared): void;
   /** To the jobs that it concerns. */
@@ -69,7 +67,7 @@ export class ControllerFailures implements JobFailures {
     const { node, overlay } = init;
     this.#log = new FailureLog({
       node,
-      agents: () => this.#watch === undefined ? [] : this.#rootAgents,
+      agents: () => this.#watch === undefined ? [] : this.rootAgents,
       onRecord: (record) => {
         countFailure(this.metrics, record);
         init.onRecord(record);
@@ -108,11 +106,6 @@ export class ControllerFailures implements JobFailures {
 
   get tellsHosts(): boolean {
     return this.#watch !== undefined;
-  }
-
-  /** Metrics of all agents that run. */
-  gatherMetrics(gathered: GatheredMetrics): void {
-    gatherMetrics(this.#init.node, this.metrics.rows(), [...this.#rootAgents, ...this.#init.sessionAgents()], gathered);
   }
 
   /** The session ends: whoever goes now is no failure. What is recorded is told. */
@@ -214,7 +207,7 @@ export class ControllerFailures implements JobFailures {
     this.#init.emit({ ...this.#changed(this.#memberOf(host)), change: 'linked', parent: name });
   }
 
-  get #rootAgents(): readonly AgentOfJob[] {
+  get rootAgents(): readonly AgentOfJob[] {
     return (this.#init.table()?.hosts('up') ?? []).map((host) => [rootAddress(host), 0] as const);
   }
 

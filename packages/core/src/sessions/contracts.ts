@@ -4,7 +4,7 @@ import type {
   HostSpec, JobControl, JobId, JobMap, JobReport, JobSpec, ProcessEnd, Rank, RankOutcome, SignalName, StciError,
   StdinTo,
 } from '@stci/interface';
-import type { GatheredMetrics } from '../failure/gather-metrics.js';
+import type { GatheredMetrics } from '../controller/gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from '../hosts/elastic-hosts.js';
 import type { HostStatus } from '../hosts/host-status.js';
 import type { SessionFaults } from '../injection/fault-contracts.js';

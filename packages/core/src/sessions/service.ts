@@ -4,7 +4,7 @@ import {
   StciError, type Clock, type FrontEndEvents, type HostSpec, type JobEvent, type JobId, type JobSpec, type Rank,
   type SignalName,
 } from '@stci/interface';
-import type { GatheredMetrics } from '../failure/gather-metrics.js';
+import type { GatheredMetrics } from '../controller/gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from '../hosts/elastic-hosts.js';
 import type { HostStatus } from '../hosts/host-status.js';
 import type { SessionFaults } from '../injection/fault-contracts.js';

@@ -60,7 +60,7 @@ function play(answering: readonly HostIndex[], latencyMs = 20) {
   } as unknown as AgentScope;
   const [events, declared, records] = [[] as string[], [] as string[], [] as FailureRecord[]];
   const failures = new ControllerFailures({
-    node, scope, overlay, table: () => table, hostName: (host) => `h${host}`, sessionAgents: () => [],
+    node, scope, overlay, table: () => table, hostName: (host) => `h${host}`,
     declare: (host, _incarnation, { error, notice }: Declared) => {
       declared.push(`h${host}: ${notice.evidence}`);
       table.apply(host, 'suspect', { evidence: 'e' });

@@ -210,7 +210,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   failure: 'codec event iof metrics job membership members run detector messages node assembly overlay hosts jobs',
   tools: 'codec event iof metrics job launcher members messages am node assembly boot programs injection jobs failure',
   agent: 'event metrics launcher membership bootcom messages node assembly boot injection overlay hosts failure tools',
-  controller: 'event job membership bootcom messages am node assembly boot injection overlay hosts jobs '
+  controller: 'event metrics job membership bootcom messages am node assembly boot injection overlay hosts jobs '
     + 'failure tools agent',
   sessions: 'iof metrics job run bootcom messages node injection hosts jobs failure controller',
 });
