@@ -42,7 +42,8 @@ suite('stci metrics', (test) => {
     session.measured = ROWS;
     const client = session.connect();
     const got: AgentMetrics[] = [];
-    const silent = await promised<readonly string[]>((done) => client.metrics((one) => got.push(one), done));
+    const silent = await promised<readonly string[]>((done) =>
+      client.call('client.metrics', {}, done, (one) => got.push(one)));
     assert.equal([got, silent], [['root:0', 'root:1'].map((agent) => ({ agent, rows: ROWS })), ['root:2']]);
     client.close();
   }));

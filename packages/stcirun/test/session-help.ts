@@ -155,7 +155,7 @@ export class Session {
   async attach(job: number, all = false, input = false): Promise<Follow> {
     const client = this.connect();
     return this.follow(client, await new Promise<AcceptedJob>((resolve, reject) => {
-      client.attach(job, { all, input }, (error, accepted) => {
+      client.call('client.attach', { job, all, input }, (error, accepted) => {
         if (accepted === undefined) reject(error);
         else resolve(accepted);
       });
@@ -172,10 +172,10 @@ export class Session {
   status(): Promise<SessionStatus> {
     const client = this.connect();
     return new Promise((resolve, reject) => {
-      client.request('client.status', {}, (error, reply) => {
+      client.call('client.status', {}, (error, status) => {
         client.close();
-        if (error === undefined) resolve(reply as SessionStatus);
-        else reject(error);
+        if (status === undefined) reject(error);
+        else resolve(status);
       });
     });
   }

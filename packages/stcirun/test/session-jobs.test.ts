@@ -1,7 +1,6 @@
 /** Front-ends that come and go: connections to a session's jobs. */
 // @sameFor user: messages between processes of one user.
 
-import type { RankPage } from '@stci/core/session';
 import { StciError } from '@stci/interface';
 import { ask, askRanks } from '@stci/stcirun/internal';
 import { assert, eventually, suite } from '@stci/testkit';
@@ -56,7 +55,7 @@ suite('front-ends of a session', (test) => {
         agent.events.onJobEvent({ type: 'started', rank, host: 0, pid: 7, wallMs: 1 });
       }
       const client = session.connect();
-      const first = await ask<RankPage>(client, 'client.ranks', { job: 1, from: 0 });
+      const first = await ask(client, 'client.ranks', { job: 1, from: 0 });
       assert.equal([first.ranks.length, first.next], [1000, 1000]);
       assert.equal((await askRanks(client, 1)).map(({ rank }) => rank), Array.from({ length: 2500 }, (_, i) => i));
       client.close();
@@ -262,7 +261,7 @@ suite('front-ends of a session', (test) => {
     const unknown = await assert.rejectsWith('STCI_JOB_UNKNOWN', session.attach(9));
     assert.match(unknown.message, 'Session test never had a job 9. See stci ps.');
     const lost = await new Promise<StciError | undefined>((resolve) => {
-      session.strangers().request('client.status', {}, (error) => resolve(error));
+      session.strangers().call('client.status', {}, (error) => resolve(error));
     });
     assert.is(lost?.code, 'STCI_SESSION_LOST');
     const { seen } = await session.submit();

@@ -16,7 +16,7 @@ const stoppedOf = (sim: InjectionRun): (string | undefined)[] =>
 function assertClean(sim: InjectionRun): void {
   sim.world.start('login', ['stci', 'stop'], (context) => {
     const client = sim.connect(context);
-    client.request('client.stop', {}, () => context.exit(0));
+    client.call('client.stop', {}, () => context.exit(0));
   }, { PATH: '/bin' });
   sim.until('the end of the session', () => !sim.process.isAlive);
   sim.rest(60_000);

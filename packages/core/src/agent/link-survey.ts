@@ -72,7 +72,7 @@ export class LinkSurveys {
     });
   }
 
-  /** As SessionService.topology. Several who ask at a time get the same survey. */
+  /** Number 0 begins a survey, its own number asks how far it is. Several who ask at a time get the same survey. */
   report(survey: number): TopologyReport {
     if (survey === 0 && this.#timer === undefined) this.#begin();
     const agents: AgentLinks[] = [{ agent: addressName(CONTROLLER), links: this.#found.get(undefined) }];

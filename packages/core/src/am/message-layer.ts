@@ -5,8 +5,7 @@
  */
 
 import {
-  NEIGHBOUR, StciError, addressName, assert, toErrorRecord, type Address, type Clock, type ErrorRecord, type ErrorCode,
-  type EventDomain, type JobId,
+  NEIGHBOUR, StciError, addressName, assert, type Address, type Clock, type ErrorCode, type EventDomain, type JobId,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import { LIST_MAX } from '../codec/bounds.js';
@@ -15,8 +14,9 @@ import {
   FLAG, LAYER, frameJob, frameLayer, frameSource, type Frame, type FrameHeader,
 } from '../codec/frame.js';
 import {
-  checkBody, checkLength, checkSender, messageId, messageName, type MessageBody, type MessageName,
+  checkBody, checkLength, checkSender, isLate, messageId, messageName, type MessageBody, type MessageName,
 } from '../messages/messages.js';
+import { Answer, Later } from './answer.js';
 import type { AgentTest } from './delivery.js';
 import { DispatchQueue, type Received, type ReceivedFrame } from './dispatch-queue.js';
 import { Reassembly, cut } from './fragments.js';
@@ -93,7 +93,7 @@ export class MessageLayer {
       router, clock, limits, incarnation, waits: this.waits,
       hasRoom: (frame) => frameLayer(frame) !== LAYER.stream || init.hasRoom(frame),
       onLocal: (frame, from) => this.#local(frame, from),
-      onUnforwarded: (request, error) => this.#replyError(request, toErrorRecord(error)),
+      onUnforwarded: (request, error) => this.#answer(request).fail(error),
       onGone: (isGone, error, agent, job) => {
         this.#requests.fail(isGone, error);
         init.onGone(agent, job);
@@ -131,7 +131,7 @@ export class MessageLayer {
     this.waits.observe(observer, this.#transport.waits);
   }
 
-  /** One handler per type. It returns the reply if one is requested; an error that it throws is the error reply. */
+  /** One handler per type. It returns the reply if one is requested, or Later; what it throws is the error reply. */
   on<Name extends MessageName>(
     name: Name, handler: (body: MessageBody<Name>, context: MessageContext) => unknown,
   ): void {
@@ -186,13 +186,16 @@ export class MessageLayer {
       ?? this.sendList(destination, name, items.slice(half), bodyOf, job);
   }
 
-  /** Calls `done` once: with the reply, the destination's error, or STCI_REQUEST_TIMEOUT. */
+  /**
+   * Calls `done` once: with the reply, the destination's error, or STCI_REQUEST_TIMEOUT. One whose type is answered
+   * late has no deadline but the loss of the destination.
+   */
   request<Name extends MessageName>(
     destination: Address, name: Name, body: MessageBody<Name>, done: RequestDone,
-    { timeoutMs = this.#init.limits.requestTimeoutMs, job = this.ownJob }: RequestOptions = {},
+    { timeoutMs = this.#timeoutMs(name), job = this.ownJob, onPart }: RequestOptions = {},
   ): void {
     const header = this.#header(destination, job, messageId(name), FLAG.request);
-    if (!this.#requests.add(header.sequence, { name, destination, job, done }, timeoutMs)) return;
+    if (!this.#requests.add(header.sequence, { name, destination, job, done, onPart }, timeoutMs)) return;
     try {
       this.#emit(header, encodeBody(name, body));
     } catch (fault) {
@@ -316,7 +319,7 @@ export class MessageLayer {
   }
 
   #handle(header: FrameHeader, body: Uint8Array, from: Link | undefined): void {
-    const wantsReply = (header.flags & FLAG.request) !== 0;
+    const answer = (header.flags & FLAG.request) === 0 ? undefined : this.#answer(header);
     try {
       const name = messageName(header.type);
       const handler = name === undefined ? undefined : this.#handlers.get(name) ?? DEFAULTS[name];
@@ -330,10 +333,12 @@ export class MessageLayer {
       const checked = checkBody(name, decodeBody(name, header.source, body));
       if (this.#guard !== undefined) this.#checkSender(name, checked, header.source, from);
       const reply = handler(checked as never, { source: header.source, job: header.job, from });
-      if (wantsReply) this.#reply(header, FLAG.reply, encodeBody(name, reply, true));
+      if (!(reply instanceof Later)) answer?.done(reply as never);
+      else if (answer !== undefined) reply.begin(answer);
+      else throw new StciError('STCI_MESSAGE_INVALID', `Expected ${name} as a request`);
     } catch (fault) {
-      if (!wantsReply) throw fault;
-      this.#replyError(header, toErrorRecord(fault));
+      if (answer === undefined) throw fault;
+      answer.fail(fault);
       if (fault instanceof StciError) this.#notifyGuard(header, from, fault);
     }
   }
@@ -343,20 +348,18 @@ export class MessageLayer {
     checkSender(name, body, source, from.role === 'parent' ? from.peer : undefined);
   }
 
-  #replyError(header: FrameHeader, record: ErrorRecord): void {
-    const agent = addressName(this.#init.router.self);
-    this.#reply(header, FLAG.reply | FLAG.error, encode({ agent, ...record }));
+  #answer({ source, job, type, sequence }: FrameHeader): Answer {
+    return new Answer((flags, body) => {
+      const kind = (flags & FLAG.part) === 0 ? 'reply' : 'part';
+      const encoded = (flags & FLAG.error) === 0
+        ? encodeBody(messageName(type) as MessageName, body, kind)
+        : encode({ agent: addressName(this.#init.router.self), ...(body as object) });
+      this.#emit(this.#header(source, job, type, flags, sequence), encoded);
+    });
   }
 
-  #reply(request: FrameHeader, flags: number, body: Uint8Array): void {
-    const header = this.#header(request.source, request.job, request.type, flags, request.sequence);
-    try {
-      this.#emit(header, body);
-    } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      // Otherwise the requester is gone, and its own deadline settles the request.
-      if (fault.code === 'STCI_MESSAGE_TOO_LARGE') this.#replyError(request, toErrorRecord(fault));
-    }
+  #timeoutMs(name: MessageName): number {
+    return isLate(name) ? Infinity : this.#init.limits.requestTimeoutMs;
   }
 
   #try(name: MessageName, send: () => void): StciError | undefined {

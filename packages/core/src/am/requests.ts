@@ -6,7 +6,7 @@ import { ITEMS_MAX, OPAQUE_ITEMS_MAX } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
 import { FLAG, type FrameHeader } from '../codec/frame.js';
 import { errorRecord } from '../messages/job-shapes.js';
-import { checkLength, checkReply, type MessageName } from '../messages/messages.js';
+import { checkLength, checkReply, type BodyKind, type MessageName } from '../messages/messages.js';
 import type { AgentTest } from './delivery.js';
 import type { Waits } from './waits.js';
 
@@ -21,7 +21,10 @@ export function needsOwner(error: StciError | undefined): error is StciError {
 }
 
 export interface RequestOptions {
+  /** Infinity: until the destination is lost. */
   readonly timeoutMs?: number;
+  /** Called for each part of the reply before the rest. */
+  readonly onPart?: ((part: unknown) => void) | undefined;
   /** The job that it is about; of a destination that is a session agent, its job. Default: this agent's own. */
   readonly job?: JobId;
 }
@@ -33,13 +36,14 @@ interface Request {
   readonly destination: Address;
   readonly job: JobId;
   readonly done: RequestDone;
+  readonly onPart?: RequestOptions['onPart'];
 }
 
 export class PendingRequests {
   readonly #clock: Clock;
   readonly #waits: Waits;
   /** By sequence number. */
-  readonly #pending = new Map<number, Request & { readonly timer: Timer }>();
+  readonly #pending = new Map<number, Request & { readonly timer: Timer | undefined }>();
 
   constructor(clock: Clock, waits: Waits) {
     this.#clock = clock;
@@ -55,7 +59,7 @@ export class PendingRequests {
     }
     const text = `No reply of ${addressName(destination)} to ${name} in ${timeoutMs} ms`;
     const onTimeout = (): void => this.settle(sequence, new StciError('STCI_REQUEST_TIMEOUT', text));
-    const timer = this.#clock.after(timeoutMs, onTimeout);
+    const timer = timeoutMs === Infinity ? undefined : this.#clock.after(timeoutMs, onTimeout);
     this.#pending.set(sequence, { ...request, timer });
     this.#waits.begin('request', sequence, destination);
     return true;
@@ -66,7 +70,7 @@ export class PendingRequests {
     const pending = this.#pending.get(sequence);
     if (pending === undefined) return;
     this.#pending.delete(sequence);
-    pending.timer.cancel();
+    pending.timer?.cancel();
     this.#waits.end('request', sequence);
     pending.done(error, reply);
   }
@@ -89,14 +93,15 @@ export class PendingRequests {
   onReply(header: FrameHeader, body: Uint8Array, onMalformed: (error: StciError) => void): void {
     const pending = this.#pending.get(header.sequence);
     if (pending === undefined) return; // After its deadline.
+    const kind: BodyKind = (header.flags & FLAG.part) === 0 ? 'reply' : 'part';
     let value: unknown;
     let error: StciError | undefined;
     try {
       const isError = (header.flags & FLAG.error) !== 0;
-      if (!isError) checkLength(pending.name, body.length, true);
+      if (!isError) checkLength(pending.name, body.length, kind);
       value = decodeBody(pending.name, header.source, body);
       if (isError) error = fromErrorRecord(errorRecord(value, 'error reply'));
-      else checkReply(pending.name, value);
+      else checkReply(pending.name, value, kind);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
       error = fault;
@@ -104,7 +109,8 @@ export class PendingRequests {
     }
     // An agent that cannot forward a request answers in the destination's name; no other agent may.
     const isOwn = agentKey(header.source, header.job) === agentKey(pending.destination, pending.job);
-    if (isOwn || (error !== undefined && BOUNCED.includes(error.code))) this.settle(header.sequence, error, value);
+    if (isOwn && error === undefined && kind === 'part') pending.onPart?.(value);
+    else if (isOwn || (error !== undefined && BOUNCED.includes(error.code))) this.settle(header.sequence, error, value);
   }
 }
 
@@ -115,11 +121,11 @@ export function bounded(body: Uint8Array, { messageBytesMax }: { readonly messag
   throw new StciError('STCI_MESSAGE_TOO_LARGE', text);
 }
 
-/** A message of this type, or the reply to one. Throws STCI_MESSAGE_TOO_LARGE for one that no agent would take. */
-export function encodeBody(name: MessageName, body: unknown, isReply = false): Uint8Array {
+/** A message of this type, or what answers one. Throws STCI_MESSAGE_TOO_LARGE for one that no agent would take. */
+export function encodeBody(name: MessageName, body: unknown, kind: BodyKind = 'body'): Uint8Array {
   const encoded = body === undefined ? new Uint8Array(0) : encode(body);
   try {
-    checkLength(name, encoded.length, isReply);
+    checkLength(name, encoded.length, kind);
   } catch (fault) {
     throw new StciError('STCI_MESSAGE_TOO_LARGE', (fault as StciError).message);
   }
@@ -136,7 +142,7 @@ function itemsMax(name: MessageName, source: Address): number {
   return kind === 'root' || kind === 'session' ? ITEMS_MAX : Infinity;
 }
 
-/** Of a message of this type from this agent, or the reply to one. Throws STCI_CODEC_INVALID. */
+/** Of a message of this type from this agent, or of what answers one. Throws STCI_CODEC_INVALID. */
 export function decodeBody(name: MessageName, source: Address, body: Uint8Array): unknown {
   return body.length === 0 ? undefined : decode(body, itemsMax(name, source));
 }

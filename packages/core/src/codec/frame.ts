@@ -31,8 +31,10 @@ export const FLAG = {
   reply: 4,
   /** The body of this reply is an error record. */
   error: 8,
-  /** A contribution to a reduction. */
+  /** On a stream: a contribution to a reduction. */
   reduce: 16,
+  /** Of a message: this reply is a part, others to the same request follow. */
+  part: 16,
   /** On a stream, down: for every member at and below the receiver, not for the receiver only. */
   all: 32,
   /** Fragments of the same message came before. */

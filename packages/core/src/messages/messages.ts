@@ -6,7 +6,7 @@
 
 import { CONTROLLER, StciError, addressIndex, addressKind, addressName } from '@stci/interface';
 import type { Address, AgentKind, StreamSpec } from '@stci/interface';
-import { MESSAGE_BYTES_MAX, chunk, members, name, numbers, text, word } from '../codec/bounds.js';
+import { MESSAGE_BYTES_MAX, members, name, numbers, text, word } from '../codec/bounds.js';
 import {
   any, bool, bytes, fields, integer, num, object, oneOf, optional, tuple, u32, wallTime, type Shape,
 } from '../codec/shape.js';
@@ -15,13 +15,10 @@ import { metricRows } from '../metrics/store.js';
 import { FAILURE_MESSAGES } from './failure-messages.js';
 import { sessionFailure } from './failure-shapes.js';
 import { FAULT_MESSAGES } from './fault-messages.js';
-import {
-  appSpec, errorRecord, hostSpec, jobControl, jobMap, jobParams, jobReport, jobSpec, processEnd,
-  signalName, stdinTo, texts,
-} from './job-shapes.js';
+import { appSpec, errorRecord, jobParams, processEnd, signalName, stdinTo, texts } from './job-shapes.js';
 import type { Neighbour } from './neighbour.js';
 import { PROGRAM_MESSAGES } from './program-messages.js';
-import { jobLabel, wireRecord } from './records.js';
+import { SESSION_MESSAGES } from './session-messages.js';
 import type { LinkReport } from './topology-report.js';
 
 /** Keys of links. */
@@ -67,6 +64,10 @@ interface MessageType {
   readonly body: Shape<unknown>;
   /** Shape of the reply to a request; absent: the reply has no body. */
   readonly reply?: Shape<unknown>;
+  /** Shape of the parts that may come before the reply. */
+  readonly part?: Shape<unknown>;
+  /** It is answered however late: its request has no deadline but the loss of who is asked. */
+  readonly late?: true;
 }
 
 const MESSAGE_TYPES = {
@@ -227,59 +228,8 @@ const MESSAGE_TYPES = {
   'job.end': { id: 15, from: 'above', body: fields({ kill: bool, reason: text }) },
   /** Parent → child: nothing of the job is needed any more. */
   'job.close': { id: 17, from: 'parent', body: fields({}) },
-  /**
-   * Front-end of another process → session: run this job; answered by `client.accepted`, `refused` or `waiting`. A call
-   * whose answer is a message of its own has a number, which the answer has, too.
-   */
-  'client.submit': {
-    id: 40, from: ['front-end'], body: fields({ call: u32, spec: jobSpec, wait: bool, detach: bool, label: jobLabel }),
-  },
-  /** Answered as a submission. `all`: all output that is kept; `input`: this front-end writes standard input. */
-  'client.attach': { id: 41, from: ['front-end'], body: fields({ call: u32, job: u32, all: bool, input: bool }) },
-  'client.accepted': {
-    id: 42, from: ['controller'], body: fields({ call: u32, job: u32, stdin: stdinTo, map: jobMap, input: bool }),
-  },
-  /** `call`: the one that it concerns, also after its answer, of a job that is followed; 0: all of them. */
-  'client.refused': { id: 43, from: ['controller'], body: fields({ call: u32, error: errorRecord }) },
-  'client.waiting': { id: 44, from: ['controller'], body: fields({ call: u32, reason: text }) },
-  /** Session → front-end, within its credit; `[source, bytes]` of output that was dropped before. */
-  'client.records': {
-    id: 45, from: ['controller'], body: fields({ records: members(wireRecord), missed: members(tuple(u32, num)) }),
-  },
-  /** Front-end → session: room for so much more; so much of what was sent is shown, from the oldest on. */
-  'client.credit': { id: 46, from: ['front-end'], body: fields({ bytes: u32, shown: u32 }) },
-  /** Standard input, empty at its end, and the room that the session returns for it: see inputCost. */
-  'client.input': { id: 47, from: ['front-end'], body: fields({ data: chunk }) },
-  'client.room': { id: 48, from: ['controller'], body: fields({ bytes: u32 }) },
-  /** Session → front-end: no rank reads standard input any longer. */
-  'client.unread': { id: 49, from: ['controller'], body: fields({}) },
-  'client.control': { id: 50, from: ['front-end'], body: jobControl },
-  /** Requests of commands such as `stci ps`. */
-  'client.status': { id: 51, from: ['front-end'], body: fields({}), reply: any(MESSAGE_BYTES_MAX) },
-  /** The links of all agents, once `isDone`; with number 0 a new survey begins. */
-  'client.topology': { id: 86, from: ['front-end'], body: fields({ survey: u32 }), reply: any(MESSAGE_BYTES_MAX) },
-  'client.ranks': { id: 52, from: ['front-end'], body: fields({ job: u32, from: u32 }), reply: any(MESSAGE_BYTES_MAX) },
-  'client.signal': { id: 53, from: ['front-end'], body: fields({ job: u32, signal: optional(signalName) }) },
-  'client.stop': { id: 54, from: ['front-end'], body: fields({}) },
-  /** Front-end → session, and its answer when the job has ended; without ranks and failures. */
-  'client.wait': { id: 55, from: ['front-end'], body: fields({ call: u32, job: u32 }) },
-  'client.ended': { id: 56, from: ['controller'], body: fields({ call: u32, report: jobReport }) },
-  /** Front-end → session: start these hosts; let these leave. Both are answered by `client.changed`, or refused. */
-  'client.add': { id: 57, from: ['front-end'], body: fields({ call: u32, hosts: members(hostSpec) }) },
-  'client.remove': {
-    id: 58, from: ['front-end'],
-    body: fields({ call: u32, names: members(name), force: bool, timeoutMs: optional(u32) }),
-  },
-  'client.changed': {
-    id: 59, from: ['controller'],
-    body: fields({ call: u32, outcomes: members(fields({ name, error: optional(errorRecord) })) }),
-  },
   /** Controller → root agent: what it has counted, answered by its rows. */
   'agent.metrics': { id: 110, from: ['controller'], body: fields({}), reply: metricRows },
-  /** Front-end → session: the metrics of all agents. Answered by those of each, then by who did not answer. */
-  'client.metrics': { id: 111, from: ['front-end'], body: fields({ call: u32 }) },
-  'client.measured': { id: 112, from: ['controller'], body: fields({ call: u32, agent: name, rows: metricRows }) },
-  'client.gathered': { id: 113, from: ['controller'], body: fields({ call: u32, silent: members(name) }) },
   /**
    * Stream root → member, request: open or close your endpoint. The stream layer checks that the sender is the root.
    */
@@ -288,6 +238,7 @@ const MESSAGE_TYPES = {
   ...PROGRAM_MESSAGES,
   ...FAILURE_MESSAGES,
   ...FAULT_MESSAGES,
+  ...SESSION_MESSAGES,
 } as const satisfies Record<string, MessageType>;
 
 /** Of a reply. */
@@ -297,6 +248,16 @@ export type MessageName = keyof typeof MESSAGE_TYPES;
 
 export type MessageBody<Name extends MessageName> =
   (typeof MESSAGE_TYPES)[Name]['body'] extends Shape<infer T> ? T : never;
+
+/** undefined: the reply has no body. */
+export type MessageReply<Name extends MessageName> =
+  (typeof MESSAGE_TYPES)[Name] extends { readonly reply: Shape<infer T> } ? T : undefined;
+
+export type MessagePart<Name extends MessageName> =
+  (typeof MESSAGE_TYPES)[Name] extends { readonly part: Shape<infer T> } ? T : never;
+
+/** A message, or what answers a request. */
+export type BodyKind = 'body' | 'reply' | 'part';
 
 /** A job, to all agents below that have a part in it. */
 export type Launch = MessageBody<'job.launch'>;
@@ -313,22 +274,29 @@ export function messageName(id: number): MessageName | undefined {
   return NAME_BY_ID.get(id);
 }
 
+/** In front of the name of a type, in errors. */
+const PREFIX = { body: '', reply: 'a reply to ', part: 'a part of the reply to ' } as const;
+
 /** Bytes of fields that a newer peer may add. */
 const ADDED_BYTES_MAX = 64 * 1024;
 
-/** Most bytes of a message of this type, or of the reply to one. */
-export function bodyBytesMax(name: MessageName, isReply = false): number {
-  const { body, reply }: MessageType = MESSAGE_TYPES[name];
-  const { bytesMax } = isReply ? reply ?? NO_BODY : body;
+export function isLate(name: MessageName): boolean {
+  const { late }: MessageType = MESSAGE_TYPES[name];
+  return late === true;
+}
+
+/** Most bytes of a message of this type, or of what answers one. */
+export function bodyBytesMax(name: MessageName, kind: BodyKind = 'body'): number {
+  const { bytesMax } = (MESSAGE_TYPES[name] as MessageType)[kind] ?? NO_BODY;
   return Math.min(MESSAGE_BYTES_MAX, bytesMax + ADDED_BYTES_MAX);
 }
 
-/** Throws STCI_MESSAGE_INVALID for a body, or that of a reply, which is longer than any of its type. */
-export function checkLength(name: MessageName, bytes: number, isReply = false): void {
-  const bytesMax = bodyBytesMax(name, isReply);
+/** Throws STCI_MESSAGE_INVALID for a body which is longer than any of its type and kind. */
+export function checkLength(name: MessageName, bytes: number, kind: BodyKind = 'body'): void {
+  const bytesMax = bodyBytesMax(name, kind);
   if (bytes <= bytesMax) return;
-  const what = isReply ? `a reply to ${name}` : name;
-  throw new StciError('STCI_MESSAGE_INVALID', `Expected at most ${bytesMax} bytes of ${what}, got ${bytes}`);
+  const text = `Expected at most ${bytesMax} bytes of ${PREFIX[kind]}${name}, got ${bytes}`;
+  throw new StciError('STCI_MESSAGE_INVALID', text);
 }
 
 /** Throws STCI_MESSAGE_INVALID with the path of the wrong value. */
@@ -336,11 +304,13 @@ export function checkBody<Name extends MessageName>(name: Name, body: unknown): 
   return (MESSAGE_TYPES[name].body as Shape<MessageBody<Name>>)(body, name);
 }
 
-/** As checkBody, for the body of a reply. */
-export function checkReply(name: MessageName, body: unknown): void {
-  const { reply }: MessageType = MESSAGE_TYPES[name];
-  if (reply !== undefined) reply(body, `reply to ${name}`);
-  else if (body !== undefined) throw new StciError('STCI_MESSAGE_INVALID', `Expected no body in a reply to ${name}`);
+/** As checkBody, for what answers a request. */
+export function checkReply(name: MessageName, body: unknown, kind: 'reply' | 'part' = 'reply'): void {
+  const shape = (MESSAGE_TYPES[name] as MessageType)[kind];
+  if (shape !== undefined) shape(body, PREFIX[kind] + name);
+  else if (kind === 'part' || body !== undefined) {
+    throw new StciError('STCI_MESSAGE_INVALID', `Expected no body in ${PREFIX[kind]}${name}`);
+  }
 }
 
 /**

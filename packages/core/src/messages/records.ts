@@ -37,9 +37,6 @@ export type Tally = Map<SourceId, number>;
 /** `[source, wallMs, chunk]`, or an event. */
 export type WireRecord = readonly [number, number, Uint8Array] | JobEvent | Reported;
 
-/** Instead of the number of a call: all that a front-end has asked for. */
-export const ALL_CALLS = 0;
-
 /** Of a job's label: it is in every answer about the session's jobs. */
 export const LABEL_CHARS_MAX = 1024;
 export const jobLabel = str(LABEL_CHARS_MAX);

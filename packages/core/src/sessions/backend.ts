@@ -3,7 +3,7 @@
 import { StciError, fromErrorRecord, type ErrorRecord, type JobEvent } from '@stci/interface';
 import { ResidentSession, type FrontEndInit } from '../controller/local-session.js';
 import { recoveryText } from '../run/recovery-text.js';
-import type { SessionBackend } from './service.js';
+import type { SessionBackend } from './session-jobs.js';
 
 export interface BackendParams {
   readonly init: FrontEndInit;

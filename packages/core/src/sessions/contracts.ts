@@ -1,15 +1,8 @@
 /** Between the connection of a front-end and the session's jobs. */
 
-import type {
-  HostSpec, JobControl, JobId, JobMap, JobReport, JobSpec, ProcessEnd, Rank, RankOutcome, SignalName, StciError,
-  StdinTo,
-} from '@stci/interface';
-import type { GatheredMetrics } from '../controller/gather-metrics.js';
-import type { HostsChanged, RemoveOptions } from '../hosts/elastic-hosts.js';
+import type { JobId, ProcessEnd, Rank, RankOutcome } from '@stci/interface';
 import type { HostStatus } from '../hosts/host-status.js';
-import type { SessionFaults } from '../injection/fault-contracts.js';
 import type { SpoolRecord, Tally } from '../messages/records.js';
-import type { TopologyReport } from '../messages/topology-report.js';
 
 /** A front-end that follows a job. */
 export interface JobFollower {
@@ -42,35 +35,6 @@ export interface FollowOptions {
   readonly all: boolean;
   /** It writes standard input, if no other does. */
   readonly input: boolean;
-}
-
-/** A job that was given to the session, as front-ends see it. */
-export interface SessionJob {
-  readonly job: JobId;
-  readonly stdin: StdinTo;
-  readonly map: JobMap;
-  follow(follower: JobFollower, options: FollowOptions): RecordReader;
-  control(control: JobControl): void;
-  /** Calls back when it has ended; the report has neither ranks nor failures. Returns how to cancel that. */
-  onEnd(done: (report: JobReport) => void): () => void;
-  /** Its input is taken; that of others waits until this one has left. */
-  isWriter(follower: JobFollower): boolean;
-  /** Returns false if the tools are slower, or the input of another front-end is taken. An empty chunk closes it. */
-  writeStdin(follower: JobFollower, chunk: Uint8Array): boolean;
-}
-
-export interface SubmitOptions {
-  /** Wait for slots that other jobs have. */
-  readonly wait: boolean;
-  /** What `stci ps` shows. */
-  readonly label: string;
-}
-
-export interface SubmitEvents {
-  onAccepted(job: SessionJob): void;
-  onRefused(error: StciError): void;
-  /** It waits, for this reason. */
-  onWaiting(reason: string): void;
 }
 
 export type JobState = 'waiting' | 'starting' | 'running' | 'ending' | 'ended';
@@ -119,25 +83,4 @@ export interface SessionStatus {
   readonly hosts: readonly HostStatus[];
   readonly spares: readonly string[];
   readonly jobs: readonly JobStatus[];
-}
-
-/** What a session does for the front-ends that connect to it. Throws StciError. */
-export interface SessionService {
-  readonly faults: SessionFaults;
-  /** Returns how to withdraw it while it waits. */
-  submit(spec: JobSpec, options: SubmitOptions, events: SubmitEvents): () => void;
-  job(job: JobId): SessionJob;
-  status(): SessionStatus;
-  ranks(job: JobId, from: Rank): RankPage;
-  /** Number 0 begins a survey of all links; its own number asks how far it is. */
-  topology(survey: number): TopologyReport;
-  signal(job: JobId, signal: SignalName | undefined): void;
-  /** Calls back for each agent of the session, then once more. */
-  gatherMetrics(gathered: GatheredMetrics): void;
-  /** Calls `done` when each of these hosts is up, or has failed. */
-  addHosts(hosts: readonly HostSpec[], done: HostsChanged): void;
-  /** Calls `done` when each of these hosts has left, or stays. */
-  removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void;
-  /** Ends all jobs and the session. `reason`: for its jobs. */
-  stop(reason?: string): void;
 }

@@ -1,53 +1,41 @@
 /** The session's end of an experiment: what one front-end's connection asks of the controller's fault control. */
 
 import type { FaultReport } from '@stci/interface';
+import type { Answer } from '../am/answer.js';
+import type { MessageLayer } from '../am/message-layer.js';
 import type { ExperimentOwner } from '../injection/fault-contracts.js';
-import type { MessageBody, MessageName } from '../messages/messages.js';
-import type { AgentNode } from '../node/node.js';
-import type { SessionService } from './contracts.js';
-
-export interface ExperimentEndpointInit {
-  readonly node: AgentNode;
-  readonly service: SessionService;
-  send<Name extends MessageName>(name: Name, body: MessageBody<Name>): void;
-}
+import type { LateCalls } from './late-calls.js';
+import type { SessionJobs } from './session-jobs.js';
 
 export class ExperimentEndpoint implements ExperimentOwner {
-  readonly #init: ExperimentEndpointInit;
+  readonly #service: SessionJobs;
+  #reports: Answer<'client.reports'> | undefined;
   /** The session is stopped when this front-end is gone. */
   #ownsSession = false;
 
-  constructor(init: ExperimentEndpointInit) {
-    this.#init = init;
-    const { node: { messages }, service, send } = init;
+  constructor(messages: MessageLayer, calls: LateCalls, service: SessionJobs) {
+    this.#service = service;
+    const { faults } = service.session;
     messages.on('client.experiment', ({ terms }) => {
-      service.faults.begin(this, terms);
+      faults.begin(this, terms);
       this.#ownsSession = terms.ownsSession;
     });
-    messages.on('client.inject', ({ orders }) => service.faults.inject(this, orders));
-    messages.on('client.undo', ({ id }) => service.faults.undo(this, id, (left) => {
-      send('client.undone', { id, left: [...left] });
-    }));
-    messages.on('client.clocks', () => service.faults.clocks((clocks) => {
-      send('client.clocked', { clocks: [...clocks] });
-    }));
+    messages.on('client.inject', ({ orders }) => faults.inject(this, orders));
+    calls.on('client.reports', (_body, answer) => void (this.#reports = answer));
+    calls.on('client.undo', ({ id }, answer) => faults.undo(this, id, (left) => answer.done(left)));
+    calls.on('client.clocks', (_body, answer) => faults.clocks((clocks) => answer.done(clocks)));
   }
 
   onReport(report: FaultReport): void {
-    this.#init.send('client.fault', { report });
+    this.#reports?.part(report);
   }
 
   onAbandoned(reason: string): void {
-    if (this.#ownsSession) this.#stop(reason);
+    if (this.#ownsSession) this.#service.stop(reason);
   }
 
   /** The front-end has gone. */
   close(): void {
-    const isAbandoned = this.#init.service.faults.leave(this);
-    if (!isAbandoned && this.#ownsSession) this.#stop('the front-end of the experiment has gone');
-  }
-
-  #stop(reason: string): void {
-    this.#init.service.stop(reason);
+    if (!this.#service.session.faults.leave(this)) this.onAbandoned('the front-end of the experiment has gone');
   }
 }

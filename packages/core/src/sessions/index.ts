@@ -13,4 +13,5 @@ export { costOf, toWire } from '../messages/records.js';
 export type { Reported, SpoolEvent, SpoolOutput, SpoolRecord, Tally } from '../messages/records.js';
 export { BUCKETS_S } from '../metrics/table.js';
 export type { MetricRow } from '../metrics/store.js';
+export type { CallName, Reply, SessionCalls } from './session-calls.js';
 export { decodeSessionKey, encodeSessionKey, makeSessionKey, type SessionKey } from './session-link.js';

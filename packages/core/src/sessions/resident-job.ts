@@ -10,7 +10,7 @@ import {
 import type { StreamName } from '../iof/source.js';
 import type { JobFrontEnd } from '../controller/local-session.js';
 import type {
-  FollowOptions, JobFollower, JobState, JobStatus, RankPage, RankStatus, RecordReader, SessionJob,
+  FollowOptions, JobFollower, JobState, JobStatus, RankPage, RankStatus, RecordReader,
 } from './contracts.js';
 import type { SpoolFiles } from './files.js';
 import type { CursorPlace, SpoolCursor } from './spool-cursor.js';
@@ -45,7 +45,7 @@ interface Follower {
   readMs: number;
 }
 
-export class ResidentJob implements SessionJob, FrontEndEvents {
+export class ResidentJob implements FrontEndEvents {
   readonly #init: ResidentJobInit;
   readonly #spool: Spool;
   readonly #followers = new Map<JobFollower, Follower>();
@@ -133,6 +133,7 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     if (!this.isOver) this.#frontEnd?.control(control);
   }
 
+  /** Returns false if the tools are slower, or the input of another front-end is taken. An empty chunk closes it. */
   writeStdin(follower: JobFollower, chunk: Uint8Array): boolean {
     const own = this.#followers.get(follower);
     if (own?.isOwner !== true || this.#isInputClosed || this.isOver || this.#frontEnd === undefined) return true;
@@ -146,10 +147,12 @@ export class ResidentJob implements SessionJob, FrontEndEvents {
     return true;
   }
 
+  /** Its input is taken; that of others waits until this one has left. */
   isWriter(follower: JobFollower): boolean {
     return follower === this.#writer;
   }
 
+  /** Calls back when it has ended; the report has neither ranks nor failures. Returns how to cancel that. */
   onEnd(done: (report: JobReport) => void): () => void {
     if (this.#report === undefined) this.#onEnd.add(done);
     else done(this.#report);

@@ -3,6 +3,6 @@
 export { openBackend, type BackendParams } from './backend.js';
 export type { SpoolFile, SpoolFiles } from './files.js';
 export { SessionServer, type SessionServerInit } from './server.js';
-export { SessionJobs, type SessionBackend, type SessionJobsInit } from './service.js';
+export { SessionJobs, type SessionBackend, type SessionJobsInit } from './session-jobs.js';
 export { Spool, type SpoolParams } from './spool.js';
 export type { SpoolCursor } from './spool-cursor.js';

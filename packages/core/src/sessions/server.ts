@@ -3,7 +3,7 @@
 import { fromErrorRecord, type Channel, type Params, type Platform, type StciError } from '@stci/interface';
 import { Gate } from '../bootcom/gate.js';
 import { SessionConnection } from './connection.js';
-import type { SessionService } from './contracts.js';
+import type { SessionJobs } from './session-jobs.js';
 import type { SessionKey } from './session-link.js';
 
 /** Connections whose peer has not proved the key. */
@@ -15,7 +15,7 @@ export interface SessionServerInit {
   readonly platform: Platform;
   readonly params: Params;
   readonly key: SessionKey;
-  readonly service: SessionService;
+  readonly service: SessionJobs;
 }
 
 export class SessionServer {

@@ -1,6 +1,10 @@
 /** An example of each type of message, with all parts that it may have. */
 
-import type { MessageName } from '../../dist/messages/messages.js';
+import type { BodyKind, MessageName } from '../../dist/messages/messages.js';
+
+/** `kind`: default, a body. */
+export type Example = readonly [name: MessageName, value: unknown, kind?: BodyKind];
+
 const ERROR = { code: 'STCI_AGENT_LOST', message: 'gone' };
 
 export const RANK_END = {
@@ -33,10 +37,12 @@ const RECORD = {
   lostRanks: [{ job: 1, ranks: [3] }], newParents: [{ host: 'h', parent: 'g' }], policy: ['p'], achievedMs: 0.5,
 };
 
-const event = (record: object) => ['client.records', { records: [record], missed: [] }] as const;
+const records = (...of: readonly unknown[]): Example =>
+  ['client.follow', { records: of, missed: [[1, 2]], unread: true }, 'part'];
+const event = (record: object): Example => records(record);
 
 /** Further forms of the same types. */
-export const VARIANTS: readonly (readonly [MessageName, unknown])[] = [
+export const VARIANTS: readonly Example[] = [
   ['client.control', { verb: 'signal', signal: 'SIGUSR1' }],
   event({ type: 'mapped', map: { size: 1, hosts: [{ host: 0, name: 'h', runs: [{ app: 0, first: 0, count: 1,
     stride: 1 }] }] } }),
@@ -86,11 +92,9 @@ export const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
     },
   },
   'client.inject': { orders: [ORDER] },
-  'client.fault': { report: FAULT_REPORT },
+  'client.reports': {},
   'client.undo': { id: '1.kill.1' },
-  'client.undone': { id: '1.kill.1', left: ['root:3'] },
   'client.clocks': {},
-  'client.clocked': { clocks: [{ host: 1, name: 'h1', offsetMs: -3.5, errorMs: 0.5, samples: 8 }] },
   'fault.inject': { order: ORDER, number: 0, part: { at: { role: 'root', host: 1 }, body: {} } },
   'fault.undo': { id: '1.kill.1' },
   'fault.report': { host: 3, number: 0, report: FAULT_REPORT, id: '1.kill.1', over: false },
@@ -153,31 +157,21 @@ export const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'host.ending': {},
   'job.close': {},
   'agent.expel': { agent: 0x3000_0001, reason: 'r' },
-  'client.submit': { call: 1, spec: SPEC, wait: true, detach: false, label: 'p a' },
-  'client.attach': { call: 1, job: 1, all: true, input: false },
-  'client.accepted': { call: 1, job: 1, stdin: { to: 'all' }, map: { size: 1, hosts: [] }, input: true },
-  'client.refused': { call: 1, error: { code: 'STCI_JOB_UNKNOWN', message: 'no' } },
-  'client.waiting': { call: 1, reason: 'r' },
-  'client.records': { records: [[1, 2.5, Buffer.alloc(0)]], missed: [[1, 2]] },
+  'client.submit': { spec: SPEC, wait: true, detach: false, label: 'p a' },
+  'client.attach': { job: 1, all: true, input: false },
+  'client.follow': {},
   'client.credit': { bytes: 1, shown: 1 },
   'client.input': { data: Buffer.alloc(0) },
-  'client.room': { bytes: 1 },
-  'client.unread': {},
   'client.control': {
     verb: 'end', kill: false, reason: 'r', cause: { kind: 'interrupt', error: ERROR, exitCode: 130 },
   },
   'client.status': {},
   'client.ranks': { job: 1, from: 0 },
   'client.signal': { job: 1, signal: 'SIGTERM' },
-  'client.add': { call: 1, hosts: [HOST] },
-  'client.remove': { call: 1, names: ['a'], force: true, timeoutMs: 5 },
+  'client.add': { hosts: [HOST] },
+  'client.remove': { names: ['a'], force: true, timeoutMs: 5 },
   'agent.metrics': {},
-  'client.metrics': { call: 1 },
-  'client.measured': {
-    call: 1, agent: 'root:1', rows: [['stci_failures', 'counter', 'h', ['kind', 'tool'], [1.5]]],
-  },
-  'client.gathered': { call: 1, silent: ['root:3'] },
-  'client.changed': { call: 1, outcomes: [{ name: 'a' }, { name: 'b', error: ERROR }] },
+  'client.metrics': {},
   'client.stop': {},
   'program.open': { host: 3 },
   'program.state': {
@@ -200,8 +194,26 @@ export const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   },
   'program.taken': { host: 3, batches: 1, calls: [1], credit: [[2, 300]], grants: [1] },
   'program.wait': {},
-  'client.wait': { call: 1, job: 1 },
-  'client.ended': { call: 1, report: REPORT },
+  'client.wait': { job: 1 },
   'stream.open': { id: 2, members: [0, 1], topology: 'tree:arity=2', reduction: 'sum' },
   'stream.close': { stream: 2 },
 };
+
+const ACCEPTED = { job: 1, stdin: { to: 'all' }, map: { size: 1, hosts: [] }, input: true };
+const OUTCOMES = [{ name: 'a' }, { name: 'b', error: ERROR }];
+
+/** What answers the calls of a front-end. */
+export const ANSWERS: readonly Example[] = [
+  ['client.submit', 'it waits', 'part'],
+  ['client.submit', ACCEPTED, 'reply'],
+  ['client.attach', ACCEPTED, 'reply'],
+  records([1, 2.5, Buffer.alloc(0)]),
+  ['client.wait', REPORT, 'reply'],
+  ['client.add', OUTCOMES, 'reply'],
+  ['client.remove', OUTCOMES, 'reply'],
+  ['client.metrics', { agent: 'root:1', rows: [['stci_failures', 'counter', 'h', ['kind', 'tool'], [1.5]]] }, 'part'],
+  ['client.metrics', ['root:3'], 'reply'],
+  ['client.reports', FAULT_REPORT, 'part'],
+  ['client.undo', ['root:3'], 'reply'],
+  ['client.clocks', [{ host: 1, name: 'h1', offsetMs: -3.5, errorMs: 0.5, samples: 8 }], 'reply'],
+];

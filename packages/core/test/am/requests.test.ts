@@ -19,6 +19,7 @@ suite('replies to requests', (test) => {
     requests.add(7, {
       name: 'client.submit', destination: ASKED, job: 0,
       done: (error?: StciError) => void told.push(error?.code ?? 'answered'),
+      onPart: (part: string) => void told.push(part),
     } as never, 1000);
     const reply = (source: Address, body: unknown, flags = 0): void => {
       const header: FrameHeader = {
@@ -43,11 +44,24 @@ suite('replies to requests', (test) => {
     assert.equal(told.length, 1, 'it is settled once');
   });
 
+  test('parts come before the reply, each as its type says, and from whom was asked', () => {
+    const { told, malformed, reply } = play();
+    reply(ASKED, 'it waits', FLAG.part);
+    reply(OTHER, 'of another', FLAG.part);
+    reply(ASKED, 'still', FLAG.part);
+    assert.equal([told, malformed], [['it waits', 'still'], []]);
+    reply(ASKED, 5, FLAG.part);
+    assert.equal(told.splice(2), ['STCI_MESSAGE_INVALID']);
+    assert.equal(malformed, ['Expected a string at a part of the reply to client.submit, got 5']);
+    reply(ASKED, 'late', FLAG.part);
+    assert.is(told.length, 2, 'it is settled');
+  });
+
   test('one that is longer than any of its type is not decoded', () => {
     const { told, malformed, reply } = play();
-    reply(ASKED, new Uint8Array(1024 * 1024));
+    reply(ASKED, new Uint8Array(1024 * 1024), FLAG.part);
     assert.equal(told, ['STCI_MESSAGE_INVALID']);
-    assert.match(malformed.join(), /^Expected at most \d+ bytes of a reply to client.submit/);
+    assert.match(malformed.join(), /^Expected at most \d+ bytes of a part of the reply to client.submit/);
   });
 });
 
@@ -83,6 +97,18 @@ suite('requests that are pending', (test) => {
     run(1);
     assert.equal(next(), ['request 1 is over', '1: No reply of root:4 to agent.echo in 100 ms']);
     assert.equal([isQuiet(), run(10_000), next()], [true, undefined, []]);
+  });
+
+  test('one without a deadline waits until the other agent is lost', () => {
+    const { requests, next, run, isQuiet } = pending();
+    const done = (error?: StciError): void => void lost.push(error?.code);
+    const lost: unknown[] = [];
+    requests.add(1, { name: 'client.wait', destination: ASKED, job: 0, done }, Infinity);
+    assert.equal([isQuiet(), next()], [true, ['request 1 waits for 1']]);
+    run(10_000_000);
+    assert.equal(lost, []);
+    requests.fail(() => true, new StciError('STCI_AGENT_LOST', 'lost'));
+    assert.equal([lost, next()], [['STCI_AGENT_LOST'], ['request 1 is over']]);
   });
 
   test('those to agents that are gone fail, no others; all of them when it is closed', () => {
@@ -128,7 +154,7 @@ suite('bodies of messages', (test) => {
     assert.is(decodeBody('agent.echo', rootAddress(1), encodeBody('agent.echo', 0)), 0, 'one byte');
     const long = { text: 'x'.repeat(1 << 20) };
     assert.throwsCode('STCI_MESSAGE_TOO_LARGE', () => encodeBody('session.ready', long));
-    assert.throwsCode('STCI_MESSAGE_TOO_LARGE', () => encodeBody('client.submit', long, true));
+    assert.throwsCode('STCI_MESSAGE_TOO_LARGE', () => encodeBody('session.ready', long, 'reply'));
     assert.ok(encodeBody('client.submit', long).length > 1 << 20, 'the request may be');
   });
 

@@ -4,9 +4,10 @@ import { CONTROLLER, FRONT_END, StciError, rootAddress, sessionAddress, toErrorR
 import { assert, suite } from '@stci/testkit';
 import { decode, encode } from '../../dist/codec/cbor.js';
 import {
-  bodyBytesMax, checkBody, checkLength, checkSender, messageId, messageName, type MessageName,
+  bodyBytesMax, checkBody, checkLength, checkReply, checkSender, isLate, messageId, messageName, type BodyKind,
+  type MessageName,
 } from '../../dist/messages/messages.js';
-import { EXAMPLES, RANK_END, REPORT, VARIANTS } from './message-examples.js';
+import { ANSWERS, EXAMPLES, RANK_END, REPORT, VARIANTS, type Example } from './message-examples.js';
 
 /** Fields that may be absent. */
 const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', 'host', 'rank', 'data', 'spare',
@@ -16,20 +17,21 @@ const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', '
   'partsAt'];
 
 /** Fields of such names that must be there. */
-const NEEDED = ['agent.failed.error', 'client.refused.error', 'client.control.cause.error',
+const NEEDED = ['agent.failed.error', 'client.control.cause.error',
   'client.submit.spec.stdin.rank', 'job.exited.ranks[0].rank', 'job.exited.host', 'job.drained.restarts',
   'job.restarting.ranks[0].rank', 'job.restarting.host', 'agent.up.host', 'job.started.host',
   'job.drained.host', 'job.unread.host', 'launch.restart.host', 'launch.takeover.host', 'tree.adopt.host',
   'program.open.host', 'program.votes.host', 'program.messages.host', 'program.taken.host', 'overlay.opened.host',
   'links.report.host', 'client.inject.order.victim.rank', 'fault.inject.order.victim.rank',
-  'fault.inject.part.at.host', 'client.fault.report.host', 'fault.report.host', 'fault.report.report.host',
-  'client.clocked.clocks[0].host', 'program.marked.host',
+  'fault.inject.part.at.host', 'fault.report.host', 'fault.report.report.host', 'program.marked.host',
+  'a part of the reply to client.reports.host', 'a reply to client.clocks[0].host',
   'tree.adopt.socket', 'failure.notice.notice', 'failure.notice.notice.subject.host',
   'failure.notice.notice.subject.rank', 'failure.report.ranks[0].rank', 'failure.verdict.notice.subject.host',
   'failure.verdict.notice.subject.rank',
   ...['error', 'rank', 'host', 'parent', 'report.rank', 'report.host', 'report.ranks[0].rank', 'report.ranks[0].host',
     'record.subject.host', 'record.subject.rank', 'record.newParents[0].host', 'record.newParents[0].parent',
-  ].map((field) => `client.records.records[0].${field}`)];
+  ].map((field) => `a part of the reply to client.follow.records[0].${field}`),
+  ...['host', 'rank'].map((field) => `a reply to client.wait.ranks[0].${field}`)];
 
 /** Parts that are passed on as they are: the receiver looks into them. */
 const OPAQUE = ['agent.echo', 'detector.message.body', 'notifier.message.body', 'fault.inject.part.body'];
@@ -96,9 +98,9 @@ suite('message types', (test) => {
     assert.equal(Object.keys(body.ranks[0] ?? {}).sort(), ['endWallMs', 'leftovers', 'outcome', 'pid', 'rank']);
     for (const bad of [NaN, Infinity, -1, 1e300, null, '1']) {
       assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('job.started', { host: 0, ranks: [[0, 1, bad]] }));
-      assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('client.records', {
-        records: [{ type: 'ended', report: { ...REPORT, endWallMs: bad } }], missed: [],
-      }));
+      const records = [{ type: 'ended', report: { ...REPORT, endWallMs: bad } }];
+      assert.throwsCode('STCI_MESSAGE_INVALID', () =>
+        checkReply('client.follow', { records, missed: [], unread: false }, 'part'));
     }
   });
 
@@ -120,9 +122,9 @@ suite('message types', (test) => {
       [true, false, false]);
     assert.equal([may('job.end', CONTROLLER, {}, root), may('job.end', root, {}, root), may('job.signal', root, {}, 7),
       may('job.signal', CONTROLLER), may('job.signal', session)], [true, true, false, false, false]);
-    assert.equal([may('client.submit', FRONT_END), may('client.control', root), may('client.records', session)],
+    assert.equal([may('client.submit', FRONT_END), may('client.control', root), may('job.restart', session)],
       [true, false, false]);
-    assert.equal([may('client.records', CONTROLLER), may('job.end', session), may('job.end', 0xf000_0000)],
+    assert.equal([may('job.restart', CONTROLLER), may('job.end', session), may('job.end', 0xf000_0000)],
       [true, false, false]);
   });
 
@@ -133,7 +135,21 @@ suite('message types', (test) => {
     for (const none of [0, 0xffff]) assert.is(messageName(none), undefined);
   });
 
-  const examples = [...(Object.entries(EXAMPLES) as [MessageName, unknown][]), ...VARIANTS];
+  const bodies = (Object.entries(EXAMPLES) as [MessageName, unknown][]).map(([name, body]) => [name, body] as const);
+  const examples: Example[] = [...bodies, ...VARIANTS, ...ANSWERS];
+  const check = (name: MessageName, kind: BodyKind, value: unknown): unknown => {
+    if (kind === 'body') return checkBody(name, value);
+    checkReply(name, value, kind);
+    return value;
+  };
+  const PREFIX = { body: '', reply: 'a reply to ', part: 'a part of the reply to ' };
+
+  test('each call of a front-end that is answered late has an example of what answers it', () => {
+    const late = bodies.map(([name]) => name).filter((name) => isLate(name));
+    const without = late.filter((name) => !ANSWERS.some(([answered]) => answered === name));
+    assert.equal(without, ['client.input'], 'it is answered by nothing but that it is');
+  });
+
   test('the record of any error fits: its texts, facts and causes are cut', () => {
     let error: unknown = new Error('x'.repeat(MIB));
     for (let i = 0; i < 100; i++) {
@@ -141,10 +157,10 @@ suite('message types', (test) => {
       error = new StciError('STCI_INTERNAL', 'x'.repeat(MIB), { data, cause: error });
     }
     const record = toErrorRecord(error);
-    assert.equal(checkBody('client.refused', decode(encode({ call: 1, error: record }))), { call: 1, error: record });
+    const shape = (error: unknown): unknown => check('client.add', 'reply', [{ name: 'h', error }]);
+    assert.equal(shape(decode(encode(record))), [{ name: 'h', error: record }]);
     assert.is(record.message.length, 16 * 1024);
-    const deeper = { call: 1, error: { ...record, cause: record } };
-    assert.throwsCode('STCI_MESSAGE_INVALID', () => checkBody('client.refused', deeper));
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => shape({ ...record, cause: record }));
   });
 
   test('a newer peer may add 64 KiB of fields to each, and no more', () => {
@@ -158,50 +174,52 @@ suite('message types', (test) => {
     const bytesMax = bodyBytesMax('overlay.opened');
     checkLength('overlay.opened', bytesMax);
     assert.throwsCode('STCI_MESSAGE_INVALID', () => checkLength('overlay.opened', bytesMax + 1));
-    assert.throwsCode('STCI_MESSAGE_INVALID', () => checkLength('client.submit', MIB, true));
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => checkLength('client.stop', MIB, 'reply'));
     // By root agents that were taken over; the controller repeats it to the neighbours.
     assert.ok(bytesMax < MIB / 2, `${bytesMax} bytes of overlay.opened`);
     for (const name of Object.keys(EXAMPLES) as MessageName[]) {
-      for (const isReply of [false, true]) assert.ok(bodyBytesMax(name, isReply) <= 512 * MIB, name);
+      for (const kind of ['body', 'reply', 'part'] as const) assert.ok(bodyBytesMax(name, kind) <= 512 * MIB, name);
     }
   });
 
-  for (const [index, [name, example]] of examples.entries()) {
-    test(`${name} (${index}): no text, list or bytes without a bound`, () => {
+  for (const [index, [name, example, kind = 'body']] of examples.entries()) {
+    const label = PREFIX[kind] + name;
+    test(`${label} (${index}): no text, list or bytes without a bound`, () => {
       const refused = (place: string, changed: unknown): boolean => {
         try {
-          checkBody(name, changed);
+          check(name, kind, changed);
           return false;
         } catch (fault) {
           return fault instanceof StciError && fault.code === 'STCI_MESSAGE_INVALID' && fault.message.includes(place);
         }
       };
       const open = paths(example).filter((path) => {
-        const place = words(name, path);
+        const place = words(label, path);
         if (UNBOUND.some((part) => [...'.['].some((end) => `${place}.`.startsWith(part + end)))) return false;
         const put = oversized(valueAt(example, path));
         return put !== undefined && !refused(place, withValue(example, path, put));
       });
-      assert.equal(open.map((path) => words(name, path)), []);
+      assert.equal(open.map((path) => words(label, path)), []);
     });
 
-    test(`${name} (${index}): its example passes, with what a newer peer adds`, () => {
-      assert.equal(checkBody(name, decode(encode(example))), example as never);
-      if (name !== 'agent.echo') checkBody(name, { ...(example as object), added: 1 });
+    test(`${label} (${index}): its example passes, with what a newer peer adds`, () => {
+      assert.equal(check(name, kind, decode(encode(example))), example as never);
+      const isObject = typeof example === 'object' && !Array.isArray(example);
+      if (isObject) check(name, kind, { ...example, added: 1 });
     });
 
-    const judged = paths(example).filter((path) => !isOpaque(words(name, path)));
+    const judged = paths(example).filter((path) => !isOpaque(words(label, path)));
     if (judged.length === 0) continue;
-    test(`${name} (${index}): each part that is missing or of another type is refused with its place`, () => {
+    test(`${label} (${index}): each part that is missing or of another type is refused with its place`, () => {
       for (const path of judged) {
-        const place = words(name, path);
+        const place = words(label, path);
         const last = String(path.at(-1));
         const spoil = (put: unknown): unknown => withChange(example, path,
           (parent, key) => { parent[key] = put; });
         const optional = OPTIONAL.includes(last) && !NEEDED.includes(place);
         for (const put of [Symbol.for('x'), NaN, ...(optional ? [] : [undefined, null])]) {
           try {
-            checkBody(name, spoil(put));
+            check(name, kind, spoil(put));
             assert.unreachable(`${place} = ${String(put)} passed`);
           } catch (fault) {
             assert.ok(fault instanceof StciError && fault.code === 'STCI_MESSAGE_INVALID',

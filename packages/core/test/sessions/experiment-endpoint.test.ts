@@ -1,16 +1,17 @@
 /** The session's end of an experiment: whose session it is that ends with the front-end. */
 
-import type { ExperimentTerms, FaultOrder } from '@stci/interface';
+import type { ExperimentTerms, FaultOrder, FaultReport } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import type { MessageLayer } from '../../dist/am/message-layer.js';
 import type { ExperimentOwner } from '../../dist/injection/fault-contracts.js';
-import type { AgentNode } from '../../dist/node/node.js';
-import type { SessionService } from '../../dist/sessions/contracts.js';
 import { ExperimentEndpoint } from '../../dist/sessions/experiment-endpoint.js';
+import type { LateCalls } from '../../dist/sessions/late-calls.js';
+import type { SessionJobs } from '../../dist/sessions/session-jobs.js';
 
 const GONE = 'stop: the front-end of the experiment has gone';
 
 function play(ownsSession: boolean | undefined) {
-  const handlers = new Map<string, (body: unknown) => void>();
+  const handlers = new Map<string, (body: unknown, answer: unknown) => void>();
   const seen: string[] = [];
   let running: ExperimentOwner | undefined;
   const faults = {
@@ -22,13 +23,15 @@ function play(ownsSession: boolean | undefined) {
     },
     leave: (owner: ExperimentOwner) => running === owner,
   };
-  const service = { faults, stop: (reason: string) => void seen.push(`stop: ${reason}`) } as unknown as SessionService;
-  const node = { messages: { on: (name: string, call: (body: unknown) => void) => void handlers.set(name, call) } };
-  const desk = new ExperimentEndpoint({
-    node: node as unknown as AgentNode, service,
-    send: (name, body) => void seen.push(`${name} ${JSON.stringify(body)}`),
-  });
-  const say = (name: string, body: unknown): void => handlers.get(name)?.(body);
+  const service = { session: { faults }, stop: (reason: string) => void seen.push(`stop: ${reason}`) };
+  const on = { on: (name: string, call: (body: unknown) => void) => void handlers.set(name, call) };
+  const desk = new ExperimentEndpoint(
+    on as unknown as MessageLayer, on as unknown as LateCalls, service as unknown as SessionJobs);
+  const say = (name: string, body: unknown): void => {
+    const tell = (kind: string) => (answer: unknown): void =>
+      void seen.push(`${name} ${kind} ${JSON.stringify(answer)}`);
+    handlers.get(name)?.(body, { part: tell('part'), done: tell('reply') });
+  };
   if (ownsSession !== undefined) say('client.experiment', { terms: { ownsSession } });
   return { desk, seen, say };
 }
@@ -37,7 +40,7 @@ suite('the desk of an experiment', (test) => {
   test('a session that was started for the experiment ends with its front-end, also after an orderly end', () => {
     const { desk, seen, say } = play(true);
     say('client.undo', { id: '' });
-    assert.equal(seen.splice(0), ['client.undone {"id":"","left":["root:1"]}']);
+    assert.equal(seen.splice(0), ['client.undo reply ["root:1"]']);
     desk.close();
     assert.equal(seen, [GONE]);
   });
@@ -60,9 +63,12 @@ suite('the desk of an experiment', (test) => {
     }
   });
 
-  test('orders of one message are given together', () => {
-    const { seen, say } = play(false);
+  test('orders of one message are given together, and reports are told to who has asked for them', () => {
+    const { desk, seen, say } = play(false);
     say('client.inject', { orders: [{}, {}] });
-    assert.equal(seen, ['inject 2']);
+    desk.onReport({ id: 'a' } as FaultReport);
+    say('client.reports', {});
+    desk.onReport({ id: 'b' } as FaultReport);
+    assert.equal(seen, ['inject 2', 'client.reports part {"id":"b"}']);
   });
 });

@@ -4,7 +4,8 @@ import type { FrontEnd, FrontEndEvents } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { SessionServer } from '../../dist/sessions/server.js';
 import { SessionClient } from '../../dist/sessions/client.js';
-import type { RecordBatch, SessionService } from '../../dist/sessions/contracts.js';
+import type { RecordBatch } from '../../dist/sessions/contracts.js';
+import type { SessionJobs } from '../../dist/sessions/session-jobs.js';
 import { makeSessionKey } from '../../dist/sessions/session-link.js';
 import { resolved } from '../assembly.js';
 import { testPlace } from '../world.js';
@@ -31,8 +32,8 @@ function play(count: number) {
     job: (job: number) => ({
       job, stdin: { to: 'none' }, map: { size: 0, hosts: [], apps: [] }, isWriter: () => false, follow: () => reader,
     }),
-    faults: { leave: () => false },
-  } as unknown as SessionService;
+    session: { faults: { leave: () => false } },
+  } as unknown as SessionJobs;
   const server = new SessionServer({ platform, params, key, service });
   let path = '';
   server.listen((_error, opened) => (path = opened));
@@ -42,7 +43,7 @@ function play(count: number) {
     const channel = platform.network.connectPrivate(path, 1000);
     const client = new SessionClient({ platform, params, channel, key, name: 's' });
     let isAccepted = false;
-    client.attach(1, { all: true, input: false }, () => (isAccepted = true));
+    client.call('client.attach', { job: 1, all: true, input: false }, () => (isAccepted = true));
     place.until(() => isAccepted, 'the job');
     const onOutput: FrontEndEvents['onOutput'] = (_rank, _stream, _chunk, _wallMs, release) => {
       shown.push(world.nowMs);

@@ -1,13 +1,15 @@
 /** Calls of a front-end to its session: each gets its own answer, and a refusal concerns one. */
 
-import { StciError, type FrontEnd, type FrontEndEvents, type JobEvent, type JobReport } from '@stci/interface';
+import { StciError, type FrontEndEvents, type JobEvent, type JobReport } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
 import type { GatheredMetrics } from '../../dist/failure/gather-metrics.js';
 import type { HostsChanged } from '../../dist/hosts/elastic-hosts.js';
-import { INPUT_BYTES, SessionClient } from '../../dist/sessions/client.js';
+import { SessionClient } from '../../dist/sessions/client.js';
 import { SessionConnection } from '../../dist/sessions/connection.js';
-import type { RecordBatch, SessionService } from '../../dist/sessions/contracts.js';
+import type { RecordBatch } from '../../dist/sessions/contracts.js';
+import { CREDIT_BYTES, INPUT_BYTES } from '../../dist/sessions/session-front-end.js';
+import type { SessionJobs } from '../../dist/sessions/session-jobs.js';
 import { makeSessionKey } from '../../dist/sessions/session-link.js';
 import { resolved } from '../assembly.js';
 import { testPlace } from '../world.js';
@@ -45,17 +47,18 @@ function play() {
       if (hosts.length === 0) throw new StciError('STCI_SESSION_REFUSED', 'no hosts');
       changes.push(done);
     },
-    gatherMetrics: (one: GatheredMetrics) => void gathered.push(one),
-    faults: { leave: () => false },
-  } as unknown as SessionService;
+    session: { gatherMetrics: (one: GatheredMetrics) => void gathered.push(one), faults: { leave: () => false } },
+  } as unknown as SessionJobs;
   const [ours, theirs] = memoryChannel(platform.clock, 'session', 'client');
   const key = makeSessionKey(platform);
   const onClosed = (): void => undefined;
   const connection = new SessionConnection({ platform, params, channel: theirs, key, service, onClosed });
   const client = new SessionClient({ platform, params, channel: ours, key, name: 's' });
   const told: string[] = [];
-  const tell = (what: string) => (error: StciError | undefined, answer?: unknown): void =>
-    void told.push(`${what}: ${error?.code ?? JSON.stringify(answer)}`);
+  const tell = (what: string) => (error: StciError | undefined, answer?: unknown): void => {
+    told.push(`${what}: ${error?.code ?? JSON.stringify(answer)}`);
+    assert.ok(error === undefined || answer === undefined, 'either an error or an answer');
+  };
   place.run();
   return { ...place, client, connection, told, tell, ends, changes, gathered, given, reads: () => sequence };
 }
@@ -65,9 +68,11 @@ const HOST = { name: 'h', slots: 1, slotsBound: false, origin: 't' };
 suite('calls of a front-end', (test) => {
   test('two of a kind at once each get their own answer, whichever is first', () => {
     const { client, told, tell, ends, changes, gathered, run } = play();
-    for (const job of [1, 2]) client.wait(job, (error, ended) => tell(`wait ${job}`)(error, ended?.job));
-    for (const name of ['a', 'b']) client.change('client.add', { hosts: [{ ...HOST, name }] }, tell(`add ${name}`));
-    for (const n of [1, 2]) client.metrics(({ agent }) => void told.push(`${n} ${agent}`), tell(`metrics ${n}`));
+    for (const job of [1, 2]) client.call('client.wait', { job }, (error, end) => tell(`wait ${job}`)(error, end?.job));
+    for (const name of ['a', 'b']) client.call('client.add', { hosts: [{ ...HOST, name }] }, tell(`add ${name}`));
+    for (const n of [1, 2]) {
+      client.call('client.metrics', {}, tell(`metrics ${n}`), ({ agent }) => void told.push(`${n} ${agent}`));
+    }
     run();
     ends.get(2)?.(report(2));
     ends.get(1)?.(report(1));
@@ -85,10 +90,10 @@ suite('calls of a front-end', (test) => {
 
   test('a refusal, or an answer that is too large, fails the call that it names, and no other', () => {
     const { client, told, tell, ends, changes, gathered, run } = play();
-    client.wait(1, (error, ended) => tell('wait')(error, ended?.job));
-    client.change('client.add', { hosts: [] }, tell('add nothing'));
-    client.change('client.add', { hosts: [HOST] }, tell('add'));
-    client.metrics(() => undefined, tell('metrics'));
+    client.call('client.wait', { job: 1 }, (error, ended) => tell('wait')(error, ended?.job));
+    client.call('client.add', { hosts: [] }, tell('add nothing'));
+    client.call('client.add', { hosts: [HOST] }, tell('add'));
+    client.call('client.metrics', {}, tell('metrics'));
     run();
     assert.equal(told.splice(0), ['add nothing: STCI_SESSION_REFUSED']);
     changes[0]?.([{ name: 'x'.repeat(70_000), error: undefined }]);
@@ -102,15 +107,15 @@ suite('calls of a front-end', (test) => {
 
   test('what cannot be sent fails at once; the end of the connection fails all that wait', () => {
     const { client, told, tell, run } = play();
-    client.change('client.add', { hosts: [{ ...HOST, name: 'x'.repeat(70_000) }] }, tell('large'));
+    client.call('client.add', { hosts: [{ ...HOST, name: 'x'.repeat(70_000) }] }, tell('large'));
     assert.equal(told.splice(0), ['large: STCI_MESSAGE_TOO_LARGE']);
-    client.wait(1, tell('wait'));
-    client.metrics(() => undefined, tell('metrics'));
+    client.call('client.wait', { job: 1 }, tell('wait'));
+    client.call('client.metrics', {}, tell('metrics'));
     run();
     client.close();
     run();
     assert.equal(told, ['wait: STCI_SESSION_LOST', 'metrics: STCI_SESSION_LOST']);
-    client.wait(2, tell('late'));
+    client.call('client.wait', { job: 2 }, tell('late'));
     assert.is(told.at(-1), 'late: STCI_SESSION_LOST');
   });
 
@@ -118,8 +123,8 @@ suite('calls of a front-end', (test) => {
     const { client, connection, told, tell, run } = play();
     const events: string[] = [];
     const hears = { onJobEvent: ({ type }: JobEvent) => events.push(type) } as unknown as FrontEndEvents;
-    client.follow(hears, () => undefined);
-    client.wait(1, tell('wait'));
+    client.follow(hears, () => undefined).submit({} as never);
+    client.call('client.wait', { job: 1 }, tell('wait'));
     run();
     connection.fail(new StciError('STCI_ALLOCATION_ENDED', 'CANCELLED'));
     run();
@@ -145,16 +150,16 @@ suite('calls of a front-end', (test) => {
     const { client, told, ends, changes, gathered, run } = play();
     const codes: (string | undefined)[] = [];
     const done = (error: StciError | undefined): void => void codes.push(error?.code);
-    for (let i = 0; i < 500; i += 1) client.metrics(() => undefined, done);
-    for (let i = 0; i < 500; i += 1) client.change('client.add', { hosts: [HOST] }, done);
+    for (let i = 0; i < 500; i += 1) client.call('client.metrics', {}, done);
+    for (let i = 0; i < 500; i += 1) client.call('client.add', { hosts: [HOST] }, done);
     run();
     assert.equal([gathered.length, changes.length], [16, 64]);
     assert.equal([codes.length, new Set(codes)], [1000 - 16 - 64, new Set(['STCI_SESSION_REFUSED'])]);
-    for (let i = 0; i < 2000; i += 1) client.wait(i, done);
+    for (let job = 0; job < 2000; job += 1) client.call('client.wait', { job }, done);
     run(1000);
     assert.is(ends.size, 1024);
     for (const { onDone } of gathered.splice(0)) onDone([]);
-    client.metrics(() => undefined, done);
+    client.call('client.metrics', {}, done);
     run();
     assert.equal([gathered.length, codes.at(-1), told], [1, undefined, []]);
     client.close();
@@ -164,7 +169,7 @@ suite('calls of a front-end', (test) => {
 
   test('a front-end that sends input without room loses its connection; what is kept of it is bounded', () => {
     const { client, given, run } = play();
-    client.attach(1, { all: false, input: true }, () => undefined);
+    client.call('client.attach', { job: 1, all: false, input: true }, () => undefined);
     const events: string[] = [];
     const frontEnd = client.follow({
       onJobEvent: ({ type }: JobEvent) => events.push(type), onStopped: () => events.push('stopped'),
@@ -181,11 +186,11 @@ suite('calls of a front-end', (test) => {
   test('one that grants more credit than a front-end has gets so much at most before it shows something', () => {
     const { client, reads, run } = play();
     const records: unknown[] = [];
-    client.attach(1, { all: false, input: false }, () => undefined);
-    const frontEnd = client.follow({
+    client.call('client.attach', { job: 1, all: false, input: false }, () => undefined);
+    client.follow({
       onOutput: (...output: unknown[]) => records.push(output), // Never released.
-    } as unknown as FrontEndEvents, () => undefined) as FrontEnd & { submit(): void };
-    for (let i = 0; i < 100; i += 1) frontEnd.submit();
+    } as unknown as FrontEndEvents, () => undefined).submit({} as never);
+    for (let i = 0; i < 100; i += 1) client.tell('client.credit', { bytes: CREDIT_BYTES, shown: 0 });
     for (let i = 0; i < 100; i += 1) run();
     assert.equal([records.length, reads()], [965, 965], 'one MiB of records of 1024 + 64 bytes, and the first');
   });

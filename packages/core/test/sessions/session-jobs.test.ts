@@ -3,7 +3,7 @@
 import { StciError, type FrontEndEvents, type JobEvent, type JobReport, type JobSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { JobFrontEnd } from '../../dist/controller/local-session.js';
-import { SessionJobs, type SessionBackend } from '../../dist/sessions/service.js';
+import { SessionJobs, type SessionBackend } from '../../dist/sessions/session-jobs.js';
 import { testPlace } from '../world.js';
 
 const SPEC = { apps: [{ count: 1 }], oversubscribe: false, stdin: { to: 'none' } } as unknown as JobSpec;

@@ -1,10 +1,10 @@
 /** Shows a job of a session that another front-end has left, or is showing. */
 
-import type { AcceptedJob, SessionClient } from '@stci/core/session';
+import type { SessionClient } from '@stci/core/session';
 import type { AllocatedJob, JobId } from '@stci/interface';
 import type { CommandLine } from '../cli/parse.js';
 import { isTerminal } from '../output/descriptor.js';
-import { askStatus, promised } from '../session/ask.js';
+import { askStatus, call } from '../session/ask.js';
 import { jobName } from '../session/session-name.js';
 import { colorErrors } from '../fault.js';
 import { callerOf } from './caller.js';
@@ -31,7 +31,7 @@ export async function startAttach({ line, agents, all, connect }: AttachParams):
   const { client, name, job } = await connect(prepared);
   const input = isTerminal(0) && line.request.stdin.to !== 'none';
   const { continues } = await askStatus(client);
-  const accepted = await promised<AcceptedJob>((done) => client.attach(job, { all, input }, done));
+  const accepted = await call(client, 'client.attach', { job, all, input });
   const { map, stdin } = accepted;
   if (input && stdin.to !== 'none' && !accepted.input && !line.request.quiet) {
     prepared.say(`job ${jobName(name, job)} reads the input of another front-end; when that one leaves, yours.`);

@@ -1,10 +1,9 @@
 /** Calls of a session's client as promises, and words for what they tell. */
 
-import type { HostOutcome } from '@stci/core';
 import type {
-  HostStatus, RankPage, RankStatus, SessionClient, SessionStatus, TopologyReport,
+  CallName, HostStatus, RankPage, RankStatus, Reply, SessionClient, SessionStatus, TopologyReport,
 } from '@stci/core/session';
-import { StciError, type JobId, type JobReport } from '@stci/interface';
+import { StciError, type JobId } from '@stci/interface';
 
 type Done<T> = (error: StciError | undefined, value?: T) => void;
 
@@ -33,15 +32,17 @@ export async function answered<T>(call: (done: Done<T>) => void, answerMs = ANSW
   }
 }
 
-export function ask<T>(
-  client: SessionClient,
-  name: Parameters<SessionClient['request']>[0],
-  body: Parameters<SessionClient['request']>[1] = {},
-  answerMs?: number,
-): Promise<T> {
-  return answered<T>(
-    (done) => client.request(name, body as never, (error, reply) => done(error, reply as T)), answerMs);
-}
+type Body<Name extends CallName> = Parameters<typeof SessionClient.prototype.call<Name>>[1];
+
+/** A call that is answered at once. */
+export const ask = <Name extends CallName>(
+  client: SessionClient, name: Name, body: Body<Name>, answerMs?: number,
+): Promise<Reply<Name>> => answered((done) => client.call(name, body, done), answerMs);
+
+/** A call whose answer may take its time. */
+export const call = <Name extends CallName>(
+  client: SessionClient, name: Name, body: Body<Name>,
+): Promise<Reply<Name>> => promised((done) => client.call(name, body, done));
 
 export const askStatus = (client: SessionClient, answerMs?: number): Promise<SessionStatus> =>
   ask(client, 'client.status', {}, answerMs);
@@ -50,10 +51,10 @@ const SURVEY_PERIOD_MS = 50;
 
 /** The links of all agents, measured now. */
 export async function askTopology(client: SessionClient): Promise<TopologyReport> {
-  let report = await ask<TopologyReport>(client, 'client.topology', { survey: 0 });
+  let report = await ask(client, 'client.topology', { survey: 0 });
   while (!report.isDone) {
     await new Promise((resolve) => setTimeout(resolve, SURVEY_PERIOD_MS));
-    report = await ask<TopologyReport>(client, 'client.topology', { survey: report.survey });
+    report = await ask(client, 'client.topology', { survey: report.survey });
   }
   return report;
 }
@@ -62,22 +63,12 @@ export async function askTopology(client: SessionClient): Promise<TopologyReport
 export async function askRanks(client: SessionClient, job: JobId): Promise<readonly RankStatus[]> {
   const found: RankStatus[] = [];
   for (let from: number | undefined = 0; from !== undefined;) {
-    const { ranks, next }: RankPage = await ask<RankPage>(client, 'client.ranks', { job, from });
+    const { ranks, next }: RankPage = await ask(client, 'client.ranks', { job, from });
     found.push(...ranks);
     from = next;
   }
   return found;
 }
-
-/** What became of each host. */
-export const askChange = <Name extends 'client.add' | 'client.remove'>(
-  client: SessionClient,
-  name: Name,
-  body: Parameters<typeof client.change<Name>>[1],
-): Promise<readonly HostOutcome[]> => promised((done) => client.change(name, body, done));
-
-export const askEnd = (client: SessionClient, job: JobId): Promise<JobReport> =>
-  promised((done) => client.wait(job, done));
 
 export function hostState({ state, isDraining, isRestarting }: HostStatus): string {
   if (isDraining) return 'draining';

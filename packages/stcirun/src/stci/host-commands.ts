@@ -8,7 +8,7 @@ import { parseDuration } from '../cli/values.js';
 import { printError } from '../print.js';
 import { allocateHosts, hostPlace, readHostfile } from '../run/allocate-hosts.js';
 import { callerDirectory } from '../run/caller-directory.js';
-import { askChange } from '../session/ask.js';
+import { call } from '../session/ask.js';
 import { commonFlags, repeated } from './base.js';
 import { connectTo, openSessions, sessionFlags, StciCommand } from './session-command.js';
 
@@ -68,7 +68,7 @@ Examples:
     const host = listsOf(argv, flags.hostfile, 'add-hosts c:2,d');
     const hosts = allocateHosts({ host, hostfile: flags.hostfile }, hostPlace(sessions, sessions.platform, wdir));
     const { facts, client } = await connectTo(sessions, flags.session);
-    const outcomes = await askChange(client, 'client.add', { hosts });
+    const outcomes = await call(client, 'client.add', { hosts });
     client.close();
     return report(facts.name, outcomes, 'added', flags.quiet);
   }
@@ -111,7 +111,7 @@ Examples:
     const names = [...new Set([...named, ...filed])];
     const { force = false, timeout: timeoutMs } = flags;
     const { facts, client } = await connectTo(await openSessions(flags), flags.session);
-    const outcomes = await askChange(client, 'client.remove', { names, force, timeoutMs });
+    const outcomes = await call(client, 'client.remove', { names, force, timeoutMs });
     client.close();
     return report(facts.name, outcomes, 'removed', flags.quiet);
   }

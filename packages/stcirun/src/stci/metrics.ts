@@ -30,7 +30,8 @@ Examples:
     const option = args.session === undefined ? '--session' : 'stci metrics';
     const { client } = await connectTo(await openSessions(flags), args.session ?? flags.session, option);
     const agents: AgentMetrics[] = [];
-    const silent = await promised<readonly string[]>((done) => client.metrics((one) => agents.push(one), done));
+    const silent = await promised<readonly string[]>((done) =>
+      client.call('client.metrics', {}, done, (one) => agents.push(one)));
     client.close();
     const { metricsText } = await import('./metrics-text.js');
     printOut(await metricsText(agents, flags['by-agent']));

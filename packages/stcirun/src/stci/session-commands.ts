@@ -15,7 +15,7 @@ import { printError, printStarted } from '../print.js';
 import { allocateHosts, hostPlace, type HostOptions } from '../run/allocate-hosts.js';
 import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
 import { chooseNodes } from '../run/spec.js';
-import { ask, askEnd, askStatus } from '../session/ask.js';
+import { ask, askStatus, call } from '../session/ask.js';
 import { isRunning } from '../session/process-identity.js';
 import { checkSessionName, jobName } from '../session/session-name.js';
 import { removeSession, type FoundSession } from '../session/session-place.js';
@@ -280,7 +280,7 @@ Example:
     const { args, flags } = await this.parse(WaitCommand);
     const name = jobArgument(args.job, 'stci wait');
     const { client, job } = await connectToJob(await openSessions(flags), name, flags.session);
-    const { exitCode, cause } = await askEnd(client, job);
+    const { exitCode, cause } = await call(client, 'client.wait', { job });
     client.close();
     if (cause !== undefined) printError(`stci: ${cause.message}\n`);
     return exitCode;

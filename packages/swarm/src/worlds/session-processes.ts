@@ -31,7 +31,7 @@ export function newSession(options: SessionOptions): SimulatedSession {
 export function stopMain(session: SimulatedSession): AgentMain {
   return (context) => {
     const client = connectTo(session, context);
-    client.request('client.stop', {}, () => {
+    client.call('client.stop', {}, () => {
       client.close();
       context.exit(0);
     });
@@ -76,13 +76,13 @@ export function frontEndMain(
       if (job === undefined) return failed();
       const client = connectTo(session, context);
       if (plan.kind === 'attach') {
-        return client.attach(job, { all: plan.all, input: false }, (_error, accepted) => {
+        return client.call('client.attach', { job, all: plan.all, input: false }, (_error, accepted) => {
           record.acceptedMs = context.platform.clock.nowMs();
           if (accepted === undefined) failed();
           else show(client, accepted, { ...spec, stdin: { to: 'none' } });
         });
       }
-      client.wait(job, (_error, report) => {
+      client.call('client.wait', { job }, (_error, report) => {
         client.close();
         context.exit((record.exitCode = report?.exitCode ?? 255));
       });

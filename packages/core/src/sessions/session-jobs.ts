@@ -1,8 +1,7 @@
 /** The jobs of a session that stays: those that run, that wait for slots, and the last that have ended. */
 
 import {
-  StciError, type Clock, type FrontEndEvents, type HostSpec, type JobEvent, type JobId, type JobSpec, type Rank,
-  type SignalName,
+  StciError, type Clock, type FrontEndEvents, type HostSpec, type JobEvent, type JobId, type JobSpec,
 } from '@stci/interface';
 import type { GatheredMetrics } from '../controller/gather-metrics.js';
 import type { HostsChanged, RemoveOptions } from '../hosts/elastic-hosts.js';
@@ -11,9 +10,7 @@ import type { SessionFaults } from '../injection/fault-contracts.js';
 import type { JobFrontEnd } from '../controller/local-session.js';
 import { behindError } from '../jobs/job-failures.js';
 import type { TopologyReport } from '../messages/topology-report.js';
-import type {
-  JobStatus, RankPage, SessionJob, SessionService, SessionStatus, SubmitEvents, SubmitOptions,
-} from './contracts.js';
+import type { JobStatus, SessionStatus } from './contracts.js';
 import type { SpoolFiles } from './files.js';
 import { ResidentJob } from './resident-job.js';
 
@@ -31,6 +28,7 @@ export interface SessionBackend {
   readonly continues: boolean;
   readonly launcher: string;
   readonly faults: SessionFaults;
+  /** Number 0 begins a survey of all links; its own number asks how far it is. */
   topology(survey: number): TopologyReport;
   /** A front-end for one job. */
   openFrontEnd(events: FrontEndEvents): JobFrontEnd;
@@ -60,6 +58,20 @@ export interface SessionJobsInit {
   readonly onStopped: () => void;
 }
 
+export interface SubmitOptions {
+  /** Wait for slots that other jobs have. */
+  readonly wait: boolean;
+  /** What `stci ps` shows. */
+  readonly label: string;
+}
+
+export interface SubmitEvents {
+  onAccepted(job: ResidentJob): void;
+  onRefused(error: StciError): void;
+  /** It waits, for this reason. */
+  onWaiting(reason: string): void;
+}
+
 interface Waiting {
   readonly spec: JobSpec;
   readonly options: SubmitOptions;
@@ -67,7 +79,8 @@ interface Waiting {
   readonly sinceWallMs: number;
 }
 
-export class SessionJobs implements SessionService {
+/** Throws StciError. */
+export class SessionJobs {
   readonly #init: SessionJobsInit;
   readonly #jobs = new Map<JobId, ResidentJob>();
   /** In the order of their submission. */
@@ -86,6 +99,12 @@ export class SessionJobs implements SessionService {
     this.#init = init;
   }
 
+  /** What runs the jobs. */
+  get session(): SessionBackend {
+    return this.#init.backend;
+  }
+
+  /** Returns how to withdraw it while it waits. */
   submit(spec: JobSpec, options: SubmitOptions, events: SubmitEvents): () => void {
     if (this.#isStopping) throw this.#stoppingError();
     const waiting: Waiting = { spec, options, events, sinceWallMs: this.#init.clock.wallMs() };
@@ -96,24 +115,13 @@ export class SessionJobs implements SessionService {
     };
   }
 
-  job(job: JobId): SessionJob {
-    return this.#job(job);
-  }
-
-  get faults(): SessionFaults {
-    return this.#init.backend.faults;
-  }
-
-  signal(job: JobId, signal: SignalName | undefined): void {
-    this.#job(job).signal(signal);
-  }
-
-  ranks(job: JobId, from: Rank): RankPage {
-    return this.#job(job).ranks(from);
-  }
-
-  topology(survey: number): TopologyReport {
-    return this.#init.backend.topology(survey);
+  job(job: JobId): ResidentJob {
+    const found = this.#jobs.get(job);
+    if (found !== undefined) return found;
+    const last = Math.max(0, ...this.#jobs.keys());
+    const reason = job > last ? 'never had a job' : 'has forgotten job';
+    const more = job > last ? '' : `; the last ${ENDED_MAX} that ended are kept, fewer after very large ones`;
+    throw new StciError('STCI_JOB_UNKNOWN', `Session ${this.#init.name} ${reason} ${job}${more}. See stci ps.`);
   }
 
   status(): SessionStatus {
@@ -134,15 +142,13 @@ export class SessionJobs implements SessionService {
     };
   }
 
-  gatherMetrics(gathered: GatheredMetrics): void {
-    this.#init.backend.gatherMetrics(gathered);
-  }
-
+  /** Calls `done` when each of these hosts is up, or has failed. */
   addHosts(hosts: readonly HostSpec[], done: HostsChanged): void {
     if (this.#isStopping) throw this.#stoppingError();
     this.#init.backend.addHosts(hosts, done);
   }
 
+  /** Calls `done` when each of these hosts has left, or stays. */
   removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void {
     if (this.#isStopping) throw this.#stoppingError();
     this.#init.backend.removeHosts(names, options, (outcomes) => {
@@ -156,6 +162,7 @@ export class SessionJobs implements SessionService {
     this.#retry();
   }
 
+  /** Ends all jobs and the session. `reason`: for its jobs. */
   stop(reason = 'stci stop'): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
@@ -172,15 +179,6 @@ export class SessionJobs implements SessionService {
 
   get #running(): readonly ResidentJob[] {
     return [...this.#jobs.values()].filter(({ isOver }) => !isOver);
-  }
-
-  #job(job: JobId): ResidentJob {
-    const found = this.#jobs.get(job);
-    if (found !== undefined) return found;
-    const last = Math.max(0, ...this.#jobs.keys());
-    const reason = job > last ? 'never had a job' : 'has forgotten job';
-    const more = job > last ? '' : `; the last ${ENDED_MAX} that ended are kept, fewer after very large ones`;
-    throw new StciError('STCI_JOB_UNKNOWN', `Session ${this.#init.name} ${reason} ${job}${more}. See stci ps.`);
   }
 
   #start({ spec, options, events }: Waiting, onRefused: (error: StciError) => void): void {
@@ -297,7 +295,7 @@ export class SessionJobs implements SessionService {
       ...first.events,
       onAccepted: (job) => {
         if (again()) first.events.onAccepted(job);
-        else this.#job(job.job).end('its front-end, which has left'); // While it was tried.
+        else job.end('its front-end, which has left'); // While it was tried.
         this.#retry();
       },
     };
