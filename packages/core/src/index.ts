@@ -13,9 +13,9 @@ export { agentsPerLevel, childrenMax, criticalPathSteps, planLaunch, starterOf }
 export { foldRanks, mapJson, planJson, renderMap, renderPlan } from './launcher/render.js';
 export { hostWaitMs, startMsMax } from './launcher/start-pace.js';
 export { bootcomComponents } from './bootcom/kinds.js';
-export { createFrontEnd, ResidentSession, type FrontEndInit } from './controller/local-session.js';
+export { createFrontEnd, Session, type JobFrontEnd, type SessionInit } from './controller/session.js';
+export type { SessionObserver } from './controller/controller-contracts.js';
 export type { HostOutcome, HostsChanged, RemoveOptions } from './hosts/elastic-hosts.js';
-export type { JobFrontEnd } from './controller/local-session.js';
 export { createComposition, platformFacts, selectedDetectors } from './assembly/compose.js';
 export { detectorPromises, promiseText, type NamedPromise } from './detector/promises.js';
 export { windowBytesMin } from './jobs/job-launch.js';

@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
-  ResidentSession, createComposition, paramsSnapshot, resolveParams, type Composition,
+  Session, createComposition, paramsSnapshot, resolveParams, type Composition,
 } from '@stci/core';
 import type { JobEvent, JobReport } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
@@ -19,7 +19,7 @@ import { createTogether } from './launcher-together.js';
 const BUNDLE = fileURLToPath(new URL('../dist/bundle/agent.bundle.cjs', import.meta.url));
 
 interface Place {
-  readonly session: ResidentSession;
+  readonly session: Session;
   readonly events: JobEvent[];
   /** Of root agents, by host: this process's children, in the order of their starts. */
   readonly agents: number[];
@@ -41,15 +41,16 @@ function open(hosts: number, settings: Readonly<Record<string, string>>): Place 
   const allocation = { hosts: Array.from({ length: hosts }, spec), spares: [] };
   const events: JobEvent[] = [];
   const init = { platform, composition, params, snapshot: paramsSnapshot(registry.catalog, params), allocation };
-  const session = new ResidentSession(init, {
+  const session = new Session(init, {
     onEvent: (event) => void events.push(event),
     onReady: () => undefined,
     onAborted: () => undefined, onRoom: () => undefined,
     onEnding: () => undefined,
   });
+  session.open();
   const run = (script: string): { report?: JobReport; out: string } => {
     const job: { report?: JobReport; out: string } = { out: '' };
-    const frontEnd = session.openFrontEnd({
+    const frontEnd = session.follow({
       onJobEvent: (event) => {
         if (event.type !== 'ended') return;
         job.report = event.report;

@@ -95,9 +95,10 @@ export class Session {
       name: 'test',
       version: '1',
       clock: this.#platform.clock,
-      backend: {
-        hosts: () => [{ host: 0, spec: HOST } as HostStatus],
-        spares: () => [],
+      session: () => ({
+        hosts: [{ host: 0, spec: HOST } as HostStatus],
+        spares: [],
+        open: () => undefined,
         topology: (survey) => ({ survey, isDone: true, overlay: '', agents: [] }),
         continues: false,
         launcher: 'local',
@@ -105,7 +106,7 @@ export class Session {
           begin: () => undefined, inject: () => undefined, leave: () => false,
           undo: (_owner, _id, done) => done([]), clocks: (done) => done([]),
         },
-        openFrontEnd: (events) => this.#openFrontEnd(events),
+        follow: (events) => this.#follow(events),
         gatherMetrics: ({ onAgent, onDone }) => {
           onAgent('root:0', this.measured);
           onAgent('root:1', this.measured);
@@ -114,7 +115,7 @@ export class Session {
         addHosts: (_hosts, done) => done([]),
         removeHosts: (_names, _options, done) => done([]),
         stop: (done) => done(),
-      },
+      }),
       spoolFiles: (name) => spoolDirectory(join(this.directory, name)),
       spoolBytesMax,
       onStopped: () => (this.stopped += 1),
@@ -186,7 +187,7 @@ export class Session {
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  #openFrontEnd(events: FrontEndEvents): FakeFrontEnd {
+  #follow(events: FrontEndEvents): FakeFrontEnd {
     const agent = new FakeFrontEnd(events);
     this.agents.push(agent);
     const number = this.agents.length;

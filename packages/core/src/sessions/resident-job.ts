@@ -8,7 +8,7 @@ import {
   type JobId, type JobMap, type JobReport, type Rank, type SignalName, type StdinTo, type Timer,
 } from '@stci/interface';
 import type { StreamName } from '../iof/source.js';
-import type { JobFrontEnd } from '../controller/local-session.js';
+import type { JobFrontEnd } from '../controller/session.js';
 import type {
   FollowOptions, JobFollower, JobState, JobStatus, RankPage, RankStatus, RecordReader,
 } from './contracts.js';

@@ -1,15 +1,14 @@
 /** The jobs of a session that stays: those that run, that wait for slots, and the last that have ended. */
 
 import {
-  StciError, type Clock, type FrontEndEvents, type HostSpec, type JobEvent, type JobId, type JobSpec,
+  StciError, fromErrorRecord, type Clock, type ErrorRecord, type HostSpec, type JobEvent, type JobId, type JobSpec,
 } from '@stci/interface';
-import type { GatheredMetrics } from '../controller/gather-metrics.js';
+import type { SessionObserver } from '../controller/controller-contracts.js';
+import type { Session } from '../controller/session.js';
 import type { HostsChanged, RemoveOptions } from '../hosts/elastic-hosts.js';
 import type { HostStatus } from '../hosts/host-status.js';
-import type { SessionFaults } from '../injection/fault-contracts.js';
-import type { JobFrontEnd } from '../controller/local-session.js';
 import { behindError } from '../jobs/job-failures.js';
-import type { TopologyReport } from '../messages/topology-report.js';
+import { recoveryText } from '../run/recovery-text.js';
 import type { JobStatus, SessionStatus } from './contracts.js';
 import type { SpoolFiles } from './files.js';
 import { ResidentJob } from './resident-job.js';
@@ -21,35 +20,29 @@ const ENDED_EVENT_BYTES = 64 << 20;
 /** Full spools of ended jobs. */
 const ENDED_SPOOLS = 4;
 
-/** What runs the jobs: the session's controller and agents. */
-export interface SessionBackend {
-  hosts(): readonly HostStatus[];
-  spares(): readonly string[];
-  readonly continues: boolean;
-  readonly launcher: string;
-  readonly faults: SessionFaults;
-  /** Number 0 begins a survey of all links; its own number asks how far it is. */
-  topology(survey: number): TopologyReport;
-  /** A front-end for one job. */
-  openFrontEnd(events: FrontEndEvents): JobFrontEnd;
-  addHosts(hosts: readonly HostSpec[], done: HostsChanged): void;
-  removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void;
-  /** Of all agents that run. */
-  gatherMetrics(gathered: GatheredMetrics): void;
-  /** Ends all agents. */
-  stop(done: () => void): void;
-}
+/** What runs the jobs: the controller and its agents. */
+export type OpenedSession = Omit<Session, 'pairs'>;
 
 export interface SessionJobsInit {
   readonly name: string;
   readonly version: string;
   readonly clock: Clock;
-  readonly backend: SessionBackend;
+  /** Makes the session, which is opened at once. */
+  session(observer: SessionObserver): OpenedSession;
   /** For the spool of one job; they have different names. */
   spoolFiles(name: string): SpoolFiles;
   readonly spoolBytesMax: number;
   /** The session is for one job: how long it keeps the result after the job's end; its agents end at once. */
   readonly lingerMs?: number;
+  /** What is done about hosts that do not come up, or are lost. */
+  readonly onStep?: ((text: string) => void) | undefined;
+  /** What happens to its hosts, and failures. */
+  readonly onEvent?: ((event: JobEvent) => void) | undefined;
+  readonly onReady?: ((up: number) => void) | undefined;
+  /** Its hosts have not come up: it ends. */
+  readonly onAborted?: ((error: StciError) => void) | undefined;
+  /** A batch system takes the hosts: it ends after its jobs. */
+  readonly onEnding?: ((error: StciError) => void) | undefined;
   /** Of its jobs, as they happen. */
   readonly onJobEvent?: ((job: JobId, event: JobEvent) => void) | undefined;
   /** Of a session for one job: its agents have ended, and the result is kept. */
@@ -82,6 +75,8 @@ interface Waiting {
 /** Throws StciError. */
 export class SessionJobs {
   readonly #init: SessionJobsInit;
+  readonly session: OpenedSession;
+  #isReady = false;
   readonly #jobs = new Map<JobId, ResidentJob>();
   /** In the order of their submission. */
   readonly #waiting: Waiting[] = [];
@@ -97,11 +92,23 @@ export class SessionJobs {
 
   constructor(init: SessionJobsInit) {
     this.#init = init;
-  }
-
-  /** What runs the jobs. */
-  get session(): SessionBackend {
-    return this.#init.backend;
+    this.session = init.session({
+      onEvent: (event) => this.#onEvent(event),
+      onReady: () => {
+        this.#isReady = true;
+        init.onReady?.(this.session.hosts.filter(({ state }) => state === 'up').length);
+      },
+      onRoom: () => this.#onRoom(),
+      onAborted: (failures) => {
+        init.onAborted?.(abortError(failures.map(({ error }) => error)));
+        this.stop();
+      },
+      onEnding: (error) => {
+        init.onEnding?.(error);
+        this.stopAfterJobs();
+      },
+    });
+    this.session.open();
   }
 
   /** Returns how to withdraw it while it waits. */
@@ -125,7 +132,8 @@ export class SessionJobs {
   }
 
   status(): SessionStatus {
-    const { name, version, backend } = this.#init;
+    const { name, version } = this.#init;
+    const { continues, launcher, hosts, spares } = this.session;
     const waiting = this.#waiting.map(({ options, sinceWallMs }): JobStatus => ({
       job: 0, state: 'waiting', label: options.label, ranks: 0, running: 0, hosts: 0, submitWallMs: sinceWallMs,
       followers: 1, outputBytes: 0, droppedBytes: 0,
@@ -134,10 +142,10 @@ export class SessionJobs {
       name,
       version,
       isStopping: this.#isStopping,
-      continues: backend.continues,
-      launcher: backend.launcher,
-      hosts: backend.hosts(),
-      spares: backend.spares(),
+      continues,
+      launcher,
+      hosts,
+      spares,
       jobs: [...[...this.#jobs.values()].map((job) => job.status()), ...waiting],
     };
   }
@@ -145,21 +153,16 @@ export class SessionJobs {
   /** Calls `done` when each of these hosts is up, or has failed. */
   addHosts(hosts: readonly HostSpec[], done: HostsChanged): void {
     if (this.#isStopping) throw this.#stoppingError();
-    this.#init.backend.addHosts(hosts, done);
+    this.session.addHosts(hosts, done);
   }
 
   /** Calls `done` when each of these hosts has left, or stays. */
   removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void {
     if (this.#isStopping) throw this.#stoppingError();
-    this.#init.backend.removeHosts(names, options, (outcomes) => {
+    this.session.removeHosts(names, options, (outcomes) => {
       done(outcomes);
       this.#retry(); // One that waits may not fit any more.
     });
-  }
-
-  /** Those that wait may get slots, or a host is not awaited any more, and they may not fit. */
-  onRoom(): void {
-    this.#retry();
   }
 
   /** Ends all jobs and the session. `reason`: for its jobs. */
@@ -177,12 +180,26 @@ export class SessionJobs {
     this.#checkStopped();
   }
 
+  #onEvent(event: JobEvent): void {
+    const { onEvent, onStep } = this.#init;
+    onEvent?.(event);
+    if (event.type === 'recovery') onStep?.(`${recoveryText(event)}: ${event.error.message}`);
+    else if (event.type === 'warning') onStep?.(event.text);
+    else if (event.type === 'host-up' && this.#isReady) onStep?.(`host ${event.name} is up`);
+    if (event.type === 'recovery') this.#onRoom();
+  }
+
+  /** Those that wait may get slots, or a host is not awaited any more, and they may not fit. */
+  #onRoom(): void {
+    if (this.#isReady) this.#retry();
+  }
+
   get #running(): readonly ResidentJob[] {
     return [...this.#jobs.values()].filter(({ isOver }) => !isOver);
   }
 
   #start({ spec, options, events }: Waiting, onRefused: (error: StciError) => void): void {
-    const { clock, backend, spoolFiles, spoolBytesMax } = this.#init;
+    const { clock, spoolFiles, spoolBytesMax } = this.#init;
     this.#spools += 1;
     const job = new ResidentJob({
       clock,
@@ -211,7 +228,7 @@ export class SessionJobs {
       },
       onCollected: () => this.#checkCollected(),
     });
-    const frontEnd = backend.openFrontEnd(job);
+    const frontEnd = this.session.follow(job);
     job.frontEnd = frontEnd;
     this.#starting += 1;
     frontEnd.submit(spec);
@@ -238,10 +255,9 @@ export class SessionJobs {
 
   /** It may get ranks on hosts whose slots are a bound: then it goes behind those that wait for them. */
   #needsSlots({ apps, oversubscribe }: JobSpec): boolean {
-    const hosts = this.#init.backend.hosts();
     const isBound = ({ host, spec }: HostStatus): boolean =>
       spec.slotsBound && apps.some((app) => app.hosts === undefined || app.hosts.includes(host));
-    return !oversubscribe && hosts.some(isBound);
+    return !oversubscribe && this.session.hosts.some(isBound);
   }
 
   #onEnded(): void {
@@ -276,8 +292,8 @@ export class SessionJobs {
 
   /** The one job has ended. */
   #linger(): void {
-    const { backend, clock, lingerMs = 0, onAgentsEnded } = this.#init;
-    backend.stop(() => onAgentsEnded?.());
+    const { clock, lingerMs = 0, onAgentsEnded } = this.#init;
+    this.session.stop(() => onAgentsEnded?.());
     clock.after(lingerMs, () => this.stop());
   }
 
@@ -313,10 +329,16 @@ export class SessionJobs {
   #checkStopped(): void {
     if (!this.#isStopping || this.#isStopped || this.#starting > 0 || this.#running.length > 0) return;
     this.#isStopped = true;
-    this.#init.backend.stop(() => this.#init.onStopped());
+    this.session.stop(() => this.#init.onStopped());
   }
 
   #stoppingError(): StciError {
     return new StciError('STCI_SESSION_REFUSED', `Session ${this.#init.name} is stopping.`);
   }
+}
+
+function abortError([first, ...more]: readonly ErrorRecord[]): StciError {
+  if (first === undefined) return new StciError('STCI_LAUNCH_FAILED', 'No host came up.');
+  const { code, message } = fromErrorRecord(first);
+  return new StciError(code, [message, ...new Set(more.map((other) => `also: ${other.message}`))].join('\n'));
 }

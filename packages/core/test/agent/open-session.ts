@@ -1,6 +1,6 @@
 /** A session that stays, in simulation, with its agents in reach of the test. */
 
-import { ResidentSession, roleFactory, runAgent, type AgentNode, type Composition } from '@stci/core';
+import { Session, roleFactory, runAgent, type AgentNode, type Composition } from '@stci/core';
 import type {
   FaultAction, FaultEvent, FaultModule, FaultReport, FrontEnd, HostIndex, JobEvent, JobMap, JobReport, JobSpec,
 } from '@stci/interface';
@@ -81,14 +81,15 @@ export function open(settings: Settings = {}, fault?: FaultModule, { slotsBound 
   const told: JobEvent[] = [];
   /** When those that wait in its queue were told to try again. */
   const rooms: number[] = [];
-  let given: ResidentSession | undefined;
+  let given: Session | undefined;
   const login = world.start('login', ['stci'], ({ platform, exit }) => {
     const onEvent = (event: JobEvent): void => void told.push(event);
     const observer = {
       onEvent, onReady: () => (isReady = true), onAborted: nothing, onRoom: () => void rooms.push(world.nowMs),
       onEnding: nothing,
     };
-    given = new ResidentSession({ platform, composition: used, params, snapshot, allocation }, observer);
+    given = new Session({ platform, composition: used, params, snapshot, allocation }, observer);
+    given.open();
     stop = () => given?.stop(() => {
       hasStopped = true;
       exit(0);
@@ -101,13 +102,13 @@ export function open(settings: Settings = {}, fault?: FaultModule, { slotsBound 
     assert.ok(holds(), `within ${withinMs} ms: ${what}`);
   };
   until(() => isReady, 'all hosts');
-  const session = given as unknown as ResidentSession;
+  const session = given as unknown as Session;
   const begin = (
     count: number, [program, ...args]: readonly [string, ...string[]], spec: Partial<JobSpec> = {},
   ): Job => {
     const job: Job = {
       events: [], report: undefined,
-      frontEnd: session.openFrontEnd({
+      frontEnd: session.follow({
         onJobEvent: (event) => {
           job.events.push(event);
           if (event.type === 'ended') job.report = event.report;

@@ -1,6 +1,6 @@
 /** A batch system takes hosts, in simulation: SIGTERM to agents, and to their tools or not, in any order. */
 
-import { ResidentSession, roleFactory, runAgent } from '@stci/core';
+import { Session, roleFactory, runAgent } from '@stci/core';
 import type { FrontEnd, JobEvent, JobReport, JobSpec, StciError } from '@stci/interface';
 import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
@@ -68,9 +68,10 @@ function play(signals: Signals, command: readonly [string, ...string[]], setting
     const nothing = (): void => undefined;
     const onEnding = (error: StciError): void => void endings.push(error);
     const observer = { onEvent: nothing, onReady: nothing, onAborted: nothing, onRoom: nothing, onEnding };
-    const session = new ResidentSession({ platform, composition, params, snapshot, allocation }, observer);
+    const session = new Session({ platform, composition, params, snapshot, allocation }, observer);
+    session.open();
     const submit = (what: readonly [string, ...string[]]): void => {
-      const frontEnd: FrontEnd = session.openFrontEnd({
+      const frontEnd: FrontEnd = session.follow({
         onJobEvent: (event) => {
           events.push(event);
           if (event.type !== 'ended') return;

@@ -1,6 +1,6 @@
 /** Many jobs of one session in simulation: beside each other, one after the other, each with its own agents and end. */
 
-import { ResidentSession, roleFactory, runAgent } from '@stci/core';
+import { Session, roleFactory, runAgent } from '@stci/core';
 import type { FrontEnd, JobReport, JobSpec } from '@stci/interface';
 import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
@@ -53,7 +53,8 @@ function play(
     const allocation = { hosts: Array.from({ length: HOSTS }, host), spares: [] };
     const nothing = (): void => undefined;
     const observer = { onEvent: nothing, onReady: nothing, onAborted: nothing, onRoom: nothing, onEnding: nothing };
-    const session = new ResidentSession({ platform, composition, params, snapshot, allocation }, observer);
+    const session = new Session({ platform, composition, params, snapshot, allocation }, observer);
+    session.open();
     const onEnded = (index: number): void => {
       for (const [i, { after }] of asked.entries()) if (after === index) submit(i);
       if (jobs.some((job) => job.report === undefined) || jobs.length < asked.length) return;
@@ -69,7 +70,7 @@ function play(
       const out = Array.from({ length: one.count ?? HOSTS }, () => '');
       const job: (typeof jobs)[number] = { report: undefined, out };
       jobs[index] = job;
-      const frontEnd: FrontEnd = session.openFrontEnd({
+      const frontEnd: FrontEnd = session.follow({
         onJobEvent: (event) => {
           if (event.type !== 'ended') return;
           job.report = event.report;

@@ -2,7 +2,7 @@
 
 import type { JobEvent, JobReport } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import type { JobFrontEnd } from '../../dist/controller/local-session.js';
+import type { JobFrontEnd } from '../../dist/controller/session.js';
 import { costOf, toWire } from '../../dist/messages/records.js';
 import type { JobFollower, RecordBatch, RecordReader } from '../../dist/sessions/contracts.js';
 import { ResidentJob } from '../../dist/sessions/resident-job.js';

@@ -2,8 +2,9 @@
 
 import { StciError, type FrontEndEvents, type JobEvent, type JobReport, type JobSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import type { JobFrontEnd } from '../../dist/controller/local-session.js';
-import { SessionJobs, type SessionBackend } from '../../dist/sessions/session-jobs.js';
+import type { SessionObserver } from '../../dist/controller/controller-contracts.js';
+import type { JobFrontEnd } from '../../dist/controller/session.js';
+import { SessionJobs, type OpenedSession } from '../../dist/sessions/session-jobs.js';
 import { testPlace } from '../world.js';
 
 const SPEC = { apps: [{ count: 1 }], oversubscribe: false, stdin: { to: 'none' } } as unknown as JobSpec;
@@ -21,10 +22,12 @@ function play(isSlow = false) {
   const agents: Agent[] = [];
   const told: string[] = [];
   let stops = 0;
+  let observer: SessionObserver | undefined;
   let taken = 0;
-  const backend = {
-    hosts: () => [{ host: 0, spec: { slotsBound: true } }], spares: () => [], continues: false, launcher: 'local',
-    openFrontEnd: (events: FrontEndEvents): JobFrontEnd => {
+  const session = {
+    hosts: [{ host: 0, state: 'up', spec: { slotsBound: true } }], spares: [], continues: false, launcher: 'local',
+    open: () => void told.push('opened'),
+    follow: (events: FrontEndEvents): JobFrontEnd => {
       const agent: Agent = { events, isStopped: false, verbs: [] };
       const job = agents.push(agent);
       return {
@@ -40,9 +43,13 @@ function play(isSlow = false) {
       } as unknown as JobFrontEnd;
     },
     stop: (done: () => void) => ((stops += 1), done()),
-  } as unknown as SessionBackend;
+  } as unknown as OpenedSession;
   const jobs = new SessionJobs({
-    name: 's', version: '1', clock: place.platform.clock, backend, spoolBytesMax: 1 << 20,
+    name: 's', version: '1', clock: place.platform.clock, spoolBytesMax: 1 << 20,
+    session: (given) => ((observer = given), session),
+    onStep: (text) => void told.push(text), onReady: (up) => void told.push(`${up} up`),
+    onAborted: ({ message }) => void told.push(`aborted: ${message}`),
+    onEnding: ({ message }) => void told.push(`ending: ${message}`),
     spoolFiles: () => ({ next: () => assert.unreachable('no file') as never, remove: () => undefined }),
     onStopped: () => told.push('stopped'),
   });
@@ -56,7 +63,9 @@ function play(isSlow = false) {
     agents[job - 1]?.events.onJobEvent({ type: 'ended', report: report(job) });
   };
   const states = (): string[] => jobs.status().jobs.map(({ label, state }) => `${label} ${state}`);
-  return { ...place, jobs, agents, told, submit, end, states, stops: () => stops };
+  assert.equal(told.splice(0), ['opened']);
+  const seen = observer as unknown as SessionObserver;
+  return { ...place, jobs, seen, agents, told, submit, end, states, stops: () => stops };
 }
 
 function report(job: number, cause?: { code: string; message: string; data: object }): JobReport {
@@ -81,6 +90,35 @@ suite('jobs of a session, at the session', (test) => {
     assert.equal([told.splice(0), agents[0]?.isStopped], [['b is job 3'], true]);
     end(3);
     assert.equal(told.map((text) => text.replace(/\d+/, 'n')), ['c is job n']);
+  });
+
+  test('what is done about its hosts is told; those that wait try again once all are up', () => {
+    const { seen, told, submit, agents } = play();
+    const error = { code: 'STCI_AGENT_LOST', message: 'gone' } as const;
+    seen.onEvent({ type: 'host-up', host: 0, name: 'h', up: 1, total: 1, incarnation: 1 });
+    seen.onReady();
+    seen.onEvent({ type: 'host-up', host: 0, name: 'h', up: 1, total: 1, incarnation: 2 });
+    seen.onEvent({ type: 'warning', text: 'w' });
+    assert.equal(told.splice(0), ['1 up', 'host h is up', 'w']);
+    submit('a');
+    submit('b');
+    told.length = 0;
+    seen.onRoom();
+    seen.onEvent({ type: 'recovery', phase: 'idle', host: 0, name: 'h', action: 'leave-out', error });
+    assert.equal([agents.length, told.length, told[0]?.endsWith(': gone')], [4, 1, true]);
+  });
+
+  test('hosts that do not come up end it, a batch system that takes them does when its jobs have ended', () => {
+    const { seen, told, stops } = play();
+    const failure = (message: string) => ({ error: { code: 'STCI_AGENT_LOST', message } }) as never;
+    seen.onAborted([failure('a'), failure('b'), failure('b')]);
+    assert.equal([told, stops()], [['aborted: a\nalso: b', 'stopped'], 1]);
+    const taken = play();
+    taken.submit('a');
+    taken.seen.onEnding(new StciError('STCI_ALLOCATION_ENDED', 'CANCELLED'));
+    assert.equal([taken.told, taken.agents[0]?.verbs], [['a is job 1', 'ending: CANCELLED'], []]);
+    taken.end(1);
+    assert.equal([taken.told.at(-1), taken.stops()], ['stopped', 1]);
   });
 
   test('one that does not wait is refused, at once or behind those that do; who leaves waits no more', () => {

@@ -6,8 +6,8 @@
 import { readFileSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
-import { paramsSnapshot } from '@stci/core';
-import { openBackend, SessionJobs, SessionServer } from '@stci/core/resident';
+import { paramsSnapshot, Session } from '@stci/core';
+import { SessionJobs, SessionServer } from '@stci/core/resident';
 import { eventJson, type EventFile } from '@stci/core/run';
 import { encodeSessionKey, makeSessionKey } from '@stci/core/session';
 import {
@@ -112,29 +112,26 @@ class SessionProcess {
     const params = withHostGroups({ registry, params: settings.params, wdir }, hosts);
     this.#place = new SessionPlace(dirname(staged));
     this.#key = makeSessionKey(this.#platform);
-    const backend = openBackend({
-      init: {
-        platform: this.#platform,
-        composition,
-        params,
-        snapshot: paramsSnapshot(registry.catalog, params),
-        allocation: { hosts, spares },
-      },
-      onStep: (text) => this.#onStep(text),
-      onEvent: (event) => this.#onEvent(event),
-      onReady: (up) => report({ type: 'ready', up }),
-      onRoom: () => this.#jobs.onRoom(),
-      onAborted: (error) => this.#onAborted(error),
-      onEnding: (error) => this.#onEnding(error),
-    });
+    const session = {
+      platform: this.#platform,
+      composition,
+      params,
+      snapshot: paramsSnapshot(registry.catalog, params),
+      allocation: { hosts, spares },
+    };
     this.#jobs = new SessionJobs({
       name,
       version: VERSION,
       clock: this.#platform.clock,
-      backend,
+      session: (observer) => new Session(session, observer),
       spoolFiles: (job) => spoolDirectory(join(this.#place.directory, name, 'spools', job)),
       spoolBytesMax: params.int('session.spool.max'),
       ...(isForOneJob && { lingerMs: params.int('session.linger') }),
+      onStep: (text) => this.#onStep(text),
+      onEvent: (event) => this.#onEvent(event),
+      onReady: (up) => report({ type: 'ready', up }),
+      onAborted: (error) => this.#onAborted(error),
+      onEnding: (error) => this.#onEnding(error),
       onJobEvent: (job, event) => event.type === 'restarting' && this.#onEvent(event, job),
       onAgentsEnded: () => void this.#giveBack(),
       onStopped: () => this.#onStopped(),
@@ -214,7 +211,6 @@ class SessionProcess {
   #onAborted(error: StciError): void {
     this.#failure = error;
     report({ type: 'failed', code: error.code, message: error.message });
-    this.#jobs.stop();
   }
 
   /** A batch system takes the hosts: jobs end, and then the session. */
@@ -222,7 +218,6 @@ class SessionProcess {
     if (this.#ending === undefined) printError(`stci: ${printable(error.message)}\n`);
     this.#ending = error;
     report({ type: 'failed', code: error.code, message: error.message });
-    this.#jobs.stopAfterJobs();
   }
 
   /** salloc tells of it; what started the agents does not, or was not told. */
@@ -239,5 +234,6 @@ class SessionProcess {
     setTimeout(() => process.exit(fault.exitCode), FAULT_MS);
     this.#server.fail(fault);
     this.#onAborted(fault);
+    this.#jobs.stop();
   }
 }

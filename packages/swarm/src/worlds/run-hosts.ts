@@ -3,7 +3,7 @@
  * same script and seed give the same run.
  */
 
-import { ResidentSession, type HostsChanged, type RemoveOptions } from '@stci/core';
+import { Session, type HostsChanged, type RemoveOptions } from '@stci/core';
 import type { Clock, HostSpec, JobEvent, JobReport, JobSpec } from '@stci/interface';
 import type { SimProcess, World } from '@stci/platform-sim';
 import { LOGIN_HOST } from '../scenarios/faults.js';
@@ -51,7 +51,7 @@ export interface EndedJob {
 export interface HostsSession {
   readonly world: World;
   readonly clock: Clock;
-  readonly session: ResidentSession;
+  readonly session: Session;
   /** Of the session, so far. */
   readonly events: readonly JobEvent[];
   /** Adds hosts by their indices in the world. */
@@ -91,7 +91,8 @@ export function runHosts(options: HostsOptions, script: (session: HostsSession) 
     const init = { platform, composition, params, snapshot, allocation };
     const onEvent = (event: JobEvent): unknown => events.push(event);
     const onRoom = (): void => undefined;
-    const session = new ResidentSession(init, { onEvent, onReady, onAborted: stop, onRoom, onEnding: stop });
+    const session = new Session(init, { onEvent, onReady, onAborted: stop, onRoom, onEnding: stop });
+    session.open();
   }, { PATH: '/bin' });
   const outcome = world.run({ until: () => !frontEnd.isAlive, untilMs: UNTIL_MS, maxEvents: EVENTS_MAX });
   world.run({ untilMs: world.nowMs + REST_MS, maxEvents: EVENTS_MAX });
@@ -110,13 +111,13 @@ function killAgent(world: World, host: number): boolean {
 }
 
 function submit(
-  session: ResidentSession,
+  session: Session,
   [program, ...args]: Command,
   { count, onEvent, ...more }: JobOptions,
   done: (job: EndedJob) => void,
 ): void {
   const out: string[] = [];
-  const frontEnd = session.openFrontEnd({
+  const frontEnd = session.follow({
     onJobEvent: (event) => {
       onEvent?.(event);
       if (event.type !== 'ended') return;

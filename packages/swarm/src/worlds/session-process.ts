@@ -1,7 +1,7 @@
 /** The process of a simulated session, as shipped, and the connection of a front-end to it. */
 
-import type { Composition } from '@stci/core';
-import { SessionJobs, SessionServer, openBackend } from '@stci/core/resident';
+import { Session, type Composition, type JobFrontEnd } from '@stci/core';
+import { SessionJobs, SessionServer } from '@stci/core/resident';
 import { SessionClient, makeSessionKey, type SessionKey } from '@stci/core/session';
 import type { Allocation, FrontEndEvents, StciError } from '@stci/interface';
 import { SimRandom, type AgentContext, type AgentMain, type SimProcess } from '@stci/platform-sim';
@@ -41,32 +41,21 @@ export function sessionMain(session: SessionProcess, onNode: Composition['onNode
   return ({ platform, exit, onSignal }) => {
     const { name, seed, settings, allocation, disk, spoolBytes, lingerMs } = session;
     const { params, snapshot } = resolveSettings(settings);
-    const nothing = (): void => undefined;
-    const backend = openBackend({
-      init: {
-        platform, composition: { ...composition, ...(onNode !== undefined && { onNode }) }, params, snapshot,
-        allocation,
-      },
-      onStep: nothing,
-      onReady: () => (session.isReady = true),
-      onRoom: () => session.jobs?.onRoom(),
-      onAborted: (error) => {
-        session.failure = error;
-        session.jobs?.stop();
-      },
-      onEnding: (error) => {
-        session.failure = error;
-        session.jobs?.stopAfterJobs();
-      },
-    });
+    const init = {
+      platform, composition: { ...composition, ...(onNode !== undefined && { onNode }) }, params, snapshot, allocation,
+    };
+    const onFailed = (error: StciError): void => void (session.failure = error);
     const jobs: SessionJobs = new SessionJobs({
       name,
       version: '1',
       clock: platform.clock,
-      backend: { ...backend, openFrontEnd: (events) => backend.openFrontEnd(counted(session, events)) },
+      session: (observer) => new CountedSession(session.unreleased, init, observer),
       spoolFiles: (spool) => disk.files(platform.clock, new SimRandom(`disk ${seed} ${spool}`)),
       spoolBytesMax: spoolBytes,
       ...(lingerMs !== undefined && { lingerMs }),
+      onReady: () => (session.isReady = true),
+      onAborted: onFailed,
+      onEnding: onFailed,
       onStopped: () => server.disconnect(() => exit(0)),
     });
     session.jobs = jobs;
@@ -83,21 +72,31 @@ export function sessionMain(session: SessionProcess, onNode: Composition['onNode
 }
 
 /** Counts the output between the session's agents and the spool. */
-function counted({ unreleased }: SessionProcess, events: FrontEndEvents): FrontEndEvents {
-  return {
-    onJobEvent: (event) => events.onJobEvent(event),
-    onOutput: (rank, stream, chunk, wallMs, release) => {
-      unreleased.bytes += chunk.length;
-      unreleased.max = Math.max(unreleased.max, unreleased.bytes);
-      events.onOutput(rank, stream, chunk, wallMs, () => {
-        unreleased.bytes -= chunk.length;
-        release();
-      });
-    },
-    onStdinDrain: () => events.onStdinDrain(),
-    onStdinClosed: () => events.onStdinClosed(),
-    onStopped: () => events.onStopped(),
-  };
+class CountedSession extends Session {
+  readonly #unreleased: SessionProcess['unreleased'];
+
+  constructor(unreleased: SessionProcess['unreleased'], ...given: ConstructorParameters<typeof Session>) {
+    super(...given);
+    this.#unreleased = unreleased;
+  }
+
+  override follow(events: FrontEndEvents): JobFrontEnd {
+    const unreleased = this.#unreleased;
+    return super.follow({
+      onJobEvent: (event) => events.onJobEvent(event),
+      onOutput: (rank, stream, chunk, wallMs, release) => {
+        unreleased.bytes += chunk.length;
+        unreleased.max = Math.max(unreleased.max, unreleased.bytes);
+        events.onOutput(rank, stream, chunk, wallMs, () => {
+          unreleased.bytes -= chunk.length;
+          release();
+        });
+      },
+      onStdinDrain: () => events.onStdinDrain(),
+      onStdinClosed: () => events.onStdinClosed(),
+      onStopped: () => events.onStopped(),
+    });
+  }
 }
 
 /** Of a session that listens. */

@@ -212,7 +212,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   agent: 'event metrics launcher membership bootcom messages node assembly boot injection overlay hosts failure tools',
   controller: 'event metrics job membership bootcom messages am node assembly boot injection overlay hosts jobs '
     + 'failure tools agent',
-  sessions: 'iof metrics job run bootcom messages am node injection hosts jobs failure controller',
+  sessions: 'iof metrics job run bootcom messages am node injection hosts jobs controller',
 });
 
 /** Of a source folder: of core, and of other packages. */
