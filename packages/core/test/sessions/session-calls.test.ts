@@ -131,6 +131,23 @@ suite('calls of a front-end', (test) => {
     assert.equal([told, events], [['wait: STCI_ALLOCATION_ENDED'], ['failure', 'ended']]);
   });
 
+  test('that nobody reads input any longer is told to whoever follows, before and after', () => {
+    for (const isBefore of [true, false]) {
+      const { client, connection, run } = play();
+      let told = 0;
+      const hears = { onStdinClosed: () => (told += 1) } as unknown as FrontEndEvents;
+      const frontEnd = client.follow(hears, () => undefined);
+      if (isBefore) connection.onStdinClosed();
+      run();
+      frontEnd.submit({} as never);
+      run();
+      assert.is(told, isBefore ? 1 : 0);
+      connection.onStdinClosed();
+      run();
+      assert.is(told, isBefore ? 2 : 1);
+    }
+  });
+
   test('input beyond what may be under way waits, to the byte; the end of the connection ends the job followed', () => {
     const { client, run } = play();
     const events: string[] = [];
