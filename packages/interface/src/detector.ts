@@ -6,10 +6,9 @@
  * A detector of agents runs in the controller and in each root agent, one of tools in each session agent.
  */
 
-import type { DetectionInterval, FailureCause, MemberId } from './failure.js';
+import type { DetectionInterval, FailureCause, MemberId, Members } from './failure.js';
 import type { Rank } from './ids.js';
 import type { LinkCloseReason } from './link.js';
-import type { Members } from './members.js';
 import type { Position, Topology } from './topology.js';
 
 /** What a detector promises, as long as a message takes at most `latencyBoundMs`, and what it costs. */

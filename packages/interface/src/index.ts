@@ -17,7 +17,6 @@ export * from './ids.js';
 export * from './job.js';
 export * from './launcher.js';
 export * from './link.js';
-export * from './members.js';
 export * from './notifier.js';
 export * from './params.js';
 export * from './platform.js';

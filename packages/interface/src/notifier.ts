@@ -4,8 +4,7 @@
  * delivers it once to every survivor.
  */
 
-import type { MemberId } from './failure.js';
-import type { Members } from './members.js';
+import type { MemberId, Members } from './failure.js';
 import type { Position, Topology } from './topology.js';
 
 /** Of broadcasts while nobody joins or leaves, and no failed agent is known yet to those that relay them. */
