@@ -2,7 +2,7 @@
 
 import { AGENT_LIFE } from '../../../packages/core/dist/agent/lifecycle.js';
 import { CHILD_LIFE } from '../../../packages/core/dist/boot/child.js';
-import { MEMBER_LIFE } from '../../../packages/core/dist/membership/table.js';
+import { MEMBER_LIFE } from '../../../packages/core/dist/membership/member.js';
 import { RANK_LIFE } from '../../../packages/core/dist/tools/hosted-rank.js';
 import { HOSTED_JOB_LIFE } from '../../../packages/core/dist/tools/session.js';
 import { TOOL_LIFE } from '../../../packages/core/dist/tools/tool.js';

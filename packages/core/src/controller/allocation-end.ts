@@ -89,7 +89,7 @@ export class AllocationEnd {
     this.#told.clear();
     if (hosts.length === 0) for (const job of this.#init.jobs()) job.checkOver();
     else if (this.#areAll(hosts, table)) {
-      const names = foldSorted(hosts.map((host) => bootstrap.hostName(host)));
+      const names = foldSorted(hosts.map((host) => table.nameOf(host)));
       const message = `The agents were told to end (SIGTERM), as a batch system does when it takes its hosts: ${names}`;
       this.begin({ code: 'STCI_ALLOCATION_ENDED', message }, false);
     } else {

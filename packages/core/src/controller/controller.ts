@@ -100,7 +100,7 @@ export class Controller implements JobSession {
   }
 
   hostName(host: HostIndex): string {
-    return (this.#bootstrap as Bootstrap).hostName(host);
+    return (this.table as MembershipTable).nameOf(host);
   }
 
   get jobs(): readonly JobId[] {
@@ -347,10 +347,10 @@ export class Controller implements JobSession {
   /** A host is given up: for the loss of its own link, or because nobody reached it when the one above was lost. */
   #onHostLost({ host, cause, report, declared }: MendAction & { readonly type: 'lost' }): void {
     const bootstrap = this.#bootstrap as Bootstrap;
-    const { hosts, lateStarts } = bootstrap;
+    const { table, lateStarts } = bootstrap;
     const own = declared?.error ?? report?.news?.error;
     const loss = own === undefined
-      ? ({ host, kind: 'agent-lost', error: cutOffRecord(hosts, host, cause) } as const)
+      ? ({ host, kind: 'agent-lost', error: cutOffRecord(table.specs, host, cause) } as const)
       : lossOf(host, own);
     this.onGone({ host });
     this.#admission.room.soon();

@@ -28,26 +28,20 @@ import { newLogin, type HostLogin } from '../launcher/host-login.js';
 import { MembershipTable, type ParentHost } from '../membership/table.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { BootstrapEvents, BootstrapFailure, BootstrapInit, RootFailure } from './bootstrap-contracts.js';
-import { FailureCounts } from './failure-counts.js';
 import { HostRecovery } from './host-recovery.js';
 import { HostStarts, type HostStarted } from './host-starts.js';
-import { startCause } from './loss-notices.js';
+import { numberedError, startCause } from './loss-notices.js';
 
 export class Bootstrap {
   readonly #init: BootstrapInit;
   readonly #events: BootstrapEvents;
   readonly #below: BootSubtree;
-  readonly #hosts: HostSpec[];
   /** The only record of which hosts are there. */
   readonly table: MembershipTable;
   /** Hosts that are started while the session runs. */
   readonly lateStarts: HostStarts;
-  /** Where the agents wait that lost their parent. */
-  readonly #sockets: (string | undefined)[] = [];
-  readonly #networks: (string | undefined)[] = [];
   readonly recovery: HostRecovery;
   readonly together: GroupStart;
-  readonly #failureCounts = new FailureCounts();
   readonly #failures: BootstrapFailure[] = [];
   #abortReason: string | undefined;
   #phase: 'starting' | 'aborting' | 'ready' | 'over' = 'starting';
@@ -56,7 +50,6 @@ export class Bootstrap {
   constructor(init: BootstrapInit, events: BootstrapEvents) {
     this.#init = init;
     this.#events = events;
-    this.#hosts = [...init.hosts];
     const { node, agentLauncher, tree, snapshot, stays } = init;
     const hosts = init.hosts.length;
     this.#below = new BootSubtree(
@@ -83,11 +76,10 @@ export class Bootstrap {
       onEnding: (error) => events.onEnding(error),
     });
     const { below } = this;
-    this.table = new MembershipTable(below.places, hosts);
+    this.table = new MembershipTable(below.places, init.hosts);
     below.hostCount = () => this.table.size;
     this.lateStarts = new HostStarts({
       node, below, table: this.table,
-      hostSpec: (host) => this.#hosts[host] as HostSpec,
       loginOf: (host) => this.loginOf(host),
       onStarting: (host) => events.onStarting(host),
       onFailed: (failure) => events.onStartFailed(failure),
@@ -99,7 +91,7 @@ export class Bootstrap {
   #makeRecovery(): HostRecovery {
     const { node, errorManager, spares } = this.#init;
     const { table } = this;
-    return new HostRecovery({ clock: node.platform.clock, errorManager, table, hosts: this.#hosts, spares }, {
+    return new HostRecovery({ clock: node.platform.clock, errorManager, table, spares }, {
       emit: (event) => this.#events.emit(event),
       start: (host, spec) => (this.#phase === 'ready' ? this.#recover(host, spec) : this.#restart(host, spec)),
       leaveOut: (host) => this.#phase === 'starting' && this.#leaveOut(host),
@@ -113,28 +105,23 @@ export class Bootstrap {
 
   /** The hosts that have the indices now: spares in place of those they replaced. */
   get hosts(): readonly HostSpec[] {
-    return this.#hosts;
+    return this.table.specs;
   }
 
   /** Its agent is being started, or is to be. */
   isRestarting(host: HostIndex): boolean {
-    return this.recovery.isPausing(host) || this.lateStarts.has(host);
-  }
-
-  /** Name of the host that has this index now: a spare may have replaced the first. */
-  hostName(host: HostIndex): string {
-    return (this.#hosts[host] as HostSpec).name;
+    return this.table.get(host).isPausing || this.lateStarts.has(host);
   }
 
   /** Names of the hosts that are neither up nor left out. */
   get missing(): readonly string[] {
-    return this.table.hosts('planned', 'starting', 'failed').map((host) => this.hostName(host));
+    return this.table.hosts('planned', 'starting', 'failed').map((host) => this.table.nameOf(host));
   }
 
   start(): void {
     this.#init.agentLauncher.ready((fault) => {
       if (this.#phase !== 'starting') return;
-      for (const host of this.#hosts.keys()) this.table.apply(host, 'start');
+      for (const host of this.table.hosts()) this.table.apply(host, 'start');
       if (fault === undefined) return this.together.start(() => this.#startBelow());
       const error = toErrorRecord(fault);
       this.#events.emit({ type: 'failure', error });
@@ -145,12 +132,6 @@ export class Bootstrap {
 
   #startBelow(): void {
     if (this.#phase === 'starting') this.#below.start(this.together.hosts.map((host) => this.loginOf(host)));
-  }
-
-  /** Another host of the session; `startHost` starts its agent. */
-  addHost(spec: HostSpec): HostIndex {
-    this.#hosts.push(spec);
-    return this.table.add();
   }
 
   /**
@@ -165,13 +146,13 @@ export class Bootstrap {
 
   /** On a spare nobody waits. */
   #assign(host: HostIndex, spec: HostSpec): void {
-    if (spec.name !== this.hostName(host)) this.together.spend(host);
-    this.#hosts[host] = spec;
+    if (spec.name !== this.table.nameOf(host)) this.together.spend(host);
+    this.table.assign(host, spec);
   }
 
   loginOf(host: HostIndex): HostLogin {
-    const { incarnation } = this.table.get(host);
-    return newLogin(host, this.#hosts[host] as HostSpec, incarnation, this.together.startOf(host));
+    const { spec, incarnation } = this.table.get(host);
+    return newLogin(host, spec, incarnation, this.together.startOf(host));
   }
 
   /** The root agent of `host` runs. */
@@ -180,25 +161,15 @@ export class Bootstrap {
     if (this.#phase === 'over' || incarnation !== current) return;
     if (this.#phase === 'ready' && this.table.isGone(host)) return this.#events.onGivenUp(host, parent);
     if (state !== 'starting') return;
-    this.#sockets[host] = socket;
-    this.#networks[host] = network;
-    this.recovery.onUp(host);
     this.together.onUp(host);
-    if (this.#phase === 'ready') this.lateStarts.onUp(host);
-    else this.table.apply(host, 'up');
-    const name = this.hostName(host);
+    const columns = { socket, network, upMs: this.#init.node.platform.clock.nowMs() };
+    if (this.#phase === 'ready') this.lateStarts.onUp(host, columns);
+    else this.table.apply(host, 'up', columns);
+    const { spec: { name } } = this.table.get(host);
     this.#events.emit({
-      type: 'host-up', host, name, up: this.table.count('up'), total: this.#hosts.length, incarnation,
+      type: 'host-up', host, name, up: this.table.count('up'), total: this.table.size, incarnation,
     });
     this.#check();
-  }
-
-  networkOf(host: HostIndex): string | undefined {
-    return this.#networks[host];
-  }
-
-  socketOf(host: HostIndex): string | undefined {
-    return this.#sockets[host];
   }
 
   hasEnded(host: HostIndex, incarnation: number): boolean {
@@ -211,7 +182,7 @@ export class Bootstrap {
     const { state, incarnation: current } = this.table.get(host);
     if (this.#phase === 'over' || state === 'left' || incarnation !== current) return;
     const explained = this.together.explained(host, incarnation, error);
-    const numbered = (): StciError => this.#failureCounts.numbered(this.hostName(host), explained);
+    const numbered = (): StciError => this.#numbered(host, explained);
     if (this.#phase === 'ready') {
       if (this.lateStarts.has(host)) return this.lateStarts.fail(host, numbered(), reporter);
       return this.#events.onLost({ ...failure, text: error.message }, numbered());
@@ -223,11 +194,11 @@ export class Bootstrap {
     // The agents that it linked to have lost their parent and end: all of them must be started again.
     for (const below of this.#below.hostsBelow(host)) {
       if (below === host) continue;
-      const { state: stateBelow, parent } = this.table.get(below);
+      const { state: stateBelow, parent, isPausing } = this.table.get(below);
       // Where nobody was linked to that host, those below it still wait.
       if (hadLink) this.together.doubt(below);
       // One that waits for its next start has it with those around it.
-      if (stateBelow !== 'failed' || this.recovery.isPausing(below)) this.#renew(below, parent);
+      if (stateBelow !== 'failed' || isPausing) this.#renew(below, parent);
     }
     const found = numbered();
     const record = toErrorRecord(found);
@@ -240,6 +211,13 @@ export class Bootstrap {
       return this.#check();
     }
     this.decide(host, 'launching', state === 'up' ? 'agent-lost' : 'agent-launch', found);
+  }
+
+  /** The error, with its number from the host's second on. */
+  #numbered(host: HostIndex, error: StciError): StciError {
+    const failures = this.table.get(host).failures + 1;
+    this.table.note(host, { failures });
+    return failures === 1 ? error : numberedError(error, failures);
   }
 
   /** The error manager decides what becomes of a host that has no agent any more, unless that has been decided. */
@@ -356,7 +334,7 @@ export class Bootstrap {
     };
     const isTried = (host: HostIndex): boolean => this.together.hosts.includes(host) || !this.#isBelowFailed(host);
     const untried = this.table.hosts('planned', 'starting').filter((host) => !isTried(host));
-    const names = foldSorted(untried.map((host) => this.hostName(host)));
+    const names = foldSorted(untried.map((host) => this.table.nameOf(host)));
     if (untried.length > 0) fail(`${names}: not tried, because the agents that were to start them did not come up`);
     if (this.#abortReason !== undefined) fail(`The launch was ended: ${this.#abortReason}`);
     this.#events.onAborted(this.#failures);
@@ -367,7 +345,7 @@ export class Bootstrap {
       // Hosts below a failed one cannot come up: there is no result to wait for.
       if (this.table.hosts('starting').every((host) => this.#isBelowFailed(host))) this.#aborted();
     } else if (this.#phase === 'starting') {
-      if (this.table.count('up', 'left') < this.#hosts.length) return;
+      if (this.table.count('up', 'left') < this.table.size) return;
       this.#phase = 'ready';
       this.#events.onReady();
     }

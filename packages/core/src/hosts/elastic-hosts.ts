@@ -77,7 +77,7 @@ export class ElasticHosts {
     for (const spec of specs) {
       const { name } = spec;
       bootstrap.recovery.takeSpare(name);
-      const host = known.get(name) ?? bootstrap.addHost(spec);
+      const host = known.get(name) ?? table.add(spec);
       if (table.isGone(host)) this.#start(host, spec, (error) => settle(name, error));
       else {
         this.#stay(host, new StciError('STCI_SESSION_REFUSED', `Host ${name} stays: it was added again.`));
@@ -105,7 +105,7 @@ export class ElasticHosts {
       done(outcomes);
     });
     for (const name of names) if (bootstrap.recovery.takeSpare(name)) settle(name, undefined);
-    for (const host of hosts) this.#remove(host, force, (error) => settle(bootstrap.hostName(host), error));
+    for (const host of hosts) this.#remove(host, force, (error) => settle(table.nameOf(host), error));
   }
 
   /** A job is over. */
@@ -127,7 +127,7 @@ export class ElasticHosts {
   }
 
   #indices(): Map<string, HostIndex> {
-    return new Map(this.#init.bootstrap.hosts.map(({ name }, host) => [name, host]));
+    return new Map(this.#init.bootstrap.table.specs.map(({ name }, host) => [name, host]));
   }
 
   #checkRest(hosts: readonly HostIndex[]): void {
@@ -139,10 +139,10 @@ export class ElasticHosts {
       throw new StciError('STCI_SESSION_REFUSED', text);
     }
     for (const host of hosts) {
-      const isFixed = (child: HostIndex): boolean => table.isUsable(child) && bootstrap.socketOf(child) === undefined;
+      const isFixed = (child: HostIndex): boolean => table.isUsable(child) && table.get(child).socket === undefined;
       const fixed = table.children(host).find(isFixed);
       if (fixed === undefined) continue;
-      const [name, below] = [bootstrap.hostName(host), bootstrap.hostName(fixed)];
+      const [name, below] = [table.nameOf(host), table.nameOf(fixed)];
       throw new StciError('STCI_SESSION_REFUSED', `Host ${name} cannot be removed: the agent of host ${below} runs in `
         + 'the process of its agent (launcher.root.method).');
     }
@@ -161,7 +161,7 @@ export class ElasticHosts {
     table.drain(host, true); // It is not started again.
     this.#init.placeSoon();
     if (lateStarts.has(host)) {
-      const name = this.#init.bootstrap.hostName(host);
+      const name = table.nameOf(host);
       lateStarts.giveUp(host, new StciError('STCI_SESSION_REFUSED', `Host ${name} was removed.`));
     }
     if (table.isGone(host)) {
@@ -187,7 +187,7 @@ export class ElasticHosts {
     const waitMs = params.int('tool.grace') + 2 * params.int('launcher.stop');
     removal.timer = node.platform.clock.after(waitMs, () =>
       expel(host, bootstrap.table.get(host).parent, `it did not leave within ${formatDuration(waitMs)}`));
-    const name = bootstrap.hostName(host);
+    const name = bootstrap.table.nameOf(host);
     const message = `Host ${name} was removed (stci remove-hosts --force)`;
     const error = { code: 'STCI_AGENT_LOST', message, host: name, data: { removed: true } };
     for (const job of this.#jobsOn(host)) job.onHostsLost([{ host, kind: 'agent-lost', error }]);
@@ -196,7 +196,7 @@ export class ElasticHosts {
 
   #busy(host: HostIndex, timeoutMs: number): StciError {
     const jobs = this.#jobsOn(host).map(({ job }) => job);
-    const text = `Host ${this.#init.bootstrap.hostName(host)} stays: after ${formatDuration(timeoutMs)} it still has `
+    const text = `Host ${this.#init.bootstrap.table.nameOf(host)} stays: after ${formatDuration(timeoutMs)} it still has `
       + `ranks of ${jobText(jobs)}. Wait longer, or end them with --force.`;
     return new StciError('STCI_SESSION_REFUSED', text);
   }

@@ -64,7 +64,7 @@ export class Expulsion {
       this.#init.node.messages.drop(agent, job); // A root agent may be linked again.
     }
     const known = code === 'STCI_LAUNCH_FAILED' ? code : 'STCI_AGENT_LOST';
-    const name = (this.#init.bootstrap() as Bootstrap).hostName(host);
+    const name = (this.#init.bootstrap() as Bootstrap).table.nameOf(host);
     return new StciError(known, message, { host: name, agent: addressName(agent), data });
   }
 
@@ -95,7 +95,7 @@ export class Expulsion {
     const key = agentKey(agent, job);
     if (!isOurs || this.#expelled.has(key)) return;
     this.#expelled.add(key);
-    const name = bootstrap.hostName(host);
+    const name = bootstrap.table.nameOf(host);
     const reason = `it sent malformed data: ${cause.message}`;
     if (kind === 'session') {
       this.#ask(rootAddress(host), agent, job, reason, () => this.#expelRoot(bootstrap, host, reason));

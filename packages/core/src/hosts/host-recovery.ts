@@ -1,6 +1,6 @@
 /**
  * Host recovery, at the controller: asks the error manager what follows when the agent of a host does not come up, or
- * is lost, and has the action carried out. It counts the starts of each agent, and has the spare hosts.
+ * is lost, and has the action carried out. It has the spare hosts.
  */
 
 import {
@@ -16,9 +16,7 @@ const SETTLED_MS = 60_000;
 export interface HostRecoveryInit {
   readonly clock: Clock;
   readonly errorManager: ErrorManager;
-  readonly table: Pick<MembershipTable, 'count' | 'get'>;
-  /** The hosts that have the indices now. */
-  readonly hosts: readonly HostSpec[];
+  readonly table: Pick<MembershipTable, 'count' | 'get' | 'note'>;
   readonly spares: readonly HostSpec[];
 }
 
@@ -30,19 +28,10 @@ export interface HostRecoveryEvents {
   endLaunch(host: HostIndex, reason: string | undefined): void;
 }
 
-interface Starts {
-  count: number;
-  /** When the last one came up; undefined: it has not. */
-  upMs: number | undefined;
-}
-
 export class HostRecovery {
   readonly #init: HostRecoveryInit;
   readonly #events: HostRecoveryEvents;
   readonly #spares: HostSpec[];
-  readonly #starts = new Map<HostIndex, Starts>();
-  /** Epochs of the rows of hosts that are to be started again; another epoch ends the pause. */
-  readonly #pauses = new Map<HostIndex, number>();
   readonly #timers: Timers<HostIndex>;
   #isClosed = false;
 
@@ -65,33 +54,23 @@ export class HostRecovery {
     return at >= 0;
   }
 
-  onUp(host: HostIndex): void {
-    this.#startsOf(host).upMs = this.#init.clock.nowMs();
-  }
-
   onFailed(host: HostIndex, phase: SessionContext['phase'], failure: Failure): void {
     if (this.#isClosed) return;
     const { errorManager, table, clock } = this.#init;
-    const starts = this.#startsOf(host);
-    const isSettled = starts.upMs !== undefined && clock.nowMs() - starts.upMs >= SETTLED_MS;
-    if (phase !== 'launching' && isSettled) starts.count = 1;
-    starts.upMs = undefined;
+    const { spec: { name }, upMs } = table.get(host);
+    const isSettled = upMs !== undefined && clock.nowMs() - upMs >= SETTLED_MS;
+    if (phase !== 'launching' && isSettled) table.note(host, { starts: 1 });
     const actions = errorManager.decide(failure, {
       of: 'session',
       phase,
-      hostName: this.#spec(host).name,
-      starts: starts.count,
+      hostName: name,
+      starts: table.get(host).starts,
       hostsLeft: table.count('up', 'starting'),
       sparesLeft: this.#spares.length,
     });
     for (const action of actions) {
       if (isHostAction(action)) this.#carryOut(host, phase, failure, action);
     }
-  }
-
-  /** It is to be started again. */
-  isPausing(host: HostIndex): boolean {
-    return this.#pauses.get(host) === this.#init.table.get(host).epoch;
   }
 
   /** The session stops. */
@@ -102,45 +81,36 @@ export class HostRecovery {
 
   #carryOut(host: HostIndex, phase: SessionContext['phase'], { error }: Failure, action: HostAction): void {
     if (action.type === 'end-launch') return this.#events.endLaunch(host, action.reason);
-    const event = { type: 'recovery', phase, host, name: this.#spec(host).name, error } as const;
+    const { table } = this.#init;
+    const { spec, starts } = table.get(host);
+    const event = { type: 'recovery', phase, host, name: spec.name, error } as const;
     if (action.type === 'leave-out') {
       const { type, ...rest } = action;
       this.#events.emit({ ...event, action: type, ...rest });
       return this.#events.leaveOut(host);
     }
-    const starts = this.#startsOf(host);
     if (action.type === 'use-spare') {
       const spare = this.#spares.shift();
       assert(spare !== undefined, 'a spare host is used where one is left');
-      starts.count = 1;
       this.#events.emit({ ...event, action: 'use-spare', spare: spare.name });
       return this.#events.start(host, spare);
     }
-    starts.count += 1;
     const { afterMs } = action;
-    this.#events.emit({ ...event, action: 'start-again', afterMs, starts: starts.count });
-    if (afterMs === 0) this.#events.start(host, this.#spec(host));
+    table.note(host, { starts: starts + 1 });
+    this.#events.emit({ ...event, action: 'start-again', afterMs, starts: starts + 1 });
+    if (afterMs === 0) this.#events.start(host, spec);
     else this.#startAfter(afterMs, host);
   }
 
   /** Unless something else is done about the host meanwhile. */
   #startAfter(afterMs: number, host: HostIndex): void {
-    this.#pauses.set(host, this.#init.table.get(host).epoch);
+    const { table } = this.#init;
+    table.note(host, { isPausing: true });
     this.#timers.set(host, afterMs, () => {
-      const isWanted = this.isPausing(host);
-      this.#pauses.delete(host);
-      if (isWanted) this.#events.start(host, this.#spec(host));
+      const { isPausing, spec } = table.get(host);
+      table.note(host, { isPausing: false });
+      if (isPausing) this.#events.start(host, spec);
     });
-  }
-
-  #spec(host: HostIndex): HostSpec {
-    return this.#init.hosts[host] as HostSpec;
-  }
-
-  #startsOf(host: HostIndex): Starts {
-    let starts = this.#starts.get(host);
-    if (starts === undefined) this.#starts.set(host, (starts = { count: 1, upMs: undefined }));
-    return starts;
   }
 }
 

@@ -6,12 +6,13 @@
  */
 
 import {
-  StciError, rootAddress, sessionAddress, type HostIndex, type HostSpec, type Timer,
+  StciError, rootAddress, sessionAddress, type HostIndex, type Timer,
 } from '@stci/interface';
 import { formatDuration } from '@stci/registry';
 import type { BootSubtree } from '../boot/boot-subtree.js';
 import type { HostLogin } from '../launcher/host-login.js';
 import { startMsMax } from '../launcher/start-pace.js';
+import type { MemberChange } from '../membership/member.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
 import type { AgentNode } from '../node/node.js';
 import { startCause, type StartFailure } from './loss-notices.js';
@@ -26,7 +27,6 @@ export interface HostStartsInit {
   readonly node: AgentNode;
   readonly table: MembershipTable;
   readonly below: BootSubtree;
-  hostSpec(host: HostIndex): HostSpec;
   loginOf(host: HostIndex): HostLogin;
   /** It has a parent, and is about to be started. */
   onStarting(host: HostIndex): void;
@@ -61,9 +61,9 @@ export class HostStarts {
     this.#init.node.platform.clock.soon(() => this.#advance());
   }
 
-  onUp(host: HostIndex): void {
+  onUp(host: HostIndex, columns: MemberChange): void {
     const { node, table } = this.#init;
-    table.apply(host, 'up');
+    table.apply(host, 'up', columns);
     // From now on it waits for another parent when it loses its own.
     node.messages.send(rootAddress(host), 'session.ready', {});
     this.#settle(host, undefined);
@@ -132,7 +132,7 @@ export class HostStarts {
   }
 
   #onOverdue(host: HostIndex, waitMs: number): void {
-    const { name } = this.#init.hostSpec(host);
+    const name = this.#init.table.nameOf(host);
     const text = `The agent of host ${name} was not up after ${formatDuration(waitMs)}`;
     const error = new StciError('STCI_LAUNCH_FAILED', text, { host: name });
     this.#init.onFailed({ host, reporter: undefined, cause: startCause(error), error });

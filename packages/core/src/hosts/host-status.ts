@@ -22,8 +22,9 @@ export interface HostStatus {
 
 /** `taken`: by host, slots that jobs have. */
 export function hostStatus(bootstrap: Bootstrap, taken: readonly number[]): HostStatus[] {
-  return bootstrap.hosts.map((spec, host) => {
-    const { state, incarnation, isDraining, evidence } = bootstrap.table.get(host);
+  const { table } = bootstrap;
+  return table.hosts().map((host) => {
+    const { spec, state, incarnation, isDraining, evidence } = table.get(host);
     const isRestarting = bootstrap.isRestarting(host);
     return { host, spec, state, incarnation, isDraining, isRestarting, evidence, used: taken[host] ?? 0 };
   });

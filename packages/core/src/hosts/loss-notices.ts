@@ -1,6 +1,8 @@
 /** Notices of failures that no detector has reported, at the controller: as it sees them when it hears of them. */
 
-import type { ErrorRecord, FailedSubject, FailureCause, FailureNotice, HostIndex, StciError } from '@stci/interface';
+import {
+  StciError, type ErrorRecord, type FailedSubject, type FailureCause, type FailureNotice, type HostIndex,
+} from '@stci/interface';
 import type { LossReport } from '../membership/mender.js';
 import type { ParentHost } from '../membership/table.js';
 import { TEXT_CHARS_MAX, type SessionFailure } from '../messages/failure-shapes.js';
@@ -25,6 +27,13 @@ export interface HostLoss {
 /** `unreachable`: its launcher says so. */
 export function startCause({ data }: StciError): FailureCause {
   return data['reach'] === 'unreachable' ? 'unreachable' : 'not-started';
+}
+
+/** The same text twice would read as one failure reported twice: this is the host's second, third, … */
+export function numberedError({ code, message, agent, host, rank, data, cause }: StciError, failure: number): StciError {
+  const [first = '', ...rest] = message.split('\n');
+  const text = [`${first} (failure ${failure})`, ...rest].join('\n');
+  return new StciError(code, text, { agent, host, rank, data: { ...data, failure }, cause });
 }
 
 export class LossNotices {

@@ -29,8 +29,6 @@ export interface TreeMenderInit {
 
 /** What is known of the hosts besides. */
 export interface HostFacts {
-  /** Where a host's agent waits for another parent; undefined: it does not. */
-  socketOf(host: HostIndex): string | undefined;
   loginOf(host: HostIndex): HostLogin;
   /** The process of this incarnation is known to have ended. */
   hasEnded(host: HostIndex, incarnation: number): boolean;
@@ -148,8 +146,8 @@ export class TreeMender {
   }
 
   #attempt({ id, by, host, subtree, waitMs }: MendAction & { readonly type: 'attempt' }): void {
-    const { node, below, hosts } = this.#init;
-    const socket = hosts.socketOf(host);
+    const { node, below, hosts, table } = this.#init;
+    const { socket } = table.get(host);
     const request = { login: hosts.loginOf(host), socket: socket ?? '', hosts: [...subtree], waitMs };
     // At once: the answer is to be known before anything that comes over the new link.
     const answer = (given: AdoptionAnswer): void => this.#carryOut(this.#mender.answered(id, given, this.#now));

@@ -57,11 +57,12 @@ export class JobAdmission {
   }
 
   get places(): Places {
-    const { table, hosts } = this.#init.bootstrap();
-    if (!this.#init.isOpen()) return { hosts: [...hosts], leftOut: new Set(table.hosts('left')), doubted: [] };
+    const { table } = this.#init.bootstrap();
+    const hosts = table.specs;
+    if (!this.#init.isOpen()) return { hosts, leftOut: new Set(table.hosts('left')), doubted: [] };
     const all = [...hosts.keys()];
     return {
-      hosts: [...hosts],
+      hosts,
       leftOut: new Set(all.filter((host) => !table.isUsable(host))),
       doubted: all.filter((host) => table.isDoubted(host)),
     };
@@ -137,7 +138,7 @@ export class JobAdmission {
 
   #slotsOf(jobs: readonly ControllerJob[]): readonly number[] {
     if (jobs.length === 0) return [];
-    const hosts = [...this.#init.bootstrap().hosts.keys()];
+    const hosts = this.#init.bootstrap().table.hosts();
     return hosts.map((host) => jobs.reduce((sum, { recovery }) => sum + recovery.slotsOn(host), 0));
   }
 
@@ -161,7 +162,7 @@ export class JobAdmission {
       if (!(fault instanceof StciError) || fault.data['busy'] === true || awaited.length === 0) throw fault;
       const leftOut = new Set([...init.leftOut].filter((host) => !awaited.includes(host)));
       void new ControllerJob({ ...init, leftOut }); // Throws if not even then.
-      throw restartingError(awaited.map((host) => this.#init.bootstrap().hostName(host)));
+      throw restartingError(awaited.map((host) => this.#init.bootstrap().table.nameOf(host)));
     }
   }
 

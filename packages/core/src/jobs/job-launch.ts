@@ -69,8 +69,7 @@ function mapWithin(spec: AllocatedJob, params: Params, taken: readonly number[] 
 interface LaunchingSession {
   readonly node: Pick<AgentNode, 'sessionName' | 'platform'>;
   readonly stays: boolean;
-  /** Names a host's network stack; undefined: not known, or it has not come up. */
-  readonly members: { networkOf(host: HostIndex): string | undefined };
+  readonly members: { readonly table: Pick<MembershipTable, 'get'> };
 }
 
 /**
@@ -86,7 +85,7 @@ export function jobLaunch(
   const present = map.hosts.filter(({ host }) => !leftOut.has(host));
   const env = {
     ...environmentOfJob(spec.env, stays ? platform.env.variables : undefined),
-    ...jobVariables(present, (host) => members.networkOf(host)),
+    ...jobVariables(present, (host) => members.table.get(host).network),
   };
   const numbers = nodeNumbers(present.map(({ host }) => host));
   const hosts = map.hosts

@@ -37,8 +37,6 @@ export interface JobSession {
     readonly table: Pick<MembershipTable, 'isUsable' | 'isDoubted' | 'get' | 'hosts'>;
     readonly hosts: readonly HostSpec[];
     isRestarting(host: HostIndex): boolean;
-    /** Names its network stack (`Environment.network`); undefined: not known, or it has not come up. */
-    networkOf(host: HostIndex): string | undefined;
   };
   /** By host, slots that other jobs have. */
   slotsTaken(job: JobId): readonly number[];

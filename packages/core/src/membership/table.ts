@@ -1,108 +1,54 @@
 /**
- * Membership of a session: one row for each host of its allocation, and the only record of which hosts are there. Pure.
- * The controller keeps it; whoever decides about a host reads it there.
- *
- * A host is `planned` → `starting` → `up`. A host whose link was reported lost is `suspect`, one whose parent is lost
- * `orphaned`, until it is linked again or given up. `left`: out of the session by decision. `failed`: its agent is
- * known to have ended. `fenced`: not reached in time, and refused from then on, whether it lives or not. Each start of
- * a host's agent has an incarnation of its own; `plan` begins the next.
+ * Membership of a session: one row for each host of its allocation (member.ts), and the only record of which hosts are
+ * there. Pure. The controller keeps it; whoever decides about a host reads it there.
  */
 
-import { assert, bootHost, bootPosition, type HostIndex } from '@stci/interface';
-import { nextState, type LifeTable } from '../event/lifecycle.js';
+import { assert, bootHost, bootPosition, type HostIndex, type HostSpec } from '@stci/interface';
+import { nextState } from '../event/lifecycle.js';
 import type { BootPlaces } from '../launcher/parent-tree.js';
+import {
+  BLANK, CLEARED, MEMBER_LIFE, OF_SPEC, type Member, type MemberChange, type MemberColumns, type MemberEvent,
+  type MemberState, type ParentHost,
+} from './member.js';
 
-export type MemberState = 'planned' | 'starting' | 'up' | 'suspect' | 'orphaned' | 'left' | 'failed' | 'fenced';
-
-export type MemberEvent =
-  /** The next incarnation is to be started. */
-  | 'plan'
-  /** Its parent starts it. */
-  | 'start'
-  /** Its agent runs, and its link is up. */
-  | 'up'
-  /** The agent at the other end of its link reported the link lost. */
-  | 'suspect'
-  /** Its parent is lost. */
-  | 'orphan'
-  /** It is linked, to the parent that the event names or to the one it had. */
-  | 'link'
-  | 'leave'
-  | 'fail'
-  | 'fence';
-
-export const MEMBER_LIFE: LifeTable<MemberState, MemberEvent> = {
-  of: 'a host',
-  first: 'planned',
-  rows: {
-    planned: { start: 'starting', leave: 'left', fail: 'failed' },
-    starting: { plan: 'planned', up: 'up', leave: 'left', fail: 'failed' },
-    up: { plan: 'planned', suspect: 'suspect', orphan: 'orphaned', link: 'up', leave: 'left', fail: 'failed' },
-    suspect: { plan: 'planned', link: 'up', leave: 'left', fail: 'failed', fence: 'fenced' },
-    orphaned: { plan: 'planned', suspect: 'suspect', link: 'up', leave: 'left', fail: 'failed', fence: 'fenced' },
-    left: { plan: 'planned' },
-    failed: { plan: 'planned', leave: 'left' },
-    fenced: { plan: 'planned', leave: 'left' },
-  },
-};
-
-/** A host whose agent this host's agent is linked to; undefined: the controller. */
-export type ParentHost = HostIndex | undefined;
-
-export interface Member {
-  readonly host: HostIndex;
-  /** 1, 2, …: of the agent that is to be started, runs, or ran last. */
-  readonly incarnation: number;
-  readonly state: MemberState;
-  readonly parent: ParentHost;
-  /** Why it is in this state, where there is something to say; else empty. */
-  readonly evidence: string;
-  /** It gets no more jobs, and leaves the session when those that it has are over. */
-  readonly isDraining: boolean;
-  /** Epoch of its last change. */
-  readonly epoch: number;
-}
-
-/** What an event changes besides the state. */
-export interface MemberChange {
-  readonly parent?: ParentHost;
-  readonly evidence?: string;
-}
+export type { Member, MemberState, ParentHost } from './member.js';
 
 export class MembershipTable {
   readonly #tree: BootPlaces;
   readonly #members: Member[] = [];
   readonly #children = new Map<ParentHost, Set<HostIndex>>();
   readonly #counts = new Map<MemberState, number>();
-  #epoch = 0;
   /** Called after each event of a host. */
   onEvent: (host: HostIndex) => void = () => undefined;
 
   /** `tree`: the boot tree, with the controller at position 0 and a position for each host that there may be. */
-  constructor(tree: BootPlaces, hosts: number) {
+  constructor(tree: BootPlaces, hosts: readonly HostSpec[]) {
     this.#tree = tree;
-    for (let count = 0; count < hosts; count++) this.add(1);
+    for (const spec of hosts) this.add(spec, 1);
   }
 
   /** One more host; `plan` begins its first incarnation where it is 0. */
-  add(incarnation = 0): HostIndex {
+  add(spec: HostSpec, incarnation = 0): HostIndex {
     const host = this.#members.length;
     const parent = this.plannedParent(host);
     const state = incarnation === 0 ? 'left' : 'planned';
-    const { epoch } = this;
-    this.#members.push({ host, incarnation, state, parent, evidence: '', isDraining: false, epoch });
+    this.#members.push({ ...BLANK, host, spec, incarnation, state, parent });
     this.#childSet(parent).add(host);
     this.#counts.set(state, this.count(state) + 1);
     return host;
   }
 
-  /** Number of changes so far. */
-  get epoch(): number {
-    return this.#epoch;
-  }
-
   get size(): number {
     return this.#members.length;
+  }
+
+  /** The hosts that have the indices now: spares in place of those they replaced. */
+  get specs(): HostSpec[] {
+    return this.#members.map(({ spec }) => spec);
+  }
+
+  nameOf(host: HostIndex): string {
+    return this.get(host).spec.name;
   }
 
   get(host: HostIndex): Member {
@@ -117,12 +63,8 @@ export class MembershipTable {
     const state = nextState(MEMBER_LIFE, before.state, event);
     const parent = 'parent' in change ? change.parent : before.parent;
     assert(parent === undefined || this.isAbove(parent, host), 'a parent is above its child in the planned tree');
-    const isNext = event === 'plan';
-    const incarnation = before.incarnation + (isNext ? 1 : 0);
-    const isDraining = before.isDraining && !isNext && event !== 'leave';
-    this.#epoch += 1;
-    const evidence = change.evidence ?? '';
-    const member = { host, incarnation, state, parent, evidence, isDraining, epoch: this.#epoch };
+    const incarnation = before.incarnation + (event === 'plan' ? 1 : 0);
+    const member = { ...before, ...CLEARED[event], ...change, incarnation, state, parent };
     this.#members[host] = member;
     this.#childSet(before.parent).delete(host);
     this.#childSet(parent).add(host);
@@ -132,17 +74,30 @@ export class MembershipTable {
     return member;
   }
 
+  /** What is known besides its state. */
+  note(host: HostIndex, columns: Partial<MemberColumns>): void {
+    this.#members[host] = { ...this.get(host), ...columns };
+  }
+
+  /** This host has the index from now on. */
+  assign(host: HostIndex, spec: HostSpec): void {
+    const before = this.get(host);
+    this.#members[host] = { ...before, spec, ...(spec.name !== before.spec.name && OF_SPEC) };
+  }
+
+  /** Ends a pause, too: it is not started again. */
   drain(host: HostIndex, isDraining: boolean): void {
-    this.#epoch += 1;
-    this.#members[host] = { ...this.get(host), isDraining, epoch: this.#epoch };
+    this.note(host, { isDraining, isPausing: false });
   }
 
   count(...states: readonly MemberState[]): number {
     return states.reduce((sum, state) => sum + (this.#counts.get(state) ?? 0), 0);
   }
 
+  /** Those in these states; all, where none is named. */
   hosts(...states: readonly MemberState[]): HostIndex[] {
-    return this.#members.filter(({ state }) => states.includes(state)).map(({ host }) => host);
+    const isMeant = ({ state }: Member): boolean => states.length === 0 || states.includes(state);
+    return this.#members.filter(isMeant).map(({ host }) => host);
   }
 
   /** Its incarnation takes no part any more, and nothing is expected of it. */

@@ -167,10 +167,10 @@ suite('end of an allocation, at the controller', (test) => {
     const log: string[] = [];
     const hosts = (...states: readonly string[]): number[] =>
       [...(states.includes('up') ? up : []), ...(states.includes('suspect') ? suspects : [])];
-    const table = { hosts, get: () => ({ parent: undefined }) };
+    const table = { hosts, get: () => ({ parent: undefined }), nameOf: (host: number) => `h${host}` };
     const recovery = { close: () => log.push('no restarts') };
     const together = { hosts: isTogether ? [0, 1] : [] };
-    const bootstrap = { table, recovery, together, hostName: (host: number) => `h${host}` };
+    const bootstrap = { table, recovery, together };
     const job = {
       onAllocationEnding: (_error: StciError, hasWords: boolean) => log.push(`job ends ${hasWords}`),
       checkOver: () => log.push('checked'),

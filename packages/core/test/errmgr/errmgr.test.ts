@@ -3,13 +3,14 @@
 import { readFileSync } from 'node:fs';
 import { bootcomComponents, builtins, createComposition, createRegistry, resolveParams } from '@stci/core';
 import { accept, decideOnHost, defineComponent, errmgrFramework, isOver } from '@stci/core/component';
-import type { Action, ErrorCode, ErrorManager, FailureKind, HostSpec, SessionContext } from '@stci/interface';
+import type { Action, ErrorCode, ErrorManager, FailureKind, SessionContext } from '@stci/interface';
 import { launcherLocal } from '@stci/launcher-local';
 import { assert, suite } from '@stci/testkit';
-import { topologyTree } from '@stci/topology-tree';
+import { createTree, topologyTree } from '@stci/topology-tree';
 import { HostRecovery } from '../../dist/hosts/host-recovery.js';
-import type { Member } from '../../dist/membership/table.js';
+import { MembershipTable } from '../../dist/membership/table.js';
 import { resolved, composition, type Settings } from '../assembly.js';
+import { specOf } from '../membership/specs.js';
 import { testPlace } from '../world.js';
 
 const KINDS: readonly FailureKind[] =
@@ -182,31 +183,28 @@ suite('errmgr: a host that is lost after the launch', (test) => {
 function recoveryOf(settings: Settings, spares: readonly string[] = []) {
   const place = testPlace();
   const { clock } = place.platform;
-  const hosts = ['a', 'b'].map(hostSpec);
-  const member = { epoch: 0 };
-  const table = { count: () => 1, get: () => member as Member };
+  const table = new MembershipTable(createTree(3, 2), ['a', 'b'].map(specOf));
+  for (const event of ['start', 'up'] as const) table.apply(1, event);
   const done: string[] = [];
   const startMs = clock.nowMs();
   const add = (text: string): number => done.push(`${Math.round(clock.nowMs() - startMs)} ${text}`);
-  const recovery = new HostRecovery({ clock, errorManager: managerOf(settings), table, hosts,
-    spares: spares.map(hostSpec) }, {
+  const recovery = new HostRecovery({ clock, errorManager: managerOf(settings), table, spares: spares.map(specOf) }, {
     emit: ({ action, name, starts }) => add([action, name, starts].filter(Boolean).join(' ')),
     start: (host, spec) => {
-      hosts[host] = spec;
+      table.assign(host, spec);
       add(`start ${spec.name}`);
     },
     leaveOut: (host) => add(`left ${host}`),
     endLaunch: (_host, reason) => add(`end ${reason}`),
   });
   const lose = (): void => recovery.onFailed(1, 'idle', failure('agent-lost'));
-  return { place, recovery, member, lose, take: () => done.splice(0) };
+  const up = (): void => table.note(1, { upMs: clock.nowMs() });
+  return { place, recovery, table, up, lose, take: () => done.splice(0) };
 }
-
-const hostSpec = (name: string): HostSpec => ({ name, slots: 1, slotsBound: false, origin: 'test' });
 
 suite('errmgr: carried out', (test) => {
   test('a lost host is started after growing pauses, then left out; anew when it has run well', () => {
-    const { place, recovery, lose, take } = recoveryOf({ 'errmgr.loss': 'start-again', 'errmgr.loss.retries': '2' });
+    const { place, up, lose, take } = recoveryOf({ 'errmgr.loss': 'start-again', 'errmgr.loss.retries': '2' });
     lose();
     place.run(999);
     assert.equal(take(), ['0 start-again b 2']);
@@ -215,11 +213,11 @@ suite('errmgr: carried out', (test) => {
     lose();
     place.run(2000);
     assert.equal(take(), ['1000 start-again b 3', '3000 start b']);
-    recovery.onUp(1);
+    up();
     place.run(59_999);
     lose();
     assert.equal(take(), ['62999 leave-out b', '62999 left 1']);
-    recovery.onUp(1);
+    up();
     place.run(60_000);
     lose();
     place.run(1000);
@@ -227,9 +225,9 @@ suite('errmgr: carried out', (test) => {
   });
 
   test('what is done about a host meanwhile, or the end of the session, ends its pause', () => {
-    const { place, recovery, member, lose, take } = recoveryOf({ 'errmgr.loss': 'start-again' });
+    const { place, recovery, table, lose, take } = recoveryOf({ 'errmgr.loss': 'start-again' });
     lose();
-    member.epoch += 1;
+    table.apply(1, 'fail');
     place.run(5000);
     assert.equal(take(), ['0 start-again b 2']);
     lose();

@@ -4,7 +4,7 @@ import { assert, suite } from '@stci/testkit';
 import { AGENT_LIFE, isOver, type AgentState } from '../../dist/agent/lifecycle.js';
 import { CHILD_LIFE } from '../../dist/boot/child.js';
 import { Lifecycle, nextState, type LifeTable } from '../../dist/event/lifecycle.js';
-import { MEMBER_LIFE } from '../../dist/membership/table.js';
+import { MEMBER_LIFE } from '../../dist/membership/member.js';
 import { RANK_LIFE } from '../../dist/tools/hosted-rank.js';
 import { HOSTED_JOB_LIFE } from '../../dist/tools/session.js';
 import { TOOL_LIFE } from '../../dist/tools/tool.js';

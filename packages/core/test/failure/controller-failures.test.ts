@@ -16,6 +16,7 @@ import { MembershipTable } from '../../dist/membership/table.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import type { Overlay } from '../../dist/overlay/contracts.js';
 import { resolved } from '../assembly.js';
+import { specs } from '../membership/specs.js';
 import { testPlace } from '../world.js';
 import { ScriptedDetector, directNotifier } from './watch-help.js';
 
@@ -43,7 +44,7 @@ function play(answering: readonly HostIndex[], latencyMs = 20) {
       },
     },
   } as unknown as AgentNode;
-  const table = new MembershipTable(createTree(HOSTS + 1, 1), HOSTS);
+  const table = new MembershipTable(createTree(HOSTS + 1, 1), specs(HOSTS));
   for (let host = 0; host < HOSTS; host++) for (const event of ['start', 'up'] as const) table.apply(host, event);
   const self = { position: 0, incarnation: 0 };
   const nothing = (): void => undefined;

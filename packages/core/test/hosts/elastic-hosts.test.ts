@@ -5,23 +5,22 @@ import { assert, suite } from '@stci/testkit';
 import { createTree } from '@stci/topology-tree';
 import { ElasticHosts, type ElasticHostsInit, type HostOutcome } from '../../dist/hosts/elastic-hosts.js';
 import { MembershipTable } from '../../dist/membership/table.js';
+import { specOf } from '../membership/specs.js';
 import { testPlace } from '../world.js';
 
 const LEAVE_MS = 1000 + 2 * 500;
 
-const specOf = (name: string): HostSpec => ({ name, slots: 1, slotsBound: false, origin: 'test' });
-
 /** Hosts a, b and c are up, c below a; s is a spare. */
 function play() {
   const place = testPlace();
-  const table = new MembershipTable(createTree(16, 2) as never, 3);
-  for (let host = 0; host < 3; host += 1) for (const event of ['start', 'up'] as const) table.apply(host, event);
-  const hosts = ['a', 'b', 'c'].map(specOf);
+  const table = new MembershipTable(createTree(16, 2) as never, ['a', 'b', 'c'].map(specOf));
+  for (let host = 0; host < 3; host += 1) {
+    for (const event of ['start', 'up'] as const) table.apply(host, event, { socket: 'x' });
+  }
   const log: string[] = [];
   const starts = new Map<HostIndex, (error?: StciError) => void>();
   const spares = [specOf('s')];
   const ranks = new Map<HostIndex, number>();
-  const fixed = new Set<HostIndex>();
   const lateStarts = {
     has: (host: HostIndex) => starts.has(host),
     giveUp: (host: HostIndex, error: StciError) => {
@@ -31,8 +30,7 @@ function play() {
     },
   };
   const bootstrap = {
-    table, lateStarts, hosts, hostName: (host: HostIndex) => hosts[host]?.name,
-    socketOf: (host: HostIndex) => (fixed.has(host) ? undefined : 'x'),
+    table, lateStarts,
     recovery: {
       spares,
       takeSpare: (name: string) => {
@@ -40,7 +38,6 @@ function play() {
         return at >= 0 && spares.splice(at, 1).length === 1;
       },
     },
-    addHost: (spec: HostSpec) => (hosts.push(spec), table.add()),
     startHost: (host: HostIndex, spec: HostSpec, done: () => void) => {
       log.push(`start ${spec.name}`);
       starts.set(host, done);
@@ -85,7 +82,7 @@ function play() {
   };
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   return {
-    changes, table, ranks, fixed, spares, remove, add, lose, settle, next, isQuiet,
+    changes, table, ranks, spares, remove, add, lose, settle, next, isQuiet,
     /** How often those that wait for hosts were to be looked at since the last call. */
     looks: () => [looks, (looks = 0)][0],
     limit: (size: number) => void (sizeMax = size),
@@ -159,12 +156,12 @@ suite('changes of hosts', (test) => {
   });
 
   test('the last host stays, as does one in whose process another agent runs; nothing has changed then', () => {
-    const { remove, next, fixed, table, lose } = play();
+    const { remove, next, table, lose } = play();
     assert.throwsCode('STCI_SESSION_REFUSED', () => remove('a b c'));
-    fixed.add(2);
+    table.note(2, { socket: undefined });
     assert.throwsCode('STCI_SESSION_REFUSED', () => remove('a'));
     assert.equal([next(), [0, 1, 2].map((host) => table.get(host).isDraining)], [[], [false, false, false]]);
-    fixed.clear();
+    table.note(2, { socket: 'x' });
     remove('b c');
     assert.throwsCode('STCI_SESSION_REFUSED', () => remove('a')); // The others are about to leave.
     for (const host of [1, 2]) lose(host);

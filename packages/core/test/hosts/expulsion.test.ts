@@ -33,11 +33,11 @@ function play(isStarted = true) {
     },
   };
   const table = {
-    size: parents.length, get: (host: HostIndex) => ({ parent: parents[host] }),
+    size: parents.length, nameOf: (host: HostIndex) => `h${host}`, get: (host: HostIndex) => ({ parent: parents[host] }),
     isAbove: (above: HostIndex, host: HostIndex) => above === parents[host] || (host === 3 && above === 0),
   };
   const below = { expel: (host: HostIndex, reason: string) => log.push(`close ${host}: ${reason}`) };
-  const bootstrap = { table, below, hostName: (host: HostIndex) => `h${host}` };
+  const bootstrap = { table, below };
   const node = { messages, identity: { self: CONTROLLER } } as unknown as AgentNode;
   const expulsion = new Expulsion({
     node, bootstrap: () => (isStarted ? bootstrap as never : undefined),

@@ -6,14 +6,15 @@ import { createTree } from '@stci/topology-tree';
 import { HostStarts } from '../../dist/hosts/host-starts.js';
 import { MembershipTable } from '../../dist/membership/table.js';
 import type { AgentNode } from '../../dist/node/node.js';
+import { specOf, specs } from '../membership/specs.js';
 import { testPlace } from '../world.js';
 
 /** Hosts 0 and 1 are up; 2 and 3 are planned below host 0, 4 below host 1, 6 below host 2. */
 function play() {
   const place = testPlace();
-  const table = new MembershipTable(createTree(16, 2) as never, 2);
+  const table = new MembershipTable(createTree(16, 2) as never, specs(2));
   for (const host of [0, 1]) for (const event of ['start', 'up'] as const) table.apply(host, event);
-  for (let host = 2; host < 8; host += 1) table.add();
+  for (let host = 2; host < 8; host += 1) table.add(specOf(`h${host}`));
   const log: string[] = [];
   const started: string[] = [];
   const dropped: number[] = [];
@@ -26,7 +27,7 @@ function play() {
   } as unknown as AgentNode;
   const starts = new HostStarts({
     node, table, below: { startLate: (login: unknown) => log.push(`here ${String(login)}`) } as never,
-    hostSpec: (host) => ({ name: `h${host}` }) as never, loginOf: (host) => host as never,
+    loginOf: (host) => host as never,
     onStarting: (host) => log.push(`starting ${host}`),
     onFailed: ({ host, cause }) => log.push(`failed ${host} ${cause}`),
     onGivenUp: (host) => log.push(`given up ${host}`),
@@ -42,10 +43,10 @@ suite('starts of hosts', (test) => {
     const { starts, start, started, next, table } = play();
     for (const host of [6, 2]) start(host);
     assert.equal([next(), starts.has(6)], [['starting 2', 'tree.start to 0'], true]);
-    starts.onUp(2);
+    starts.onUp(2, {});
     assert.equal([next(), started], [['session.ready to 2', 'starting 6', 'tree.start to 2'], ['2 up']]);
     assert.equal([table.get(6).parent, table.get(6).incarnation, table.get(2).state], [2, 1, 'up']);
-    starts.onUp(6);
+    starts.onUp(6, {});
     assert.equal([next(), started, starts.has(6)], [['session.ready to 6'], ['2 up', '6 up'], false]);
   });
 
@@ -107,7 +108,7 @@ suite('starts of hosts', (test) => {
     next();
     for (const host of [4, 5]) start(host);
     next();
-    starts.onUp(4);
+    starts.onUp(4, {});
     starts.fail(5, new StciError('STCI_LAUNCH_FAILED', 'no'), 0);
     starts.fail(5, new StciError('STCI_LAUNCH_FAILED', 'again'), 0);
     next();

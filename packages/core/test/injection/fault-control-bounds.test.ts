@@ -7,6 +7,7 @@ import { assert, suite } from '@stci/testkit';
 import { FaultControl } from '../../dist/injection/fault-control.js';
 import { MembershipTable } from '../../dist/membership/table.js';
 import type { AgentNode } from '../../dist/node/node.js';
+import { specs } from '../membership/specs.js';
 import { testPlace } from '../world.js';
 
 const HOSTS = 3;
@@ -32,7 +33,7 @@ function play(parts: readonly number[] = [1]) {
       send: (to: Address, name: string, body: unknown) => void sent.push({ to, name, body }),
     },
   } as unknown as AgentNode;
-  const table = new MembershipTable({ parent: () => 0, children: () => [] } as never, HOSTS);
+  const table = new MembershipTable({ parent: () => 0, children: () => [] } as never, specs(HOSTS));
   for (let host = 0; host < HOSTS; host++) {
     table.apply(host, 'start');
     table.apply(host, 'up');

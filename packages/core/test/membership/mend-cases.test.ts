@@ -5,6 +5,7 @@ import { assert, suite } from '@stci/testkit';
 import { ParentTree, wholePart, type ParentsPart } from '../../dist/launcher/parent-tree.js';
 import { Mender, type MendAction } from '../../dist/membership/mender.js';
 import { MembershipTable, type Member } from '../../dist/membership/table.js';
+import { specs } from './specs.js';
 import { LEASE_MS } from './tree-model.js';
 
 class CountedTable extends MembershipTable {
@@ -21,7 +22,7 @@ suite('mender: many at once', (test) => {
     const orphans = 1000;
     const parents = [undefined, ...Array.from({ length: orphans }, () => 0)];
     const tree = new ParentTree(orphans + 2, wholePart({ parents }) as ParentsPart);
-    const table = new CountedTable(tree, orphans + 1);
+    const table = new CountedTable(tree, specs(orphans + 1));
     for (let host = 0; host <= orphans; host += 1) {
       for (const event of ['start', 'up'] as const) table.apply(host, event);
     }

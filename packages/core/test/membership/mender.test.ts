@@ -7,6 +7,7 @@ import {
   Mender, type AdoptionAnswer, type Declared, type LossEvidence, type LossReport, type MendAction,
 } from '../../dist/membership/mender.js';
 import { MembershipTable, type ParentHost } from '../../dist/membership/table.js';
+import { specs } from './specs.js';
 import { ATTEMPT_MS, LEASE_MS, TreeModel } from './tree-model.js';
 
 /** That an attempt succeeded is news of what the agent that made it knows. */
@@ -25,7 +26,7 @@ function setup(): {
   lost(reporter: ParentHost, host: number, evidence: LossEvidence, nowMs?: number): string[];
   text(actions: readonly MendAction[]): string[];
 } {
-  const table = new MembershipTable(createTree(13, 2), 12);
+  const table = new MembershipTable(createTree(13, 2), specs(12));
   for (let host = 0; host < 12; host++) for (const event of ['start', 'up'] as const) table.apply(host, event);
   const mender = new Mender({ table, leaseMs: LEASE_MS });
   const name = (by: ParentHost): string => (by === undefined ? 'controller' : String(by));

@@ -2,11 +2,13 @@
 
 import { createTree } from '@stci/topology-tree';
 import { assert, suite } from '@stci/testkit';
-import { MEMBER_LIFE, MembershipTable, type MemberEvent } from '../../dist/membership/table.js';
+import { MEMBER_LIFE, type MemberEvent } from '../../dist/membership/member.js';
+import { MembershipTable } from '../../dist/membership/table.js';
+import { specOf, specs } from './specs.js';
 
 /** `hosts` hosts below the controller in a binary tree, all up. 0: 2, 3; 1: 4, 5; 2: 6, 7; … */
 function tableOf(hosts: number): MembershipTable {
-  const table = new MembershipTable(createTree(hosts + 1, 2), hosts);
+  const table = new MembershipTable(createTree(hosts + 1, 2), specs(hosts));
   for (let host = 0; host < hosts; host++) for (const event of ['start', 'up'] as const) table.apply(host, event);
   return table;
 }
@@ -21,7 +23,7 @@ suite('membership table', (test) => {
     const events = new Set(Object.values(MEMBER_LIFE.rows).flatMap((row) => Object.keys(row))) as Set<MemberEvent>;
     for (const [state, path] of Object.entries(paths)) {
       for (const event of events) {
-        const table = new MembershipTable(createTree(2, 2), 1);
+        const table = new MembershipTable(createTree(2, 2), specs(1));
         for (const step of path) table.apply(0, step);
         const before = table.get(0);
         assert.is(before.state, state);
@@ -29,7 +31,6 @@ suite('membership table', (test) => {
         if (next !== undefined) table.apply(0, event);
         else assert.throws(() => table.apply(0, event), new RegExp(`${state} permits no event ${event}`));
         assert.is(table.get(0).state, next ?? state);
-        assert.is(table.epoch, path.length + (next === undefined ? 0 : 1));
         assert.is(table.count(next ?? before.state), 1);
       }
     }
@@ -42,9 +43,32 @@ suite('membership table', (test) => {
     assert.equal([table.get(0).incarnation, table.get(0).state], [3, 'planned']);
   });
 
+  test('what is known of a state ends with the next, of an incarnation with the next start, of a host with another', () => {
+    const table = tableOf(1);
+    const known = (): unknown[] => {
+      const { evidence, isPausing, socket, network, upMs, starts, failures } = table.get(0);
+      return [evidence, isPausing, socket, network, upMs, starts, failures];
+    };
+    const agent = { socket: 's', network: 'n', upMs: 3 };
+    table.note(0, { ...agent, isPausing: true, starts: 2, failures: 4 });
+    table.apply(0, 'suspect', { evidence: 'e' });
+    assert.equal(known(), ['e', false, 's', 'n', 3, 2, 4]);
+    table.note(0, { isPausing: true });
+    table.drain(0, true);
+    assert.is(table.get(0).isPausing, false);
+    for (const event of ['link', 'orphan', 'fence'] as const) table.apply(0, event);
+    assert.equal(known(), ['', false, 's', 'n', 3, 2, 4]);
+    table.apply(0, 'plan');
+    assert.equal(known(), ['', false, undefined, undefined, undefined, 2, 4]);
+    table.assign(0, { ...table.get(0).spec, slots: 7 });
+    assert.equal([table.get(0).starts, table.get(0).spec.slots], [2, 7]);
+    table.assign(0, specOf('x'));
+    assert.equal([known().slice(-2), table.nameOf(0)], [[1, 0], 'x']);
+  });
+
   test('a host that is added has the next place in the tree, and begins when it is planned', () => {
-    const table = new MembershipTable(createTree(100, 2), 2);
-    assert.equal([table.add(), table.size, table.plannedParent(2)], [2, 3, 0]);
+    const table = new MembershipTable(createTree(100, 2), specs(2));
+    assert.equal([table.add(specOf('h2')), table.size, table.plannedParent(2)], [2, 3, 0]);
     const { state, incarnation, parent } = table.get(2);
     assert.equal([state, incarnation, parent, table.isGone(2)], ['left', 0, 0, true]);
     for (const event of ['plan', 'start', 'up'] as const) table.apply(2, event);
@@ -85,7 +109,7 @@ suite('membership table', (test) => {
   });
 
   test('a host that left is passed over by the starter, a failed one is not', () => {
-    const table = new MembershipTable(createTree(9, 2), 8);
+    const table = new MembershipTable(createTree(9, 2), specs(8));
     table.apply(2, 'leave');
     table.apply(0, 'fail');
     assert.equal([table.starterOf(6), table.starterOf(0)], [0, undefined]);

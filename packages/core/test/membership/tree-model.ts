@@ -8,6 +8,7 @@ import { seeded, type Seeded } from '@stci/testkit';
 import { createTree } from '@stci/topology-tree';
 import { Mender, type AdoptionAnswer, type LossEvidence, type MendAction } from '../../dist/membership/mender.js';
 import { MembershipTable, type ParentHost } from '../../dist/membership/table.js';
+import { specs } from './specs.js';
 
 export const LEASE_MS = 10_000;
 /** How long an answer is awaited of an agent that does not answer. */
@@ -59,7 +60,7 @@ export class TreeModel {
   constructor(seed: number, hosts: number, arity: number) {
     this.random = seeded(seed);
     const tree = createTree(hosts + 1, arity);
-    this.table = new MembershipTable(tree, hosts);
+    this.table = new MembershipTable(tree, specs(hosts));
     this.mender = new Mender({ table: this.table, leaseMs: LEASE_MS });
     this.agents = Array.from({ length: hosts + 1 }, (_, at) => ({
       at, runs: true, hostGone: false, parent: undefined, orphanedMs: 0, children: new Map(), outbox: [],
