@@ -31,7 +31,6 @@ export interface AllocationEndInit {
 
 export class AllocationEnd {
   readonly #init: AllocationEndInit;
-  readonly #told = new Set<HostIndex>();
   #error: StciError | undefined;
   readonly #timers: Timers<'settle'>;
 
@@ -62,8 +61,9 @@ export class AllocationEnd {
 
   /** The agent there was told to end. */
   onHost(host: HostIndex): void {
-    if (this.#error !== undefined) return;
-    this.#told.add(host);
+    const table = this.#init.bootstrap()?.table;
+    if (this.#error !== undefined || table === undefined || host >= table.size) return;
+    table.note(host, { isTerminated: true });
     this.#await();
   }
 
@@ -85,10 +85,10 @@ export class AllocationEnd {
   #settle(): void {
     const bootstrap = this.#init.bootstrap() as Bootstrap;
     const { table } = bootstrap;
-    const hosts = [...this.#told];
-    this.#told.clear();
+    const hosts = table.hosts().filter((host) => table.get(host).isTerminated);
+    for (const host of hosts) table.note(host, { isTerminated: false });
     if (hosts.length === 0) for (const job of this.#init.jobs()) job.checkOver();
-    else if (this.#areAll(hosts, table)) {
+    else if (areAll(hosts, table)) {
       const names = foldSorted(hosts.map((host) => table.nameOf(host)));
       const message = `The agents were told to end (SIGTERM), as a batch system does when it takes its hosts: ${names}`;
       this.begin({ code: 'STCI_ALLOCATION_ENDED', message }, false);
@@ -98,11 +98,11 @@ export class AllocationEnd {
       this.#await();
     }
   }
+}
 
-  /** All that are up, and more than those that may come back: one host alone does not speak for suspects. */
-  #areAll(told: readonly HostIndex[], table: MembershipTable): boolean {
-    const present = table.hosts('up', 'suspect', 'orphaned');
-    const isTold = (host: HostIndex): boolean => told.includes(host);
-    return table.hosts('up').every(isTold) && 2 * present.filter(isTold).length > present.length;
-  }
+/** All that are up, and more than those that may come back: one host alone does not speak for suspects. */
+function areAll(told: readonly HostIndex[], table: MembershipTable): boolean {
+  const present = table.hosts('up', 'suspect', 'orphaned');
+  const isTold = (host: HostIndex): boolean => told.includes(host);
+  return table.hosts('up').every(isTold) && 2 * present.filter(isTold).length > present.length;
 }

@@ -345,7 +345,7 @@ export class Controller implements JobSession {
   }
 
   /** A host is given up: for the loss of its own link, or because nobody reached it when the one above was lost. */
-  #onHostLost({ host, cause, report, declared }: MendAction & { readonly type: 'lost' }): void {
+  #onHostLost({ host, cause, isWanted, report, declared }: MendAction & { readonly type: 'lost' }): void {
     const bootstrap = this.#bootstrap as Bootstrap;
     const { table, lateStarts } = bootstrap;
     const own = declared?.error ?? report?.news?.error;
@@ -358,7 +358,8 @@ export class Controller implements JobSession {
     this.overlayControl.onLost(host);
     this.node.messages.drop(rootAddress(host));
     this.node.messages.drop(sessionAddress(host));
-    if (this.#changes?.onLost(host) === true) return this.failures.onLeft(host);
+    this.#changes?.onLost(host);
+    if (isWanted) return this.failures.onLeft(host);
     this.failures.onHostLost(host, fromErrorRecord(loss.error), report, declared?.notice);
     // No job has been given it.
     if (lateStarts.has(host)) return lateStarts.fail(host, fromErrorRecord(loss.error), undefined);

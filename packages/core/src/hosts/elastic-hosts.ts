@@ -5,9 +5,10 @@
  */
 
 import {
-  StciError, rootAddress, toErrorRecord, type ErrorRecord, type HostIndex, type HostSpec, type JobId, type Timer,
+  StciError, rootAddress, toErrorRecord, type ErrorRecord, type HostIndex, type HostSpec, type JobId,
 } from '@stci/interface';
 import { counted, didYouMean, formatDuration } from '@stci/registry';
+import { Timers } from '../event/timers.js';
 import type { ParentHost } from '../membership/table.js';
 import type { AgentNode } from '../node/node.js';
 import type { Bootstrap } from './bootstrap.js';
@@ -48,18 +49,18 @@ export interface ElasticHostsInit {
   placeSoon(): void;
 }
 
-interface Removal {
-  readonly waiting: ((error: StciError | undefined) => void)[];
-  /** It was told to leave; when that is to have happened. */
-  timer: Timer | undefined;
-}
+/** Called once: without an error, the host is up, or has left. */
+type Done = (error: StciError | undefined) => void;
 
 export class ElasticHosts {
   readonly #init: ElasticHostsInit;
-  readonly #removals = new Map<HostIndex, Removal>();
+  /** Whom to tell when a host has left, or stays. */
+  readonly #waiting = new Map<HostIndex, Done[]>();
+  readonly #timers: Timers<HostIndex>;
 
   constructor(init: ElasticHostsInit) {
     this.#init = init;
+    this.#timers = new Timers(init.node.platform.clock);
   }
 
   /** Calls `done` when each of these hosts is up, or has failed. Throws StciError if none was started. */
@@ -68,8 +69,7 @@ export class ElasticHosts {
     const { table, lateStarts } = bootstrap;
     const known = this.#indices();
     const isTaken = (host: HostIndex | undefined): boolean => host !== undefined
-      && (lateStarts.has(host) || this.#removals.get(host)?.timer !== undefined
-        || !(table.isGone(host) || table.get(host).isDraining));
+      && (lateStarts.has(host) || !(table.isGone(host) || this.#mayStay(host)));
     const taken = specs.map(({ name }) => name).filter((name) => isTaken(known.get(name)));
     if (taken.length > 0) throw takenError(taken);
     checkSize(table.size + specs.filter(({ name }) => !known.has(name)).length);
@@ -97,8 +97,7 @@ export class ElasticHosts {
     const hosts = names.flatMap((name) => all.get(name) ?? []);
     if (hosts.length > 0) this.#checkRest(hosts);
     const timer = timeoutMs === undefined ? undefined : node.platform.clock.after(timeoutMs, () => {
-      const waiting = hosts.filter((host) => this.#removals.get(host)?.timer === undefined);
-      for (const host of waiting) this.#stay(host, this.#busy(host, timeoutMs));
+      for (const host of hosts.filter((each) => this.#mayStay(each))) this.#stay(host, this.#busy(host, timeoutMs));
     });
     const settle = collect(names, (outcomes) => {
       timer?.cancel();
@@ -110,20 +109,19 @@ export class ElasticHosts {
 
   /** A job is over. */
   onJobOver(): void {
-    for (const [host, { timer }] of this.#removals) {
-      if (timer === undefined && this.#jobsOn(host).length === 0) this.#leave(host);
+    for (const host of this.#waiting.keys()) {
+      if (this.#mayStay(host) && this.#jobsOn(host).length === 0) this.#leave(host);
     }
   }
 
-  /** A host is given up. Returns whether that was wanted. */
-  onLost(host: HostIndex): boolean {
-    const removal = this.#removals.get(host);
+  /** A host is given up. */
+  onLost(host: HostIndex): void {
     this.#settle(host, undefined);
-    return removal?.timer !== undefined;
   }
 
   close(): void {
-    for (const host of [...this.#removals.keys()]) this.#settle(host, undefined);
+    for (const host of [...this.#waiting.keys()]) this.#settle(host, undefined);
+    this.#timers.close();
   }
 
   #indices(): Map<string, HostIndex> {
@@ -148,7 +146,13 @@ export class ElasticHosts {
     }
   }
 
-  #start(host: HostIndex, spec: HostSpec, done: (error: StciError | undefined) => void): void {
+  /** It waits for its jobs, and has not been told to leave. */
+  #mayStay(host: HostIndex): boolean {
+    const { isDraining, isLeaving } = this.#init.bootstrap.table.get(host);
+    return isDraining && !isLeaving;
+  }
+
+  #start(host: HostIndex, spec: HostSpec, done: Done): void {
     const { bootstrap, placeSoon } = this.#init;
     bootstrap.startHost(host, spec, (error) => {
       done(error);
@@ -156,7 +160,7 @@ export class ElasticHosts {
     });
   }
 
-  #remove(host: HostIndex, force: boolean, done: (error: StciError | undefined) => void): void {
+  #remove(host: HostIndex, force: boolean, done: Done): void {
     const { table, lateStarts } = this.#init.bootstrap;
     table.drain(host, true); // It is not started again.
     this.#init.placeSoon();
@@ -169,10 +173,8 @@ export class ElasticHosts {
       else table.apply(host, 'leave');
       return done(undefined);
     }
-    const removal = this.#removals.get(host) ?? { waiting: [], timer: undefined };
-    removal.waiting.push(done);
-    this.#removals.set(host, removal);
-    if (removal.timer === undefined && (force || this.#jobsOn(host).length === 0)) this.#leave(host);
+    this.#waiting.set(host, [...(this.#waiting.get(host) ?? []), done]);
+    if (this.#mayStay(host) && (force || this.#jobsOn(host).length === 0)) this.#leave(host);
   }
 
   #jobsOn(host: HostIndex): JobOnHosts[] {
@@ -182,12 +184,13 @@ export class ElasticHosts {
   /** Ends its agent, and that of each job that it still has; by force after the time that this may take. */
   #leave(host: HostIndex): void {
     const { node, bootstrap, expel } = this.#init;
-    const removal = this.#removals.get(host) as Removal;
     const { params } = node;
+    const { table } = bootstrap;
     const waitMs = params.int('tool.grace') + 2 * params.int('launcher.stop');
-    removal.timer = node.platform.clock.after(waitMs, () =>
-      expel(host, bootstrap.table.get(host).parent, `it did not leave within ${formatDuration(waitMs)}`));
-    const name = bootstrap.table.nameOf(host);
+    table.note(host, { isLeaving: true });
+    this.#timers.set(host, waitMs, () =>
+      expel(host, table.get(host).parent, `it did not leave within ${formatDuration(waitMs)}`));
+    const name = table.nameOf(host);
     const message = `Host ${name} was removed (stci remove-hosts --force)`;
     const error = { code: 'STCI_AGENT_LOST', message, host: name, data: { removed: true } };
     for (const job of this.#jobsOn(host)) job.onHostsLost([{ host, kind: 'agent-lost', error }]);
@@ -202,17 +205,17 @@ export class ElasticHosts {
   }
 
   #stay(host: HostIndex, error: StciError): void {
-    if (!this.#removals.has(host)) return;
+    if (!this.#waiting.has(host)) return;
     this.#init.bootstrap.table.drain(host, false);
     this.#init.placeSoon();
     this.#settle(host, error);
   }
 
   #settle(host: HostIndex, error: StciError | undefined): void {
-    const removal = this.#removals.get(host);
-    this.#removals.delete(host);
-    removal?.timer?.cancel();
-    for (const done of removal?.waiting ?? []) done(error);
+    const waiting = this.#waiting.get(host) ?? [];
+    this.#waiting.delete(host);
+    this.#timers.clear(host);
+    for (const done of waiting) done(error);
   }
 }
 

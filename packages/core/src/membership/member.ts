@@ -55,6 +55,10 @@ export interface MemberColumns {
   readonly isPausing: boolean;
   /** It gets no more jobs, and leaves the session when those that it has are over. */
   readonly isDraining: boolean;
+  /** ... as it was told to do. */
+  readonly isLeaving: boolean;
+  /** What started its agent told that to end, and it is not known yet what it means. */
+  readonly isTerminated: boolean;
   /** Where its agent waits that lost its parent; undefined: it does not. */
   readonly socket: string | undefined;
   /** Name of its network stack, as its agent says. */
@@ -81,7 +85,8 @@ export type MemberChange = Partial<MemberColumns> & { readonly parent?: ParentHo
 
 /** With every event. */
 const OF_STATE = { evidence: '', isPausing: false } as const;
-const OF_INCARNATION = { ...OF_STATE, isDraining: false, socket: undefined, network: undefined, upMs: undefined };
+const OF_STAY = { ...OF_STATE, isDraining: false, isLeaving: false } as const;
+const OF_INCARNATION = { ...OF_STAY, isTerminated: false, socket: undefined, network: undefined, upMs: undefined };
 
 /** With another host that gets the index. */
 export const OF_SPEC = { starts: 1, failures: 0 } as const;
@@ -91,5 +96,5 @@ export const BLANK: MemberColumns = { ...OF_INCARNATION, ...OF_SPEC };
 /** Event → the columns that end with it. */
 export const CLEARED: Readonly<Record<MemberEvent, Partial<MemberColumns>>> = {
   plan: OF_INCARNATION, start: OF_STATE, up: OF_STATE, suspect: OF_STATE, orphan: OF_STATE, link: OF_STATE,
-  leave: { ...OF_STATE, isDraining: false }, fail: OF_STATE, fence: OF_STATE,
+  leave: OF_STAY, fail: OF_STATE, fence: OF_STATE,
 };

@@ -60,6 +60,8 @@ export type MendAction =
       readonly state: 'failed' | 'fenced';
       readonly evidence: string;
       readonly cause: HostIndex;
+      /** It was told to leave. */
+      readonly isWanted: boolean;
       /** Of its link, since it was linked last. */
       readonly report: LossReport | undefined;
       readonly declared: Declared | undefined;
@@ -252,7 +254,7 @@ export class Mender {
       } else if (state === 'starting') {
         // Only its starter has a way to it, and it ends without a link.
         this.#table.apply(child, 'fail', { evidence });
-        const unlinked = { report: undefined, declared: undefined };
+        const unlinked = { isWanted: false, report: undefined, declared: undefined };
         this.#actions.push({ type: 'lost', host: child, incarnation, state: 'failed', evidence, cause, ...unlinked });
         this.#spread(child, cause, above);
       }
@@ -328,9 +330,10 @@ export class Mender {
   #giveUp(found: Case, state: 'failed' | 'fenced', evidence: string, declared?: Declared): void {
     const { host, incarnation, cause, report } = found;
     this.#cases.close(host);
-    if (this.#table.get(host).isDraining) this.#table.apply(host, 'leave', { evidence: 'it was removed' });
+    const { isDraining, isLeaving: isWanted } = this.#table.get(host);
+    if (isDraining) this.#table.apply(host, 'leave', { evidence: 'it was removed' });
     else this.#table.apply(host, state === 'failed' ? 'fail' : 'fence', { evidence });
-    this.#actions.push({ type: 'lost', host, incarnation, state, evidence, cause, report, declared });
+    this.#actions.push({ type: 'lost', host, incarnation, state, evidence, cause, isWanted, report, declared });
     this.#spread(host, cause, found);
     for (const child of this.#table.children(host)) {
       const below = this.#cases.get(child);

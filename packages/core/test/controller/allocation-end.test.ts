@@ -4,8 +4,11 @@ import { Session, roleFactory, runAgent } from '@stci/core';
 import type { FrontEnd, JobEvent, JobReport, JobSpec, StciError } from '@stci/interface';
 import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
+import { createTree } from '@stci/topology-tree';
 import { AllocationEnd } from '../../dist/controller/allocation-end.js';
+import { MembershipTable } from '../../dist/membership/table.js';
 import { resolved, composition, type Settings } from '../assembly.js';
+import { specs } from '../membership/specs.js';
 import { testPlace } from '../world.js';
 
 const HOSTS = 4;
@@ -165,9 +168,9 @@ suite('end of an allocation, at the controller', (test) => {
   function deciding(up: readonly number[] = [0, 1], suspects: readonly number[] = [], isTogether = false) {
     const place = testPlace();
     const log: string[] = [];
-    const hosts = (...states: readonly string[]): number[] =>
-      [...(states.includes('up') ? up : []), ...(states.includes('suspect') ? suspects : [])];
-    const table = { hosts, get: () => ({ parent: undefined }), nameOf: (host: number) => `h${host}` };
+    const table = new MembershipTable(createTree(9, 2), specs(4));
+    for (const host of [...up, ...suspects]) for (const event of ['start', 'up'] as const) table.apply(host, event);
+    for (const host of suspects) table.apply(host, 'suspect');
     const recovery = { close: () => log.push('no restarts') };
     const together = { hosts: isTogether ? [0, 1] : [] };
     const bootstrap = { table, recovery, together };

@@ -70,8 +70,10 @@ function play() {
     (changes.remove(names.split(' '), { force, timeoutMs }, done), next());
   const add = (...names: string[]): string[] => (changes.add(names.map(specOf), done), next());
   const lose = (host: HostIndex): boolean => {
+    const { isLeaving } = table.get(host);
     table.apply(host, 'leave');
-    return changes.onLost(host);
+    changes.onLost(host);
+    return isLeaving;
   };
   const settle = (host: HostIndex, error?: StciError): string[] => {
     const end = starts.get(host);
