@@ -8,7 +8,8 @@
  * a host's agent has an incarnation of its own; `plan` begins the next.
  */
 
-import type { HostIndex, HostSpec } from '@stci/interface';
+import type { HostIndex, HostSpec, StciError } from '@stci/interface';
+import type { Silence } from './mend-times.js';
 
 export type MemberState = 'planned' | 'starting' | 'up' | 'suspect' | 'orphaned' | 'left' | 'failed' | 'fenced';
 
@@ -47,6 +48,44 @@ export const MEMBER_LIFE: LifeTable<MemberState, MemberEvent> = {
 /** A host whose agent this host's agent is linked to; undefined: the controller. */
 export type ParentHost = HostIndex | undefined;
 
+export type LossEvidence = 'exited' | 'closed' | 'silent';
+
+/** The agent of `reporter` lost its link to the agent of `host`. */
+export interface LossReport {
+  readonly reporter: ParentHost;
+  readonly host: HostIndex;
+  readonly incarnation: number;
+  readonly evidence: LossEvidence;
+  /** For messages. */
+  readonly text: string;
+  /** What is told of it if it is not mended; absent: it adds nothing to what was reported before. */
+  readonly news?: { readonly error: StciError; readonly wallMs: number };
+}
+
+/** How a host that is suspect or orphaned is mended. */
+export interface Case {
+  /** In the order in which cases are opened. */
+  readonly number: number;
+  readonly host: HostIndex;
+  readonly cause: HostIndex;
+  readonly sinceMs: number;
+  evidence: string;
+  report: LossReport | undefined;
+  /** The parent that reported the loss, in a tuple, because the controller is undefined; undefined: inferred. */
+  lostBy: readonly [ParentHost] | undefined;
+  /** Its parent was given up, and its link is lost with it, even where the parent's host has another agent by now. */
+  isCut: boolean;
+  deadlineMs: number;
+  silence: Silence;
+  attempts: number;
+  unreached: number;
+  /** The attempt that is awaited, and until when. */
+  pending: number | undefined;
+  pendingUntilMs: number;
+  /** Changed by `setDue`. */
+  dueMs: number;
+}
+
 /** What ends with an event, or with another host that gets the index. */
 export interface MemberColumns {
   /** Why it is in this state, where there is something to say; else empty. */
@@ -63,6 +102,8 @@ export interface MemberColumns {
   readonly socket: string | undefined;
   /** Name of its network stack, as its agent says. */
   readonly network: string | undefined;
+  /** Until it is linked again, or given up. */
+  readonly mend: Case | undefined;
   /** When its agent came up; undefined: it has not. */
   readonly upMs: number | undefined;
   /** Starts of agents on this host by the error manager, and failures of them. */
@@ -85,7 +126,8 @@ export type MemberChange = Partial<MemberColumns> & { readonly parent?: ParentHo
 
 /** With every event. */
 const OF_STATE = { evidence: '', isPausing: false } as const;
-const OF_STAY = { ...OF_STATE, isDraining: false, isLeaving: false } as const;
+const OF_MEND = { ...OF_STATE, mend: undefined } as const;
+const OF_STAY = { ...OF_MEND, isDraining: false, isLeaving: false } as const;
 const OF_INCARNATION = { ...OF_STAY, isTerminated: false, socket: undefined, network: undefined, upMs: undefined };
 
 /** With another host that gets the index. */
@@ -95,6 +137,6 @@ export const BLANK: MemberColumns = { ...OF_INCARNATION, ...OF_SPEC };
 
 /** Event → the columns that end with it. */
 export const CLEARED: Readonly<Record<MemberEvent, Partial<MemberColumns>>> = {
-  plan: OF_INCARNATION, start: OF_STATE, up: OF_STATE, suspect: OF_STATE, orphan: OF_STATE, link: OF_STATE,
-  leave: OF_STAY, fail: OF_STATE, fence: OF_STATE,
+  plan: OF_INCARNATION, start: OF_MEND, up: OF_MEND, suspect: OF_STATE, orphan: OF_STATE, link: OF_MEND,
+  leave: OF_STAY, fail: OF_MEND, fence: OF_MEND,
 };

@@ -1,27 +1,13 @@
 /**
- * Cases of the mender, the hosts that are suspect or orphaned, and its attempts to have them linked. A case is looked
+ * Cases of the mender, and its attempts to have hosts linked. A case is a column of its host's row; it is looked
  * at when it is due, or when an event of a host may have changed what it waits for: with many cases, most events
  * concern few. Pure.
  */
 
-import type { HostIndex, StciError } from '@stci/interface';
+import type { HostIndex } from '@stci/interface';
 import { DueTimes } from '../event/due-times.js';
-import type { Silence } from './mend-times.js';
-import type { MembershipTable, ParentHost } from './table.js';
-
-export type LossEvidence = 'exited' | 'closed' | 'silent';
-
-/** The agent of `reporter` lost its link to the agent of `host`. */
-export interface LossReport {
-  readonly reporter: ParentHost;
-  readonly host: HostIndex;
-  readonly incarnation: number;
-  readonly evidence: LossEvidence;
-  /** For messages. */
-  readonly text: string;
-  /** What is told of it if it is not mended; absent: it adds nothing to what was reported before. */
-  readonly news?: { readonly error: StciError; readonly wallMs: number };
-}
+import type { Case, ParentHost } from './member.js';
+import type { MembershipTable } from './table.js';
 
 export interface Attempt {
   readonly by: ParentHost;
@@ -30,34 +16,8 @@ export interface Attempt {
   readonly subtree: readonly HostIndex[];
 }
 
-/** A host that is suspect or orphaned. */
-export interface Case {
-  /** In the order in which cases are opened. */
-  readonly number: number;
-  readonly host: HostIndex;
-  readonly incarnation: number;
-  readonly cause: HostIndex;
-  readonly sinceMs: number;
-  evidence: string;
-  report: LossReport | undefined;
-  /** The parent that reported the loss, in a tuple, because the controller is undefined; undefined: inferred. */
-  lostBy: readonly [ParentHost] | undefined;
-  /** Its parent was given up, and its link is lost with it, even where the parent's host has another agent by now. */
-  isCut: boolean;
-  deadlineMs: number;
-  silence: Silence;
-  attempts: number;
-  unreached: number;
-  /** The attempt that is awaited, and until when. */
-  pending: number | undefined;
-  pendingUntilMs: number;
-  /** Changed by `setDue`. */
-  dueMs: number;
-}
-
 export class MendCases {
   readonly #table: MembershipTable;
-  readonly #cases = new Map<HostIndex, Case>();
   readonly #due = new DueTimes<HostIndex>();
   /** Hosts whose cases are to be looked at, if they have any, though they are not due. */
   readonly #changed = new Set<HostIndex>();
@@ -69,38 +29,27 @@ export class MendCases {
 
   constructor(table: MembershipTable) {
     this.#table = table;
-    table.onEvent = (host) => this.#cases.size > 0 && this.#onEvent(host);
+    table.onEvent = (host) => this.#onEvent(host);
   }
 
   get dueMs(): number | undefined {
     return this.#due.firstMs;
   }
 
-  /** The case of `host`, unless the host has been restarted or taken out meanwhile. */
   get(host: HostIndex): Case | undefined {
-    const found = this.#cases.get(host);
-    if (found === undefined) return undefined;
-    const { state, incarnation } = this.#table.get(host);
-    if (found.incarnation === incarnation && (state === 'suspect' || state === 'orphaned')) return found;
-    this.close(host);
-    return undefined;
+    return this.#table.get(host).mend;
   }
 
   /** It is due at once. */
   open(begun: Pick<Case, 'host' | 'cause' | 'evidence' | 'sinceMs' | 'deadlineMs' | 'silence'>): void {
     const { host, sinceMs } = begun;
     this.#caseCount += 1;
-    this.#cases.set(host, {
-      ...begun, number: this.#caseCount, incarnation: this.#table.get(host).incarnation, report: undefined,
-      lostBy: undefined, isCut: false, attempts: 0, unreached: 0, pending: undefined, pendingUntilMs: Infinity,
-      dueMs: sinceMs,
-    });
+    const mend = {
+      ...begun, number: this.#caseCount, report: undefined, lostBy: undefined, isCut: false, attempts: 0, unreached: 0,
+      pending: undefined, pendingUntilMs: Infinity, dueMs: sinceMs,
+    };
+    this.#table.note(host, { mend });
     this.#due.set(host, sinceMs);
-  }
-
-  close(host: HostIndex): void {
-    this.#cases.delete(host);
-    this.#due.delete(host);
   }
 
   setDue(found: Case, dueMs: number): void {
@@ -114,12 +63,11 @@ export class MendCases {
     this.#changed.add(found.host);
   }
 
-  /** Hosts whose cases are to be looked at now, in the order in which these were opened. Some may have none. */
-  takeReady(nowMs: number): HostIndex[] {
+  /** Those to be looked at now, in the order in which they were opened. */
+  takeReady(nowMs: number): Case[] {
     const ready = new Set([...this.#due.take(nowMs), ...this.#changed]);
     this.#changed.clear();
-    const numberOf = (host: HostIndex): number => this.#cases.get(host)?.number ?? 0;
-    return [...ready].sort((a, b) => numberOf(a) - numberOf(b));
+    return [...ready].flatMap((host) => this.get(host) ?? []).sort((a, b) => a.number - b.number);
   }
 
   /** Returns its number. */
@@ -147,12 +95,17 @@ export class MendCases {
     this.#attemptsBy.delete(host);
   }
 
-  /** An event of a host may connect it and those below, or cut them off. Their attempts and children depend on that. */
   #onEvent(host: HostIndex): void {
+    if (this.get(host) === undefined) this.#due.delete(host);
+    if (this.#table.count('suspect', 'orphaned') > 0) this.#onChange(host);
+  }
+
+  /** It may be connected now, with those below, or cut off. Their attempts and children depend on that. */
+  #onChange(host: HostIndex): void {
     this.#changed.add(host);
     for (const id of this.#attemptsBy.get(host) ?? []) this.#changed.add((this.#attempts.get(id) as Attempt).host);
     for (const child of this.#table.children(host)) {
-      if (this.#table.get(child).state === 'up') this.#onEvent(child);
+      if (this.#table.get(child).state === 'up') this.#onChange(child);
       else this.#changed.add(child);
     }
   }

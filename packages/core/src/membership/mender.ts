@@ -12,11 +12,12 @@
  */
 
 import type { FailureNotice, HostIndex, StciError } from '@stci/interface';
-import { MendCases, type Attempt, type Case, type LossReport } from './mend-cases.js';
+import type { Case, LossReport, ParentHost } from './member.js';
+import { MendCases, type Attempt } from './mend-cases.js';
 import { MendTimes } from './mend-times.js';
-import type { MembershipTable, ParentHost } from './table.js';
+import type { MembershipTable } from './table.js';
 
-export type { LossEvidence, LossReport } from './mend-cases.js';
+export type { LossEvidence, LossReport } from './member.js';
 
 /** What the arbiter says of a host that it gives up. */
 export interface Declared {
@@ -137,7 +138,7 @@ export class Mender {
       const found = this.#cases.get(host);
       if (this.#isGivenUp(attempt)) {
         if (answer.result === 'adopted') this.#actions.push({ type: 'expel', by, host, incarnation });
-      } else if (found?.incarnation === incarnation) {
+      } else if (found !== undefined && this.#table.get(host).incarnation === incarnation) {
         const awaited = found.pending === id;
         const deadText = found.lostBy === undefined ? 'its agent has ended' : found.evidence;
         if (awaited) this.#cases.settle(found);
@@ -168,11 +169,9 @@ export class Mender {
   #run(nowMs: number, handle: () => void): MendAction[] {
     this.#nowMs = nowMs;
     handle();
-    for (let hosts = this.#cases.takeReady(nowMs); hosts.length > 0; hosts = this.#cases.takeReady(nowMs)) {
-      for (const host of hosts) {
-        const found = this.#cases.get(host);
-        if (found !== undefined) this.#advance(found);
-      }
+    for (let ready = this.#cases.takeReady(nowMs); ready.length > 0; ready = this.#cases.takeReady(nowMs)) {
+      // What became of one before may have closed it.
+      for (const found of ready) if (this.#cases.get(found.host) === found) this.#advance(found);
     }
     const actions = this.#actions;
     this.#actions = [];
@@ -228,7 +227,8 @@ export class Mender {
   }
 
   #attempt(found: Case): void {
-    const { host, incarnation } = found;
+    const { host } = found;
+    const { incarnation } = this.#table.get(host);
     const above = this.#candidates(found);
     const by = above[found.unreached % above.length];
     const subtree = this.#table.hostsBelow(host);
@@ -315,22 +315,19 @@ export class Mender {
   }
 
   #keepLink({ host }: Case): void {
-    this.#cases.close(host);
     this.#table.apply(host, 'link');
     this.#actions.push({ type: 'kept', host });
   }
 
   #link(host: HostIndex, by: ParentHost, isNew: boolean): void {
-    this.#cases.close(host);
     this.#table.apply(host, 'link', { parent: by });
     // Below an agent that is cut off, it is mended with that agent.
     if (this.#table.isConnected(host)) this.#actions.push({ type: 'mended', host, by, isNew });
   }
 
   #giveUp(found: Case, state: 'failed' | 'fenced', evidence: string, declared?: Declared): void {
-    const { host, incarnation, cause, report } = found;
-    this.#cases.close(host);
-    const { isDraining, isLeaving: isWanted } = this.#table.get(host);
+    const { host, cause, report } = found;
+    const { incarnation, isDraining, isLeaving: isWanted } = this.#table.get(host);
     if (isDraining) this.#table.apply(host, 'leave', { evidence: 'it was removed' });
     else this.#table.apply(host, state === 'failed' ? 'fail' : 'fence', { evidence });
     this.#actions.push({ type: 'lost', host, incarnation, state, evidence, cause, isWanted, report, declared });
