@@ -9,6 +9,7 @@ import {
 import type { BootSubtree } from '../boot/boot-subtree.js';
 import { Timers } from '../event/timers.js';
 import type { HostLogin } from '../launcher/host-login.js';
+import type { AgentRoutes } from '../membership/member.js';
 import { Mender, type AdoptionAnswer, type Declared, type LossReport, type MendAction } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
 import type { MessageBody } from '../messages/messages.js';
@@ -46,14 +47,6 @@ export class TreeMender {
   readonly #init: TreeMenderInit;
   readonly #events: TreeMenderEvents;
   readonly #mender: Mender;
-  /** For each agent, next hops that differ from the planned ones. */
-  readonly #routes = new Map<HostIndex, Map<HostIndex, HostIndex>>();
-  /** For each agent, orders about routes without an answer: it may carry them out after what it did by itself. */
-  readonly #ordered = new Map<HostIndex, number>();
-  /** Agents that were started while the session runs: they know no other hops. */
-  readonly #late = new Set<HostIndex>();
-  /** Hosts without a way now, and the agents that have them at a wrong one: they are told when there is a way again. */
-  readonly #misled = new Map<HostIndex, Set<ParentHost>>();
   readonly #timers: Timers<'tick' | 'settle'>;
   #onSettled: (() => void) | undefined;
   /** The session has ended: answers that still come change nothing. */
@@ -88,9 +81,7 @@ export class TreeMender {
 
   /** `host` is started below its parent: the agents above that learn the way. */
   onStarting(host: HostIndex): void {
-    this.#routes.delete(host);
-    this.#misled.delete(host);
-    this.#late.add(host);
+    this.#init.table.note(host, { routes: { hops: new Map(), isLate: true, orders: 0 } });
     this.#updateRoutes(host, [host]);
   }
 
@@ -179,7 +170,7 @@ export class TreeMender {
     const { table } = this.#init;
     const below = table.hostsBelow(host);
     for (const each of subtree) {
-      if (by !== undefined) this.#routesOf(by).set(each, host);
+      if (by !== undefined) this.#routesOf(by).hops.set(each, host);
       if (!below.includes(each) || (each === host && table.get(host).parent !== by)) this.#correct(by, each);
     }
   }
@@ -191,7 +182,7 @@ export class TreeMender {
   #correct(at: ParentHost, host: HostIndex): void {
     const { table, below } = this.#init;
     if (!table.isConnected(host) && table.get(host).state !== 'starting') {
-      this.#misled.set(host, (this.#misled.get(host) ?? new Set()).add(at));
+      table.note(host, { misled: new Set(table.get(host).misled).add(at) });
       return;
     }
     let child = host;
@@ -200,16 +191,17 @@ export class TreeMender {
     }
     if (at === undefined) return below.route(child, [host]);
     const hop = table.get(child).parent === at ? child : at;
-    this.#routesOf(at).set(host, hop);
+    this.#routesOf(at).hops.set(host, hop);
     this.#route(at, hop, [host]);
   }
 
   #correctAll(hosts: readonly HostIndex[]): void {
-    if (this.#misled.size === 0) return;
+    const { table } = this.#init;
     for (const host of hosts) {
-      const agents = this.#misled.get(host) ?? [];
-      this.#misled.delete(host);
-      for (const at of agents) if (at === undefined || !this.#init.table.isGone(at)) this.#correct(at, host);
+      const { misled } = table.get(host);
+      if (misled === undefined) continue;
+      table.note(host, { misled: undefined });
+      for (const at of misled) if (at === undefined || !table.isGone(at)) this.#correct(at, host);
     }
   }
 
@@ -220,7 +212,7 @@ export class TreeMender {
     for (let at = table.get(mended).parent; at !== undefined; at = table.get(at).parent) way.add(at);
     for (const at of table.ancestors(mended)) {
       if (at === undefined || way.has(at)) continue;
-      const known = this.#routesOf(at);
+      const known = this.#routesOf(at).hops;
       if (hosts.every((host) => known.get(host) === at)) continue;
       for (const host of hosts) known.set(host, at);
       this.#route(at, at, hosts);
@@ -234,11 +226,11 @@ export class TreeMender {
     let child = mended;
     for (let at = table.get(mended).parent; ; at = table.get(at).parent) {
       if (at === undefined) return below.route(child, hosts);
-      const known = this.#routesOf(at);
+      const { hops, isLate, orders } = this.#routesOf(at);
       const hop = (host: HostIndex): HostIndex | undefined =>
-        known.get(host) ?? (this.#late.has(at as HostIndex) ? undefined : below.plannedHop(at as HostIndex, host));
-      const isNews = (this.#ordered.get(at) ?? 0) > 0 || hosts.some((host) => hop(host) !== child);
-      for (const host of hosts) known.set(host, child);
+        hops.get(host) ?? (isLate ? undefined : below.plannedHop(at as HostIndex, host));
+      const isNews = orders > 0 || hosts.some((host) => hop(host) !== child);
+      for (const host of hosts) hops.set(host, child);
       if (isNews) this.#route(at, child, hosts);
       child = at;
     }
@@ -248,18 +240,19 @@ export class TreeMender {
   #route(at: HostIndex, child: HostIndex, hosts: readonly HostIndex[]): void {
     const { messages } = this.#init.node;
     const moved = new Set(hosts);
-    const count = (change: number): void => void this.#ordered.set(at, (this.#ordered.get(at) ?? 0) + change);
-    count(1);
+    const routes = this.#routesOf(at);
+    routes.orders += 1;
     messages.request(rootAddress(at), 'tree.route', { child, hosts: [...hosts] }, (error) => {
-      count(-1);
+      routes.orders -= 1;
       if (error === undefined && !this.#isOver) messages.resend((agent) => isOnHost(agent, moved));
     });
   }
 
-  #routesOf(at: HostIndex): Map<HostIndex, HostIndex> {
-    const known = this.#routes.get(at) ?? new Map<HostIndex, HostIndex>();
-    this.#routes.set(at, known);
-    return known;
+  #routesOf(at: HostIndex): AgentRoutes {
+    const { table } = this.#init;
+    const routes = table.get(at).routes ?? { hops: new Map(), isLate: false, orders: 0 };
+    table.note(at, { routes });
+    return routes;
   }
 
   /** The agent of `by` closes its link to that of `host`, or ends its start; one that is cut off, when it is linked. */

@@ -86,6 +86,16 @@ export interface Case {
   dueMs: number;
 }
 
+/** Routes of a host's agent, as far as they differ from the planned ones. */
+export interface AgentRoutes {
+  /** Next hops, by host. */
+  readonly hops: Map<HostIndex, HostIndex>;
+  /** It was started while the session ran: it knows no other hops. */
+  readonly isLate: boolean;
+  /** Orders about routes without an answer: it may carry them out after what it did by itself. */
+  orders: number;
+}
+
 /** What ends with an event, or with another host that gets the index. */
 export interface MemberColumns {
   /** Why it is in this state, where there is something to say; else empty. */
@@ -104,6 +114,10 @@ export interface MemberColumns {
   readonly network: string | undefined;
   /** Until it is linked again, or given up. */
   readonly mend: Case | undefined;
+  /** undefined: as planned. */
+  readonly routes: AgentRoutes | undefined;
+  /** Agents that have it at a wrong hop, and are told when there is a way to it again. */
+  readonly misled: ReadonlySet<ParentHost> | undefined;
   /** When its agent came up; undefined: it has not. */
   readonly upMs: number | undefined;
   /** Starts of agents on this host by the error manager, and failures of them. */
@@ -128,7 +142,10 @@ export type MemberChange = Partial<MemberColumns> & { readonly parent?: ParentHo
 const OF_STATE = { evidence: '', isPausing: false } as const;
 const OF_MEND = { ...OF_STATE, mend: undefined } as const;
 const OF_STAY = { ...OF_MEND, isDraining: false, isLeaving: false } as const;
-const OF_INCARNATION = { ...OF_STAY, isTerminated: false, socket: undefined, network: undefined, upMs: undefined };
+const OF_INCARNATION = {
+  ...OF_STAY, isTerminated: false, socket: undefined, network: undefined, routes: undefined, misled: undefined,
+  upMs: undefined,
+};
 
 /** With another host that gets the index. */
 export const OF_SPEC = { starts: 1, failures: 0 } as const;
