@@ -11,7 +11,7 @@ import type { Bootstrap } from '../hosts/bootstrap.js';
 import { foldSorted } from '../job/hostset.js';
 import type { ControllerJob } from '../jobs/controller-job.js';
 import { ALLOCATION_GRACE_MS, END_REPORT_MS } from '../jobs/job-termination.js';
-import type { MembershipTable, ParentHost } from '../membership/table.js';
+import type { MembershipTable } from '../membership/table.js';
 
 /** How long other hosts, or the batch system's words, are awaited after the first SIGTERM; then the loss of hosts. */
 const SETTLE_MS = 500;
@@ -25,7 +25,6 @@ export interface AllocationEndInit {
   readonly clock: Clock;
   bootstrap(): Bootstrap | undefined;
   jobs(): readonly ControllerJob[];
-  expel(host: HostIndex, parent: ParentHost, reason: string): void;
   onEnding(error: StciError): void;
 }
 
@@ -94,7 +93,7 @@ export class AllocationEnd {
       this.begin({ code: 'STCI_ALLOCATION_ENDED', message }, false);
     } else {
       const reason = 'its agent was told to end (SIGTERM), as a batch system does when it takes a host';
-      for (const host of hosts) this.#init.expel(host, table.get(host).parent, reason);
+      for (const host of hosts) bootstrap.mender?.expel(host, table.get(host).parent, reason);
       this.#await();
     }
   }

@@ -26,7 +26,7 @@ import { cutOffRecord, lossOf } from '../jobs/job-failures.js';
 import { creditBytes } from '../jobs/job-launch.js';
 import { listenForJobs } from '../jobs/job-messages.js';
 import type { JobSession } from '../jobs/job-session.js';
-import type { LossReport, MendAction } from '../membership/mender.js';
+import type { MendAction } from '../membership/mender.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { SessionFailure } from '../messages/failure-shapes.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
@@ -87,7 +87,6 @@ export class Controller implements JobSession {
     });
     this.allocationEnd = new AllocationEnd({
       clock: deps.node.platform.clock, bootstrap: () => this.#bootstrap, jobs: () => [...this.#jobs.values()],
-      expel: (host, parent, reason) => this.#mender?.expel(host, parent, reason),
       onEnding: (error) => deps.observer?.onEnding(error),
     });
     this.#listen();
@@ -141,15 +140,8 @@ export class Controller implements JobSession {
         emit: (event) => this.#emit(event),
         onReady: () => this.#onReady(),
         onAborted: (failures) => this.#onAborted(failures),
-        onLost: (report, error) => this.#onLinkLost(report, error),
         onStartFailed: (failure) => this.failures.onStartFailed(failure),
         onLaunchEnding: (host, reason) => this.failures.onLaunchEnding(host, reason),
-        onStarting: (host) => {
-          this.#expulsion.forgive(host);
-          this.#mender?.onStarting(host);
-        },
-        onGivenUp: (host, parent) => this.#mender?.expel(host, parent, 'its start was given up'),
-        onExited: (host) => this.#mender?.exited(host),
         onEnding: (error) => this.allocationEnding(error),
       },
     );
@@ -184,7 +176,7 @@ export class Controller implements JobSession {
 
   /** For `stci ps`. */
   hosts(): readonly HostStatus[] {
-    return this.#bootstrap === undefined ? [] : hostStatus(this.#bootstrap, this.slotsTaken());
+    return this.#bootstrap === undefined ? [] : hostStatus(this.#bootstrap.table, this.slotsTaken());
   }
 
   get spares(): readonly string[] {
@@ -222,7 +214,7 @@ export class Controller implements JobSession {
   }
 
   get members(): JobSession['members'] {
-    return this.#bootstrap as Bootstrap;
+    return this.table as MembershipTable;
   }
 
   passLaunch(launch: Launch, job: JobId): StciError | undefined {
@@ -282,12 +274,15 @@ export class Controller implements JobSession {
         this.#onMended(hosts);
       },
       onKept: () => this.#admission.room.soon(),
+      onStarting: (host) => this.#expulsion.forgive(host),
+      onStartFailed: (failure) => this.failures.onStartFailed(failure),
+      onStarted: (host, error) => this.#onStarted(host, error),
     });
+    bootstrap.mender = this.#mender;
     this.#changes = new ElasticHosts({
       node: this.node,
       bootstrap,
       jobs: () => this.#admission.placed,
-      expel: (host, parent, reason) => this.#mender?.expel(host, parent, reason),
       placeSoon: () => this.#admission.room.soon(),
       checkSize: (size) => {
         this.#tree?.checkSize(size);
@@ -332,11 +327,7 @@ export class Controller implements JobSession {
   #onExpelled(agent: Address, job: JobId, error: StciError): void {
     if (addressKind(agent) !== 'root') return this.#onSessionLost(agent, job, error);
     const { host, parent, incarnation } = (this.#bootstrap as Bootstrap).table.get(addressIndex(agent));
-    this.#onLinkLost({ host, reporter: parent, incarnation, evidence: 'exited', text: error.message }, error);
-  }
-
-  #onLinkLost(report: LossReport, error: StciError): void {
-    this.#mender?.lost({ ...report, news: { error, wallMs: this.node.platform.clock.wallMs() } });
+    this.#mender?.lost({ host, reporter: parent, incarnation, evidence: 'exited', text: error.message }, error);
   }
 
   #onSessionLost(agent: Address, job: JobId, error: StciError, session?: SessionFailure): void {
@@ -345,9 +336,9 @@ export class Controller implements JobSession {
   }
 
   /** A host is given up: for the loss of its own link, or because nobody reached it when the one above was lost. */
-  #onHostLost({ host, cause, isWanted, report, declared }: MendAction & { readonly type: 'lost' }): void {
+  #onHostLost({ host, was, cause, report, declared }: MendAction & { readonly type: 'lost' }): void {
     const bootstrap = this.#bootstrap as Bootstrap;
-    const { table, lateStarts } = bootstrap;
+    const { table } = bootstrap;
     const own = declared?.error ?? report?.news?.error;
     const loss = own === undefined
       ? ({ host, kind: 'agent-lost', error: cutOffRecord(table.specs, host, cause) } as const)
@@ -358,14 +349,20 @@ export class Controller implements JobSession {
     this.overlayControl.onLost(host);
     this.node.messages.drop(rootAddress(host));
     this.node.messages.drop(sessionAddress(host));
-    this.#changes?.onLost(host);
-    if (isWanted) return this.failures.onLeft(host);
+    if (was.start === undefined) this.#changes?.onLost(host);
+    if (was.isLeaving) return this.failures.onLeft(host);
     this.failures.onHostLost(host, fromErrorRecord(loss.error), report, declared?.notice);
     // No job has been given it.
-    if (lateStarts.has(host)) return lateStarts.fail(host, fromErrorRecord(loss.error), undefined);
+    if (was.start !== undefined) return this.#onStarted(host, fromErrorRecord(loss.error));
     const phase = (this.slotsTaken()[host] ?? 0) > 0 ? 'running' : 'idle';
     for (const job of [...this.#jobs.values()]) job.onHostsLost([loss]);
     bootstrap.decide(host, phase, 'agent-lost', fromErrorRecord(loss.error));
+  }
+
+  /** One that was started while the session ran. If nobody asked for that, it had been lost. */
+  #onStarted(host: HostIndex, error: StciError | undefined): void {
+    const isAsked = this.#changes?.onStarted(host, error) === true;
+    if (!isAsked && error !== undefined) this.#bootstrap?.decide(host, 'idle', 'agent-launch', error);
   }
 
   /** Of a tool, its job is told; of a host, in a session that stays, the jobs that had ranks there. */

@@ -3,7 +3,7 @@
 import type { ErrorManager, ErrorRecord, HostIndex, HostSpec, JobEvent, StciError } from '@stci/interface';
 import type { ParamSnapshot } from '@stci/registry';
 import type { AgentLauncher } from '../boot/agent-launcher.js';
-import type { LossEvidence, LossReport } from '../membership/mender.js';
+import type { LossEvidence } from '../membership/mender.js';
 import type { ParentHost } from '../membership/table.js';
 import type { AgentNode } from '../node/node.js';
 import type { StartFailure } from './loss-notices.js';
@@ -27,18 +27,10 @@ export interface BootstrapEvents {
   onReady(): void;
   /** The error manager ended the launch; all failures in order. */
   onAborted(failures: readonly BootstrapFailure[]): void;
-  /** After onReady: the link of an agent that was up is lost. */
-  onLost(report: LossReport, error: StciError): void;
   /** Its agent did not come up, or was lost before onReady. */
   onStartFailed(failure: StartFailure): void;
   /** Its start failed, and the launch ends: for this reason, where there is one besides. */
   onLaunchEnding(host: HostIndex, reason: string | undefined): void;
-  /** After onReady: a host is about to be started by its parent in the table. */
-  onStarting(host: HostIndex): void;
-  /** The agent of `parent` is to end its link to that of `host`, or the start of it, which was given up. */
-  onGivenUp(host: HostIndex, parent: ParentHost): void;
-  /** The process of an agent that was started with all others has ended. */
-  onExited(host: HostIndex): void;
   /** What started the agents ends them. */
   onEnding(error: ErrorRecord): void;
 }

@@ -8,7 +8,6 @@
 import {
   CONTROLLER,
   StciError,
-  assert,
   rootAddress,
   sessionAddress,
   toErrorRecord,
@@ -29,17 +28,17 @@ import { MembershipTable, type ParentHost } from '../membership/table.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { BootstrapEvents, BootstrapFailure, BootstrapInit, RootFailure } from './bootstrap-contracts.js';
 import { HostRecovery } from './host-recovery.js';
-import { HostStarts, type HostStarted } from './host-starts.js';
 import { numberedError, startCause } from './loss-notices.js';
+import type { TreeMender } from './tree-mender.js';
 
 export class Bootstrap {
   readonly #init: BootstrapInit;
   readonly #events: BootstrapEvents;
-  readonly #below: BootSubtree;
+  readonly below: BootSubtree;
   /** The only record of which hosts are there. */
   readonly table: MembershipTable;
-  /** Hosts that are started while the session runs. */
-  readonly lateStarts: HostStarts;
+  /** Once all are up or left out. */
+  mender: TreeMender | undefined;
   readonly recovery: HostRecovery;
   readonly together: GroupStart;
   readonly #failures: BootstrapFailure[] = [];
@@ -52,7 +51,7 @@ export class Bootstrap {
     this.#events = events;
     const { node, agentLauncher, tree, snapshot, stays } = init;
     const hosts = init.hosts.length;
-    this.#below = new BootSubtree(
+    this.below = new BootSubtree(
       {
         node,
         agentLauncher,
@@ -72,19 +71,12 @@ export class Bootstrap {
     );
     const levels = tree.treeOf(hosts).height;
     this.together = new GroupStart({ node, agentLauncher, hosts: init.hosts, levels }, {
-      onExited: (host) => events.onExited(host),
+      onExited: (host) => this.mender?.exited(host),
       onEnding: (error) => events.onEnding(error),
     });
     const { below } = this;
     this.table = new MembershipTable(below.places, init.hosts);
     below.hostCount = () => this.table.size;
-    this.lateStarts = new HostStarts({
-      node, below, table: this.table,
-      loginOf: (host) => this.loginOf(host),
-      onStarting: (host) => events.onStarting(host),
-      onFailed: (failure) => events.onStartFailed(failure),
-      onGivenUp: (host, parent) => events.onGivenUp(host, parent),
-    });
     this.recovery = this.#makeRecovery();
   }
 
@@ -93,24 +85,10 @@ export class Bootstrap {
     const { table } = this;
     return new HostRecovery({ clock: node.platform.clock, errorManager, table, spares }, {
       emit: (event) => this.#events.emit(event),
-      start: (host, spec) => (this.#phase === 'ready' ? this.#recover(host, spec) : this.#restart(host, spec)),
+      start: (host, spec) => (this.#phase === 'ready' ? this.startHost(host, spec) : this.#restart(host, spec)),
       leaveOut: (host) => this.#phase === 'starting' && this.#leaveOut(host),
       endLaunch: (host, reason) => this.#phase === 'starting' && this.#abort(host, reason),
     });
-  }
-
-  get below(): BootSubtree {
-    return this.#below;
-  }
-
-  /** The hosts that have the indices now: spares in place of those they replaced. */
-  get hosts(): readonly HostSpec[] {
-    return this.table.specs;
-  }
-
-  /** Its agent is being started, or is to be. */
-  isRestarting(host: HostIndex): boolean {
-    return this.table.get(host).isPausing || this.lateStarts.has(host);
   }
 
   /** Names of the hosts that are neither up nor left out. */
@@ -131,17 +109,16 @@ export class Bootstrap {
   }
 
   #startBelow(): void {
-    if (this.#phase === 'starting') this.#below.start(this.together.hosts.map((host) => this.loginOf(host)));
+    if (this.#phase === 'starting') this.below.start(this.together.hosts.map((host) => this.loginOf(host)));
   }
 
   /**
-   * After onReady: starts the next incarnation of a host that takes no part, by the nearest connected agent above it;
-   * `spec`: the host that has the index from now on. Running jobs do not get it back; later ones do.
+   * After onReady: starts the next incarnation of a host that takes no part; `spec`: the host that has the index from
+   * now on. Running jobs do not get it back; later ones do.
    */
-  startHost(host: HostIndex, spec: HostSpec, done: HostStarted): void {
-    assert(this.#phase === 'ready' && this.table.isGone(host), 'a host is started again when it is gone');
+  startHost(host: HostIndex, spec: HostSpec): void {
     this.#assign(host, spec);
-    this.lateStarts.start(host, done);
+    this.mender?.start(host);
   }
 
   /** On a spare nobody waits. */
@@ -159,21 +136,17 @@ export class Bootstrap {
   onUp({ host, incarnation, socket, network }: MessageBody<'agent.up'>): void {
     const { state, incarnation: current, parent } = this.table.get(host);
     if (this.#phase === 'over' || incarnation !== current) return;
-    if (this.#phase === 'ready' && this.table.isGone(host)) return this.#events.onGivenUp(host, parent);
+    if (this.table.isGone(host)) return this.mender?.expel(host, parent, 'its start was given up');
     if (state !== 'starting') return;
     this.together.onUp(host);
     const columns = { socket, network, upMs: this.#init.node.platform.clock.nowMs() };
-    if (this.#phase === 'ready') this.lateStarts.onUp(host, columns);
+    if (this.mender !== undefined) this.mender.up(host, columns);
     else this.table.apply(host, 'up', columns);
     const { spec: { name } } = this.table.get(host);
     this.#events.emit({
       type: 'host-up', host, name, up: this.table.count('up'), total: this.table.size, incarnation,
     });
     this.#check();
-  }
-
-  hasEnded(host: HostIndex, incarnation: number): boolean {
-    return this.together.hasEnded(host, incarnation);
   }
 
   /** A root agent did not come up, or was up and is lost; reported by the agent that has, or had, its link. */
@@ -184,15 +157,15 @@ export class Bootstrap {
     const explained = this.together.explained(host, incarnation, error);
     const numbered = (): StciError => this.#numbered(host, explained);
     if (this.#phase === 'ready') {
-      if (this.lateStarts.has(host)) return this.lateStarts.fail(host, numbered(), reporter);
-      return this.#events.onLost({ ...failure, text: error.message }, numbered());
+      if (state === 'starting') return this.mender?.unstarted(host, numbered(), reporter);
+      return this.mender?.lost({ ...failure, text: error.message }, numbered());
     }
     if (state !== 'starting' && state !== 'up') return;
     this.#dropSubtree(host);
     this.together.failed(host);
     const hadLink = state === 'up' || error.code !== 'STCI_LAUNCH_FAILED';
     // The agents that it linked to have lost their parent and end: all of them must be started again.
-    for (const below of this.#below.hostsBelow(host)) {
+    for (const below of this.below.hostsBelow(host)) {
       if (below === host) continue;
       const { state: stateBelow, parent, isPausing } = this.table.get(below);
       // Where nobody was linked to that host, those below it still wait.
@@ -228,18 +201,10 @@ export class Bootstrap {
     this.recovery.onFailed(host, phase, { ...failureBy(kind, error, wallMs), host });
   }
 
-  /** Starts a host that was lost again, or its spare. */
-  #recover(host: HostIndex, spec: HostSpec): void {
-    if (this.lateStarts.has(host)) return;
-    this.startHost(host, spec, (error) => {
-      if (error !== undefined) this.decide(host, 'idle', 'agent-launch', error);
-    });
-  }
-
   /** The agents at and below `host` are gone: their successors know nothing of what was sent to them. */
   #dropSubtree(host: HostIndex): void {
     const { messages } = this.#init.node;
-    for (const below of this.#below.hostsBelow(host)) {
+    for (const below of this.below.hostsBelow(host)) {
       messages.drop(rootAddress(below));
       messages.drop(sessionAddress(below));
     }
@@ -250,8 +215,7 @@ export class Bootstrap {
     if (this.#phase !== 'ready') this.#phase = 'over';
     this.#timer?.cancel();
     this.recovery.close();
-    this.lateStarts.close(new StciError('STCI_SESSION_REFUSED', 'The session is stopping.'));
-    this.#below.stop('the session ends', () => settle(() => this.#below.stopRest(() => {
+    this.below.stop('the session ends', () => settle(() => this.below.stopRest(() => {
       this.#phase = 'over';
       const isLost = (host: HostIndex): boolean => {
         const { state, incarnation } = this.table.get(host);
@@ -285,7 +249,7 @@ export class Bootstrap {
     const starter = this.table.starterOf(host);
     this.#renew(host, starter);
     const subtree = this.#subtree(host);
-    if (starter === undefined) this.#below.restart(host, subtree);
+    if (starter === undefined) this.below.restart(host, subtree);
     else this.#init.node.messages.send(rootAddress(starter), 'launch.restart', { host, subtree });
   }
 
@@ -295,14 +259,14 @@ export class Bootstrap {
     const starter = this.table.starterOf(host);
     for (const child of this.table.children(host)) this.#renew(child, starter);
     const subtree = this.#subtree(host);
-    if (starter === undefined) this.#below.takeOver(host, subtree);
+    if (starter === undefined) this.below.takeOver(host, subtree);
     else this.#init.node.messages.send(rootAddress(starter), 'launch.takeover', { host, subtree });
     this.#check();
   }
 
   /** Current hosts at and below `host`. */
   #subtree(host: HostIndex): HostLogin[] {
-    return this.#below
+    return this.below
       .hostsBelow(host)
       .filter((at) => this.table.get(at).state !== 'left')
       .map((at) => this.loginOf(at));

@@ -9,7 +9,6 @@ import {
 } from '@stci/interface';
 import { counted, didYouMean, formatDuration } from '@stci/registry';
 import { Timers } from '../event/timers.js';
-import type { ParentHost } from '../membership/table.js';
 import type { AgentNode } from '../node/node.js';
 import type { Bootstrap } from './bootstrap.js';
 import type { HostLoss } from './loss-notices.js';
@@ -43,8 +42,6 @@ export interface ElasticHostsInit {
   jobs(): Iterable<JobOnHosts>;
   /** Throws StciError if a session cannot have so many hosts. */
   checkSize(hosts: number): void;
-  /** The agent of `parent` ends that of `host`. */
-  expel(host: HostIndex, parent: ParentHost, reason: string): void;
   /** A host can be used again, or is awaited no more. */
   placeSoon(): void;
 }
@@ -54,7 +51,7 @@ type Done = (error: StciError | undefined) => void;
 
 export class ElasticHosts {
   readonly #init: ElasticHostsInit;
-  /** Whom to tell when a host has left, or stays. */
+  /** Whom to tell when a host has come or left, or does not. */
   readonly #waiting = new Map<HostIndex, Done[]>();
   readonly #timers: Timers<HostIndex>;
 
@@ -66,10 +63,10 @@ export class ElasticHosts {
   /** Calls `done` when each of these hosts is up, or has failed. Throws StciError if none was started. */
   add(specs: readonly HostSpec[], done: HostsChanged): void {
     const { bootstrap, checkSize } = this.#init;
-    const { table, lateStarts } = bootstrap;
+    const { table } = bootstrap;
     const known = this.#indices();
     const isTaken = (host: HostIndex | undefined): boolean => host !== undefined
-      && (lateStarts.has(host) || !(table.isGone(host) || this.#mayStay(host)));
+      && (this.#isStarting(host) || !(table.isGone(host) || this.#mayStay(host)));
     const taken = specs.map(({ name }) => name).filter((name) => isTaken(known.get(name)));
     if (taken.length > 0) throw takenError(taken);
     checkSize(table.size + specs.filter(({ name }) => !known.has(name)).length);
@@ -78,8 +75,10 @@ export class ElasticHosts {
       const { name } = spec;
       bootstrap.recovery.takeSpare(name);
       const host = known.get(name) ?? table.add(spec);
-      if (table.isGone(host)) this.#start(host, spec, (error) => settle(name, error));
-      else {
+      if (table.isGone(host)) {
+        this.#await(host, (error) => settle(name, error));
+        bootstrap.startHost(host, spec);
+      } else {
         this.#stay(host, new StciError('STCI_SESSION_REFUSED', `Host ${name} stays: it was added again.`));
         settle(name, undefined);
       }
@@ -89,8 +88,9 @@ export class ElasticHosts {
   /** Calls `done` when each of these hosts has left, or stays. Throws StciError if none was asked to leave. */
   remove(names: readonly string[], { force, timeoutMs }: RemoveOptions, done: HostsChanged): void {
     const { node, bootstrap } = this.#init;
-    const { table, lateStarts } = bootstrap;
-    const present = [...this.#indices()].filter(([, host]) => table.get(host).state !== 'left' || lateStarts.has(host));
+    const { table } = bootstrap;
+    const isThere = (host: HostIndex): boolean => table.get(host).state !== 'left' || this.#isStarting(host);
+    const present = [...this.#indices()].filter(([, host]) => isThere(host));
     const all = new Map(present);
     const known = new Set([...all.keys(), ...bootstrap.recovery.spares.map(({ name }) => name)]);
     for (const name of names) if (!known.has(name)) throw unknownError(name, known);
@@ -114,13 +114,22 @@ export class ElasticHosts {
     }
   }
 
+  /** A start is over. Returns whether somebody asked for it. */
+  onStarted(host: HostIndex, error: StciError | undefined): boolean {
+    if (!this.#waiting.has(host)) return false;
+    this.#settle(host, error);
+    this.#init.placeSoon();
+    return true;
+  }
+
   /** A host is given up. */
   onLost(host: HostIndex): void {
     this.#settle(host, undefined);
   }
 
   close(): void {
-    for (const host of [...this.#waiting.keys()]) this.#settle(host, undefined);
+    const stopping = new StciError('STCI_SESSION_REFUSED', 'The session is stopping.');
+    for (const host of [...this.#waiting.keys()]) this.#settle(host, this.#isStarting(host) ? stopping : undefined);
     this.#timers.close();
   }
 
@@ -152,28 +161,25 @@ export class ElasticHosts {
     return isDraining && !isLeaving;
   }
 
-  #start(host: HostIndex, spec: HostSpec, done: Done): void {
-    const { bootstrap, placeSoon } = this.#init;
-    bootstrap.startHost(host, spec, (error) => {
-      done(error);
-      placeSoon();
-    });
+  #isStarting(host: HostIndex): boolean {
+    return this.#init.bootstrap.table.get(host).start !== undefined;
+  }
+
+  #await(host: HostIndex, done: Done): void {
+    this.#waiting.set(host, [...(this.#waiting.get(host) ?? []), done]);
   }
 
   #remove(host: HostIndex, force: boolean, done: Done): void {
-    const { table, lateStarts } = this.#init.bootstrap;
+    const { table, mender } = this.#init.bootstrap;
     table.drain(host, true); // It is not started again.
     this.#init.placeSoon();
-    if (lateStarts.has(host)) {
-      const name = table.nameOf(host);
-      lateStarts.giveUp(host, new StciError('STCI_SESSION_REFUSED', `Host ${name} was removed.`));
-    }
+    mender?.giveUpStart(host, new StciError('STCI_SESSION_REFUSED', `Host ${table.nameOf(host)} was removed.`));
     if (table.isGone(host)) {
       if (table.get(host).state === 'left') table.drain(host, false);
       else table.apply(host, 'leave');
       return done(undefined);
     }
-    this.#waiting.set(host, [...(this.#waiting.get(host) ?? []), done]);
+    this.#await(host, done);
     if (this.#mayStay(host) && (force || this.#jobsOn(host).length === 0)) this.#leave(host);
   }
 
@@ -183,13 +189,13 @@ export class ElasticHosts {
 
   /** Ends its agent, and that of each job that it still has; by force after the time that this may take. */
   #leave(host: HostIndex): void {
-    const { node, bootstrap, expel } = this.#init;
+    const { node, bootstrap } = this.#init;
     const { params } = node;
     const { table } = bootstrap;
     const waitMs = params.int('tool.grace') + 2 * params.int('launcher.stop');
     table.note(host, { isLeaving: true });
     this.#timers.set(host, waitMs, () =>
-      expel(host, table.get(host).parent, `it did not leave within ${formatDuration(waitMs)}`));
+      bootstrap.mender?.expel(host, table.get(host).parent, `it did not leave within ${formatDuration(waitMs)}`));
     const name = table.nameOf(host);
     const message = `Host ${name} was removed (stci remove-hosts --force)`;
     const error = { code: 'STCI_AGENT_LOST', message, host: name, data: { removed: true } };
@@ -199,7 +205,8 @@ export class ElasticHosts {
 
   #busy(host: HostIndex, timeoutMs: number): StciError {
     const jobs = this.#jobsOn(host).map(({ job }) => job);
-    const text = `Host ${this.#init.bootstrap.table.nameOf(host)} stays: after ${formatDuration(timeoutMs)} it still has `
+    const name = this.#init.bootstrap.table.nameOf(host);
+    const text = `Host ${name} stays: after ${formatDuration(timeoutMs)} it still has `
       + `ranks of ${jobText(jobs)}. Wait longer, or end them with --force.`;
     return new StciError('STCI_SESSION_REFUSED', text);
   }

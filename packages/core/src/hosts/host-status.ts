@@ -1,8 +1,7 @@
 /** Rows of hosts for `stci ps`. */
 
 import type { HostIndex, HostSpec } from '@stci/interface';
-import type { MemberState } from '../membership/table.js';
-import type { Bootstrap } from './bootstrap.js';
+import type { MembershipTable, MemberState } from '../membership/table.js';
 
 export interface HostStatus {
   readonly host: HostIndex;
@@ -21,11 +20,10 @@ export interface HostStatus {
 }
 
 /** `taken`: by host, slots that jobs have. */
-export function hostStatus(bootstrap: Bootstrap, taken: readonly number[]): HostStatus[] {
-  const { table } = bootstrap;
+export function hostStatus(table: MembershipTable, taken: readonly number[]): HostStatus[] {
   return table.hosts().map((host) => {
     const { spec, state, incarnation, isDraining, evidence } = table.get(host);
-    const isRestarting = bootstrap.isRestarting(host);
+    const isRestarting = table.isRestarting(host);
     return { host, spec, state, incarnation, isDraining, isRestarting, evidence, used: taken[host] ?? 0 };
   });
 }

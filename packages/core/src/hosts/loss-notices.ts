@@ -30,7 +30,8 @@ export function startCause({ data }: StciError): FailureCause {
 }
 
 /** The same text twice would read as one failure reported twice: this is the host's second, third, … */
-export function numberedError({ code, message, agent, host, rank, data, cause }: StciError, failure: number): StciError {
+export function numberedError(error: StciError, failure: number): StciError {
+  const { code, message, agent, host, rank, data, cause } = error;
   const [first = '', ...rest] = message.split('\n');
   const text = [`${first} (failure ${failure})`, ...rest].join('\n');
   return new StciError(code, text, { agent, host, rank, data: { ...data, failure }, cause });

@@ -1,20 +1,22 @@
 /**
- * Tree mender: carries out the mender's decisions at the controller. Agents are asked to link to those that have lost
- * their parent; once a host is linked again, the agents on the way to it learn how it is reached.
+ * Tree mender: carries out the mender's decisions at the controller. Agents are asked to start others, and to link to
+ * those that have lost their parent; then the agents on the way to a host learn how it is reached.
  */
 
 import {
-  CONTROLLER, addressIndex, rootAddress, type HostIndex,
+  CONTROLLER, addressIndex, rootAddress, sessionAddress, type HostIndex, type StciError,
 } from '@stci/interface';
 import type { BootSubtree } from '../boot/boot-subtree.js';
+import type { GroupStart } from '../boot/group-start.js';
 import { Timers } from '../event/timers.js';
 import type { HostLogin } from '../launcher/host-login.js';
-import type { AgentRoutes } from '../membership/member.js';
+import type { AgentRoutes, MemberChange } from '../membership/member.js';
 import { Mender, type AdoptionAnswer, type Declared, type LossReport, type MendAction } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import { isOnHost } from './agents-of-host.js';
+import { startCause, type StartFailure } from './loss-notices.js';
 
 /** How long the end of a session waits for agents that cannot be reached; they end by themselves. */
 const SETTLE_MS = 3000;
@@ -31,8 +33,7 @@ export interface TreeMenderInit {
 /** What is known of the hosts besides. */
 export interface HostFacts {
   loginOf(host: HostIndex): HostLogin;
-  /** The process of this incarnation is known to have ended. */
-  hasEnded(host: HostIndex, incarnation: number): boolean;
+  readonly together: Pick<GroupStart, 'hasEnded'>;
 }
 
 export interface TreeMenderEvents {
@@ -41,6 +42,12 @@ export interface TreeMenderEvents {
   /** A host whose link was in doubt has the one that it had. */
   onKept(): void;
   onLost(lost: MendAction & { readonly type: 'lost' }): void;
+  /** It has a parent, and is about to be started. */
+  onStarting(host: HostIndex): void;
+  /** Its agent did not come up. */
+  onStartFailed(failure: StartFailure): void;
+  /** Its start is over; without an error, its agent runs. */
+  onStarted(host: HostIndex, error: StciError | undefined): void;
 }
 
 export class TreeMender {
@@ -56,14 +63,21 @@ export class TreeMender {
     this.#init = init;
     this.#events = events;
     this.#timers = new Timers(init.node.platform.clock);
-    this.#mender = new Mender({ table: init.table, leaseMs: init.node.params.int('bootcom.lease') });
+    const { table, node: { params } } = init;
+    const [leaseMs, handshakeMs] = [params.int('bootcom.lease'), params.int('launcher.handshake')];
+    this.#mender = new Mender({ table, leaseMs, handshakeMs });
     init.node.messages.on('tree.adopted', (answer, { source }) => {
       this.#onAnswer(answer, addressIndex(source));
     });
   }
 
-  lost(report: LossReport): void {
-    const hasEnded = this.#init.hosts.hasEnded(report.host, report.incarnation);
+  /** The link of an agent is lost, as `error` tells if it is not mended. */
+  lost(report: LossReport, error: StciError): void {
+    this.#lost({ ...report, news: { error, wallMs: this.#init.node.platform.clock.wallMs() } });
+  }
+
+  #lost(report: LossReport): void {
+    const hasEnded = this.#init.hosts.together.hasEnded(report.host, report.incarnation);
     this.#carryOut(this.#mender.lost(hasEnded ? { ...report, evidence: 'exited' } : report, this.#now));
   }
 
@@ -71,7 +85,7 @@ export class TreeMender {
   exited(host: HostIndex): void {
     const { state, incarnation, parent } = this.#init.table.get(host);
     if (state !== 'suspect' && state !== 'orphaned') return;
-    this.lost({ host, incarnation, reporter: parent, evidence: 'closed', text: 'its process has ended' });
+    this.#lost({ host, incarnation, reporter: parent, evidence: 'closed', text: 'its process has ended' });
   }
 
   /** A detector found the agent dead. */
@@ -79,10 +93,46 @@ export class TreeMender {
     this.#carryOut(this.#mender.declare(host, incarnation, declared, this.#now));
   }
 
-  /** `host` is started below its parent: the agents above that learn the way. */
-  onStarting(host: HostIndex): void {
-    this.#init.table.note(host, { routes: { hops: new Map(), isLate: true, orders: 0 } });
+  /** The next incarnation of a host that takes no part is to be started. */
+  start(host: HostIndex): void {
+    this.#mender.start(host, this.#now);
+    this.#setTimer();
+  }
+
+  /** The agent of a host that was being started runs. From now on it waits for another parent when it loses its own. */
+  up(host: HostIndex, change: MemberChange): void {
+    const actions = this.#mender.up(host, change, this.#now);
+    this.#init.node.messages.send(rootAddress(host), 'session.ready', {});
+    this.#events.onStarted(host, undefined);
+    this.#carryOut(actions);
+  }
+
+  /** It did not come up, as `reporter` says. */
+  unstarted(host: HostIndex, error: StciError, reporter: ParentHost): void {
+    this.#carryOut(this.#mender.unstarted(host, error, reporter, this.#now));
+  }
+
+  /** Its start is not wanted any more. */
+  giveUpStart(host: HostIndex, error: StciError): void {
+    this.#carryOut(this.#mender.giveUpStart(host, error, this.#now));
+  }
+
+  /** What waits for former agents of the host is dropped, and the agents above learn the way to the new one. */
+  #start({ host, by }: MendAction & { readonly type: 'start' }): void {
+    const { node: { messages }, table, below, hosts } = this.#init;
+    messages.drop(rootAddress(host));
+    messages.drop(sessionAddress(host));
+    this.#events.onStarting(host);
+    table.note(host, { routes: { hops: new Map(), isLate: true, orders: 0 } });
     this.#updateRoutes(host, [host]);
+    const login = hosts.loginOf(host);
+    if (by === undefined) below.startLate(login);
+    else messages.send(rootAddress(by), 'tree.start', { login });
+  }
+
+  #onUnstarted({ host, error, isFailure, reporter }: MendAction & { readonly type: 'unstarted' }): void {
+    if (isFailure) this.#events.onStartFailed({ host, reporter, cause: startCause(error), error });
+    this.#events.onStarted(host, error);
   }
 
   /** The session stops: only the controller links agents again from now on. */
@@ -123,12 +173,18 @@ export class TreeMender {
       else if (action.type === 'mended') this.#onMended(action.host, action.isNew);
       else if (action.type === 'kept') this.#onKept(action.host);
       else if (action.type === 'expel') this.expel(action.host, action.by, GIVEN_UP);
+      else if (action.type === 'start') this.#start(action);
+      else if (action.type === 'unstarted') this.#onUnstarted(action);
       else {
         // Its former parent, or one that linked to it too late, ends what is left of it.
         this.expel(action.host, this.#init.table.get(action.host).parent, GIVEN_UP);
         this.#events.onLost(action);
       }
     }
+    this.#setTimer();
+  }
+
+  #setTimer(): void {
     this.#timers.clear('tick');
     const { dueMs } = this.#mender;
     if (dueMs === undefined) return this.#onSettled?.();

@@ -167,7 +167,7 @@ export class JobAdmission {
   }
 
   #restarting(leftOut: ReadonlySet<HostIndex>): HostIndex[] {
-    return [...leftOut].filter((host) => this.#init.bootstrap().isRestarting(host));
+    return [...leftOut].filter((host) => this.#init.bootstrap().table.isRestarting(host));
   }
 }
 

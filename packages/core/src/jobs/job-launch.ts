@@ -69,7 +69,7 @@ function mapWithin(spec: AllocatedJob, params: Params, taken: readonly number[] 
 interface LaunchingSession {
   readonly node: Pick<AgentNode, 'sessionName' | 'platform'>;
   readonly stays: boolean;
-  readonly members: { readonly table: Pick<MembershipTable, 'get'> };
+  readonly members: Pick<MembershipTable, 'get'>;
 }
 
 /**
@@ -85,7 +85,7 @@ export function jobLaunch(
   const present = map.hosts.filter(({ host }) => !leftOut.has(host));
   const env = {
     ...environmentOfJob(spec.env, stays ? platform.env.variables : undefined),
-    ...jobVariables(present, (host) => members.table.get(host).network),
+    ...jobVariables(present, (host) => members.get(host).network),
   };
   const numbers = nodeNumbers(present.map(({ host }) => host));
   const hosts = map.hosts
@@ -127,7 +127,7 @@ export function toolSpawn({ apps, wdir, stdin }: Launch, { app, rank }: Placemen
 interface MappingSession {
   readonly node: { readonly params: Params };
   readonly stays: boolean;
-  readonly members: { readonly table: Pick<MembershipTable, 'hosts'>; readonly hosts: readonly HostSpec[] };
+  readonly members: Pick<MembershipTable, 'hosts' | 'nameOf'>;
   slotsTaken(job: JobId): readonly number[];
 }
 
@@ -154,13 +154,13 @@ export function ledgerIn(
 }
 
 /** Where a job of a session that stays finds no room, the error names the hosts that are lost. */
-function namingLost<T>({ stays, members: { table, hosts } }: MappingSession, make: () => T): T {
+function namingLost<T>({ stays, members }: MappingSession, make: () => T): T {
   try {
     return make();
   } catch (fault) {
-    const lost = stays ? table.hosts('failed', 'fenced') : [];
+    const lost = stays ? members.hosts('failed', 'fenced') : [];
     if (!(fault instanceof StciError) || fault.code !== 'STCI_SLOTS_EXCEEDED' || lost.length === 0) throw fault;
-    const names = foldSorted(lost.map((host) => hosts[host]?.name ?? String(host)));
+    const names = foldSorted(lost.map((host) => members.nameOf(host)));
     const text = `${fault.message}\nLost, and not counted: ${names}. `
       + `'stci add-hosts ${names}' starts their agents again.`;
     throw new StciError(fault.code, text, { data: fault.data });

@@ -211,7 +211,7 @@ export class JobRecovery {
    */
   #endMs({ kind, host }: Failure): number {
     const { session, graceMs } = this.#init;
-    const hasEnded = kind === 'session-lost' || session.members.table.get(host as HostIndex).state === 'failed';
+    const hasEnded = kind === 'session-lost' || session.members.get(host as HostIndex).state === 'failed';
     return GUARDIAN_MS + (hasEnded ? 0 : graceMs);
   }
 

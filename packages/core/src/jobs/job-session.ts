@@ -33,11 +33,7 @@ export interface JobSession {
   /** A job has waited too long for its hosts. Names of those that are not up; in a session of one job they failed. */
   takeOverdue(): readonly string[];
   /** Its hosts as they are now; once it is open. */
-  readonly members: {
-    readonly table: Pick<MembershipTable, 'isUsable' | 'isDoubted' | 'get' | 'hosts'>;
-    readonly hosts: readonly HostSpec[];
-    isRestarting(host: HostIndex): boolean;
-  };
+  readonly members: Pick<MembershipTable, 'isUsable' | 'isDoubted' | 'isRestarting' | 'get' | 'hosts' | 'nameOf'>;
   /** By host, slots that other jobs have. */
   slotsTaken(job: JobId): readonly number[];
   /** ... of which those jobs do not end before this one: they wait for slots that it has, or that one of them has. */

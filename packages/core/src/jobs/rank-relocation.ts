@@ -136,8 +136,8 @@ export class RankRelocation {
   #judgeLacking(): void {
     const { session: { members }, onAwaitingSlots, onNoRoom } = this.#init;
     const lacking = this.#lacking(({ isDue }) => isDue);
-    const isAwaited = (host: HostIndex): boolean => members.isRestarting(host) || members.table.isDoubted(host);
-    if (lacking.length === 0 || [...members.hosts.keys()].some(isAwaited)) return;
+    const isAwaited = (host: HostIndex): boolean => members.isRestarting(host) || members.isDoubted(host);
+    if (lacking.length === 0 || members.hosts().some(isAwaited)) return;
     const hopeless = new Set(this.#unplaced(lacking, this.#roomLater()));
     const untold = lacking.filter((rank) => !hopeless.has(rank) && this.#waiting.get(rank)?.isTold === false);
     for (const rank of untold) (this.#waiting.get(rank) as Waiting).isTold = true;
@@ -298,11 +298,11 @@ export class RankRelocation {
 
   /** Spares that have the places of lost hosts are the job's hosts from now on. Returns whether there are new ones. */
   #adoptSpares(): boolean {
-    const { session: { members: { table, hosts } }, ledger } = this.#init;
+    const { session: { members }, ledger } = this.#init;
     let hasNew = false;
     for (const [host, { name }] of ledger.spec.hosts.entries()) {
-      const spec = hosts[host];
-      if (spec === undefined || spec.name === name || !table.isUsable(host)) continue;
+      const { spec } = members.get(host);
+      if (spec.name === name || !members.isUsable(host)) continue;
       ledger.replaceHost(host, spec);
       this.#spares.add(host);
       hasNew = true;
@@ -328,8 +328,8 @@ export class RankRelocation {
   }
 
   #isUsable(host: HostIndex): boolean {
-    const { session: { members: { table, hosts } }, ledger: { spec } } = this.#init;
-    return table.isUsable(host) && !table.isDoubted(host) && hosts[host]?.name === spec.hosts[host]?.name;
+    const { session: { members }, ledger: { spec } } = this.#init;
+    return members.isUsable(host) && !members.isDoubted(host) && members.nameOf(host) === spec.hosts[host]?.name;
   }
 
   #start(host: HostIndex, ranks: readonly Rank[]): void {

@@ -102,6 +102,8 @@ export interface MemberColumns {
   readonly evidence: string;
   /** Another incarnation is to be started after a pause. */
   readonly isPausing: boolean;
+  /** Another is wanted while the session runs. `waitMs`: for its start; undefined: its planned parent's is first. */
+  readonly start: { readonly waitMs: number | undefined } | undefined;
   /** It gets no more jobs, and leaves the session when those that it has are over. */
   readonly isDraining: boolean;
   /** ... as it was told to do. */
@@ -140,7 +142,7 @@ export type MemberChange = Partial<MemberColumns> & { readonly parent?: ParentHo
 
 /** With every event. */
 const OF_STATE = { evidence: '', isPausing: false } as const;
-const OF_MEND = { ...OF_STATE, mend: undefined } as const;
+const OF_MEND = { ...OF_STATE, mend: undefined, start: undefined } as const;
 const OF_STAY = { ...OF_MEND, isDraining: false, isLeaving: false } as const;
 const OF_INCARNATION = {
   ...OF_STAY, isTerminated: false, socket: undefined, network: undefined, routes: undefined, misled: undefined,
@@ -154,6 +156,6 @@ export const BLANK: MemberColumns = { ...OF_INCARNATION, ...OF_SPEC };
 
 /** Event → the columns that end with it. */
 export const CLEARED: Readonly<Record<MemberEvent, Partial<MemberColumns>>> = {
-  plan: OF_INCARNATION, start: OF_MEND, up: OF_MEND, suspect: OF_STATE, orphan: OF_STATE, link: OF_MEND,
+  plan: OF_INCARNATION, start: OF_STATE, up: OF_MEND, suspect: OF_STATE, orphan: OF_STATE, link: OF_MEND,
   leave: OF_STAY, fail: OF_MEND, fence: OF_MEND,
 };

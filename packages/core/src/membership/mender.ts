@@ -1,6 +1,7 @@
 /**
- * Mender: decides how the boot tree is mended when agents are lost. Pure: reports, answers and the time go in, actions
- * and the next due time come out. It writes what it decides into the membership table.
+ * Mender: decides how the boot tree is mended when agents are lost, and when agents are started while the session runs
+ * (late-starts.ts). Pure: reports, answers and the time go in, actions and the next due time come out. It writes what
+ * it decides into the membership table.
  *
  * A host whose link is lost may live, and so may those below it. The nearest connected agent above it in the planned
  * tree is asked to reach it, then those farther up. If it does not answer soon, cannot be reached, or its process has
@@ -12,7 +13,8 @@
  */
 
 import type { FailureNotice, HostIndex, StciError } from '@stci/interface';
-import type { Case, LossReport, ParentHost } from './member.js';
+import { LateStarts, type StartAction } from './late-starts.js';
+import type { Case, LossReport, Member, MemberChange, ParentHost } from './member.js';
 import { MendCases, type Attempt } from './mend-cases.js';
 import { MendTimes } from './mend-times.js';
 import type { MembershipTable } from './table.js';
@@ -31,48 +33,31 @@ export type AdoptionAnswer =
   | { readonly result: 'busy'; readonly parent: ParentHost };
 
 export type MendAction =
-  /** The agent of `by` is to reach `host`; `subtree`: hosts at and below it. */
-  | {
-      readonly type: 'attempt';
-      readonly id: number;
-      readonly by: ParentHost;
-      readonly host: HostIndex;
-      readonly incarnation: number;
-      readonly subtree: readonly HostIndex[];
-      /** How long the attempt may take, ms. */
-      readonly waitMs: number;
-    }
+  /** The agent of `by` is to reach `host`; `subtree`: hosts at and below it. It may take so long. */
+  | (Attempt & { readonly type: 'attempt'; readonly id: number; readonly waitMs: number })
   /** `by` linked to it, by an attempt that may be an earlier one, and takes `subtree` to be below it since. */
-  | {
-      readonly type: 'adopted';
-      readonly by: ParentHost;
-      readonly host: HostIndex;
-      readonly subtree: readonly HostIndex[];
-    }
+  | (Omit<Attempt, 'incarnation'> & { readonly type: 'adopted' })
   /** `isNew`: it was linked now, and not found linked. */
   | { readonly type: 'mended'; readonly host: HostIndex; readonly by: ParentHost; readonly isNew: boolean }
   /** Its link is the one that it had. */
   | { readonly type: 'kept'; readonly host: HostIndex }
-  /** `cause`: the host whose loss cut it off; its own index if its own link was lost. */
+  /** `was`: its row before. `cause`: the host whose loss cut it off; its own index if its own link was lost. */
   | {
       readonly type: 'lost';
       readonly host: HostIndex;
-      readonly incarnation: number;
-      readonly state: 'failed' | 'fenced';
-      readonly evidence: string;
+      readonly was: Member;
       readonly cause: HostIndex;
-      /** It was told to leave. */
-      readonly isWanted: boolean;
       /** Of its link, since it was linked last. */
       readonly report: LossReport | undefined;
       readonly declared: Declared | undefined;
     }
-  /** `by` linked an incarnation that had been given up: it is to close that link. */
-  | { readonly type: 'expel'; readonly by: ParentHost; readonly host: HostIndex; readonly incarnation: number };
+  | StartAction;
 
 export interface MenderInit {
   readonly table: MembershipTable;
   readonly leaseMs: number;
+  /** Each step of a start takes so long at most, as a rule. */
+  readonly handshakeMs: number;
 }
 
 export class Mender {
@@ -81,18 +66,42 @@ export class Mender {
   /** Agents end from below: only the controller is sure to be there still. */
   #isFinal = false;
   readonly #cases: MendCases;
+  readonly #starts: LateStarts;
   #nowMs = 0;
   #actions: MendAction[] = [];
 
-  constructor({ table, leaseMs }: MenderInit) {
+  constructor({ table, leaseMs, handshakeMs }: MenderInit) {
     this.#table = table;
     this.#times = new MendTimes(leaseMs);
     this.#cases = new MendCases(table);
+    this.#starts = new LateStarts(table, handshakeMs);
   }
 
   /** When `tick` is to be called next; undefined: only after another input. */
   get dueMs(): number | undefined {
-    return this.#cases.dueMs;
+    const [casesMs = Infinity, startsMs = Infinity] = [this.#cases.dueMs, this.#starts.dueMs];
+    const dueMs = Math.min(casesMs, startsMs);
+    return dueMs === Infinity ? undefined : dueMs;
+  }
+
+  /** The next incarnation of a host that takes no part is wanted; `tick` begins. */
+  start(host: HostIndex, nowMs: number): void {
+    if (!this.#isFinal) this.#starts.ask(host, nowMs);
+  }
+
+  /** The agent of a host that was being started runs. */
+  up(host: HostIndex, change: MemberChange, nowMs: number): MendAction[] {
+    return this.#run(nowMs, () => void this.#table.apply(host, 'up', change));
+  }
+
+  /** It did not come up, as `reporter` says. */
+  unstarted(host: HostIndex, error: StciError, reporter: ParentHost, nowMs: number): MendAction[] {
+    return this.#run(nowMs, () => void this.#actions.push(...this.#starts.fail(host, error, reporter)));
+  }
+
+  /** Its start is not wanted any more. */
+  giveUpStart(host: HostIndex, error: StciError, nowMs: number): MendAction[] {
+    return this.#run(nowMs, () => void this.#actions.push(...this.#starts.giveUp(host, error)));
   }
 
   /** Only from the agent that has the link; reports of former parents and of former incarnations change nothing. */
@@ -110,7 +119,7 @@ export class Mender {
       if (news !== undefined) found.report = report;
       found.lostBy = [reporter];
       if (evidence === 'silent') this.#onSilent(found);
-      if (evidence === 'exited') this.#giveUp(found, 'failed', text);
+      if (evidence === 'exited') this.#giveUp(found, 'fail', text);
     });
   }
 
@@ -123,7 +132,7 @@ export class Mender {
       const report = this.#cases.get(host)?.report;
       if (state !== 'suspect') this.#table.apply(host, 'suspect', { evidence });
       this.#open(host, host, evidence);
-      this.#giveUp({ ...this.#cases.get(host) as Case, report }, 'fenced', evidence, declared);
+      this.#giveUp({ ...this.#cases.get(host) as Case, report }, 'fence', evidence, declared);
     });
   }
 
@@ -137,13 +146,13 @@ export class Mender {
       if (answer.result === 'adopted') this.#actions.push({ type: 'adopted', by, host, subtree });
       const found = this.#cases.get(host);
       if (this.#isGivenUp(attempt)) {
-        if (answer.result === 'adopted') this.#actions.push({ type: 'expel', by, host, incarnation });
+        if (answer.result === 'adopted') this.#actions.push({ type: 'expel', by, host });
       } else if (found !== undefined && this.#table.get(host).incarnation === incarnation) {
         const awaited = found.pending === id;
         const deadText = found.lostBy === undefined ? 'its agent has ended' : found.evidence;
         if (awaited) this.#cases.settle(found);
         if (answer.result === 'adopted') this.#link(host, by, true);
-        else if (answer.result === 'dead') this.#giveUp(found, 'failed', deadText);
+        else if (answer.result === 'dead') this.#giveUp(found, 'fail', deadText);
         else if (answer.result === 'busy') this.#onBusy(found, answer.parent);
         else if (awaited) this.#onUnreachable(found);
       }
@@ -159,6 +168,7 @@ export class Mender {
   /** The session ends. */
   finish(): void {
     this.#isFinal = true;
+    this.#starts.close();
   }
 
   tick(nowMs: number): MendAction[] {
@@ -173,7 +183,7 @@ export class Mender {
       // What became of one before may have closed it.
       for (const found of ready) if (this.#cases.get(found.host) === found) this.#advance(found);
     }
-    const actions = this.#actions;
+    const actions = [...this.#actions, ...this.#starts.advance(nowMs)];
     this.#actions = [];
     return actions;
   }
@@ -204,7 +214,7 @@ export class Mender {
     if (this.#nowMs < found.dueMs) return;
     if (found.pending === undefined) {
       const isOver = this.#nowMs >= found.deadlineMs && !this.#waitsForParent(found);
-      if (isOver) this.#giveUp(found, 'fenced', found.evidence);
+      if (isOver) this.#giveUp(found, 'fence', found.evidence);
       else this.#attempt(found);
     } else if (this.#nowMs >= found.pendingUntilMs) {
       this.#cases.settle(found);
@@ -246,16 +256,15 @@ export class Mender {
   /** The hosts below `host` have lost their parent, or may have. `above`: its case. */
   #spread(host: HostIndex, cause: HostIndex, above?: Case): void {
     for (const child of this.#table.children(host)) {
-      const { state, incarnation } = this.#table.get(child);
+      const was = this.#table.get(child);
       const evidence = 'the agent above it is lost';
-      if (state === 'up') {
+      if (was.state === 'up') {
         this.#table.apply(child, 'orphan', { evidence });
         this.#open(child, cause, evidence, above);
-      } else if (state === 'starting') {
+      } else if (was.state === 'starting') {
         // Only its starter has a way to it, and it ends without a link.
         this.#table.apply(child, 'fail', { evidence });
-        const unlinked = { isWanted: false, report: undefined, declared: undefined };
-        this.#actions.push({ type: 'lost', host: child, incarnation, state: 'failed', evidence, cause, ...unlinked });
+        this.#actions.push({ type: 'lost', host: child, was, cause, report: undefined, declared: undefined });
         this.#spread(child, cause, above);
       }
     }
@@ -291,7 +300,7 @@ export class Mender {
     this.#spread(found.host, found.cause, found);
     const isTried = found.silence !== undefined && found.unreached >= this.#candidates(found).length;
     if (isTried) found.deadlineMs = this.#nowMs; // Its parent may still live, and be waited for.
-    if (isTried && found.silence === 'own') this.#giveUp(found, 'fenced', found.evidence);
+    if (isTried && found.silence === 'own') this.#giveUp(found, 'fence', found.evidence);
     else if (found.silence !== undefined && !isTried) this.#attempt(found);
     else this.#retryLater(found);
   }
@@ -325,12 +334,12 @@ export class Mender {
     if (this.#table.isConnected(host)) this.#actions.push({ type: 'mended', host, by, isNew });
   }
 
-  #giveUp(found: Case, state: 'failed' | 'fenced', evidence: string, declared?: Declared): void {
+  #giveUp(found: Case, event: 'fail' | 'fence', evidence: string, declared?: Declared): void {
     const { host, cause, report } = found;
-    const { incarnation, isDraining, isLeaving: isWanted } = this.#table.get(host);
-    if (isDraining) this.#table.apply(host, 'leave', { evidence: 'it was removed' });
-    else this.#table.apply(host, state === 'failed' ? 'fail' : 'fence', { evidence });
-    this.#actions.push({ type: 'lost', host, incarnation, state, evidence, cause, isWanted, report, declared });
+    const was = this.#table.get(host);
+    if (was.isDraining) this.#table.apply(host, 'leave', { evidence: 'it was removed' });
+    else this.#table.apply(host, event, { evidence });
+    this.#actions.push({ type: 'lost', host, was, cause, report, declared });
     this.#spread(host, cause, found);
     for (const child of this.#table.children(host)) {
       const below = this.#cases.get(child);

@@ -87,7 +87,7 @@ export class MembershipTable {
 
   /** Ends a pause, too: it is not started again. */
   drain(host: HostIndex, isDraining: boolean): void {
-    this.note(host, { isDraining, isPausing: false });
+    this.note(host, { isDraining, isPausing: false, isLeaving: isDraining && this.get(host).isLeaving });
   }
 
   count(...states: readonly MemberState[]): number {
@@ -104,6 +104,12 @@ export class MembershipTable {
   isGone(host: HostIndex): boolean {
     const { state } = this.get(host);
     return state === 'left' || state === 'failed' || state === 'fenced';
+  }
+
+  /** Its agent is being started, or is to be, while the session runs. */
+  isRestarting(host: HostIndex): boolean {
+    const { isPausing, start } = this.get(host);
+    return isPausing || start !== undefined;
   }
 
   /** Jobs may be mapped on it, as far as is known. */

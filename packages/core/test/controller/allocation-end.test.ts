@@ -173,14 +173,14 @@ suite('end of an allocation, at the controller', (test) => {
     for (const host of suspects) table.apply(host, 'suspect');
     const recovery = { close: () => log.push('no restarts') };
     const together = { hosts: isTogether ? [0, 1] : [] };
-    const bootstrap = { table, recovery, together };
+    const bootstrap = { table, recovery, together, mender: { expel: (host: number) => log.push(`expel ${host}`) } };
     const job = {
       onAllocationEnding: (_error: StciError, hasWords: boolean) => log.push(`job ends ${hasWords}`),
       checkOver: () => log.push('checked'),
     };
     const end = new AllocationEnd({
       clock: place.platform.clock, bootstrap: () => bootstrap as never, jobs: () => [job] as never,
-      expel: (host) => log.push(`expel ${host}`), onEnding: ({ message }) => log.push(message),
+      onEnding: ({ message }) => log.push(message),
     });
     return { ...place, end, log };
   }

@@ -10,6 +10,7 @@ import { BootSubtree } from '../../dist/boot/boot-subtree.js';
 import type { BootstrapEvents } from '../../dist/hosts/bootstrap-contracts.js';
 import { Bootstrap } from '../../dist/hosts/bootstrap.js';
 import { sessionTree } from '../../dist/hosts/session-tree.js';
+import { TreeMender, type TreeMenderEvents } from '../../dist/hosts/tree-mender.js';
 import { decodeBootDetails, type BootDetails } from '../../dist/launcher/boot-details.js';
 import type { Launch } from '../../dist/messages/messages.js';
 import type { AgentNode } from '../../dist/node/node.js';
@@ -50,14 +51,22 @@ function play(more: Settings = {}, { count = HOSTS, stays = true, isLocal = fals
     },
   } as unknown as AgentLauncher;
   const tree = sessionTree(scope, hosts, params);
+  const logged = <Events>(): Events => new Proxy({}, { get: (_, name) => () => events.push(String(name)) }) as Events;
   const bootstrap = new Bootstrap({
     node, agentLauncher, tree, errorManager: scope.errorManager(params), hosts,
     spares: [], stays, snapshot,
-  }, new Proxy({}, { get: (_, name) => () => events.push(String(name)) }) as BootstrapEvents);
+  }, logged<BootstrapEvents>());
   bootstrap.start();
   for (const host of hosts.keys()) together?.onPlace(host, { addresses: [`tls://h${host}:1`], key: KEY });
   const up = (host: HostIndex): void => {
     bootstrap.onUp({ host, incarnation: 1, pid: 1, hostname: `h${host}`, socket: 's' } as never);
+  };
+  /** All are up, and the session begins. */
+  const open = (): void => {
+    for (const host of hosts.keys()) up(host);
+    const { table, below } = bootstrap;
+    bootstrap.mender = new TreeMender({ node, table, below, hosts: bootstrap }, logged<TreeMenderEvents>());
+    events.length = 0;
   };
   const fail = (host: HostIndex, code: 'STCI_AGENT_LOST' | 'STCI_LAUNCH_FAILED'): void => bootstrap.onFailed({
     host, reporter: undefined, incarnation: bootstrap.table.get(host).incarnation, evidence: 'closed',
@@ -70,7 +79,7 @@ function play(more: Settings = {}, { count = HOSTS, stays = true, isLocal = fals
     return start.orStart === true ? 'reach or start' : 'reach';
   };
   const exit = (host: HostIndex): void => together?.onExit(host, { status: 0 });
-  return { net, node, details, exit, agentLauncher, tree, bootstrap, events, up, fail, next };
+  return { net, node, details, exit, agentLauncher, tree, bootstrap, events, up, open, fail, next };
 }
 
 suite('bootstrap', (test) => {
@@ -89,17 +98,16 @@ suite('bootstrap', (test) => {
   });
 
   test('a host that is to be started again, after a pause or at once, is awaited until it is up', () => {
-    const { net, bootstrap, up } = play({ 'errmgr.loss': 'start-again' });
-    for (let host = 0; host < HOSTS; host++) up(host);
-    assert.is(bootstrap.isRestarting(5), false);
-    bootstrap.table.apply(5, 'suspect', { evidence: 'e' });
-    bootstrap.table.apply(5, 'fail', { evidence: 'e' });
+    const { net, bootstrap, bootstrap: { table }, open } = play({ 'errmgr.loss': 'start-again' });
+    open();
+    assert.is(table.isRestarting(5), false);
+    for (const state of ['suspect', 'fail'] as const) table.apply(5, state, { evidence: 'e' });
     bootstrap.decide(5, 'idle', 'agent-lost', new StciError('STCI_AGENT_LOST', 'gone'));
-    assert.equal([bootstrap.isRestarting(5), bootstrap.isRestarting(4)], [true, false]);
-    net.until(() => bootstrap.table.get(5).state === 'starting', 'its start');
-    assert.is(bootstrap.isRestarting(5), true);
-    bootstrap.onUp({ host: 5, incarnation: bootstrap.table.get(5).incarnation, socket: 's' } as never);
-    assert.equal([bootstrap.isRestarting(5), bootstrap.table.get(5).state], [false, 'up']);
+    assert.equal([table.isRestarting(5), table.isRestarting(4)], [true, false]);
+    net.until(() => table.get(5).state === 'starting', 'its start');
+    assert.is(table.isRestarting(5), true);
+    bootstrap.onUp({ host: 5, incarnation: table.get(5).incarnation, socket: 's' } as never);
+    assert.equal([table.isRestarting(5), table.get(5).state], [false, 'up']);
   });
 
   test('a root agent leads to those that it knows to be below it, and to none that was linked to another', () => {
@@ -170,14 +178,14 @@ suite('bootstrap', (test) => {
   });
 
   test('an agent that comes up after its host was given up is ended, once the session has begun', () => {
-    const { bootstrap, events, up } = play();
-    for (let host = 0; host < HOSTS; host++) up(host);
-    events.length = 0;
+    const { bootstrap, events, up, open } = play();
+    open();
+    bootstrap.mender = { expel: (host: HostIndex) => events.push(`expel ${host}`) } as unknown as TreeMender;
     for (const state of ['suspect', 'fail'] as const) bootstrap.table.apply(5, state, { evidence: 'e' });
     bootstrap.onUp({ host: 5, incarnation: 2, socket: 's' } as never);
     assert.equal(events, [], 'of no incarnation that there was');
     up(5);
-    assert.equal([events, bootstrap.table.get(5).state], [['onGivenUp'], 'failed']);
+    assert.equal([events, bootstrap.table.get(5).state], [['expel 5'], 'failed']);
   });
 
   test('an agent below another may be spoken for by it before it is known, and by no other', () => {

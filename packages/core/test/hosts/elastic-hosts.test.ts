@@ -18,19 +18,20 @@ function play() {
     for (const event of ['start', 'up'] as const) table.apply(host, event, { socket: 'x' });
   }
   const log: string[] = [];
-  const starts = new Map<HostIndex, (error?: StciError) => void>();
   const spares = [specOf('s')];
   const ranks = new Map<HostIndex, number>();
-  const lateStarts = {
-    has: (host: HostIndex) => starts.has(host),
-    giveUp: (host: HostIndex, error: StciError) => {
+  const mender = {
+    expel: (host: HostIndex, parent: HostIndex | undefined, reason: string) =>
+      void log.push(`expel ${host} by ${parent}: ${reason}`),
+    giveUpStart: (host: HostIndex, error: StciError) => {
+      if (table.get(host).start === undefined) return;
       log.push(`given up ${host}`);
-      starts.get(host)?.(error);
-      starts.delete(host);
+      table.note(host, { start: undefined });
+      changes.onStarted(host, error);
     },
   };
   const bootstrap = {
-    table, lateStarts,
+    table, mender,
     recovery: {
       spares,
       takeSpare: (name: string) => {
@@ -38,9 +39,9 @@ function play() {
         return at >= 0 && spares.splice(at, 1).length === 1;
       },
     },
-    startHost: (host: HostIndex, spec: HostSpec, done: () => void) => {
+    startHost: (host: HostIndex, spec: HostSpec) => {
       log.push(`start ${spec.name}`);
-      starts.set(host, done);
+      table.note(host, { start: { waitMs: undefined } });
     },
   };
   const job = {
@@ -55,13 +56,11 @@ function play() {
     messages: { send: (to: number, name: string) => void log.push(`${name} to ${to - rootAddress(0)}`) },
   };
   let [sizeMax, looks] = [5, 0];
-  const changes = new ElasticHosts({
+  const changes: ElasticHosts = new ElasticHosts({
     node, bootstrap, jobs: () => [job], placeSoon: () => (looks += 1),
     checkSize: (size: number) => {
       if (size > sizeMax) throw new StciError('STCI_PARAM_INVALID', `${size}`);
     },
-    expel: (host: HostIndex, parent: HostIndex | undefined, reason: string) =>
-      void log.push(`expel ${host} by ${parent}: ${reason}`),
   } as unknown as ElasticHostsInit);
   const done = (outcomes: readonly HostOutcome[]): void => void log.push(outcomes.map(({ name, error }) =>
     `${name} ${error === undefined ? 'done' : error.message}`).join());
@@ -76,10 +75,9 @@ function play() {
     return isLeaving;
   };
   const settle = (host: HostIndex, error?: StciError): string[] => {
-    const end = starts.get(host);
-    starts.delete(host);
     if (error === undefined) for (const event of ['plan', 'start', 'up'] as const) table.apply(host, event);
-    end?.(error);
+    table.note(host, { start: undefined });
+    changes.onStarted(host, error);
     return next();
   };
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;

@@ -33,7 +33,8 @@ function play(isStarted = true) {
     },
   };
   const table = {
-    size: parents.length, nameOf: (host: HostIndex) => `h${host}`, get: (host: HostIndex) => ({ parent: parents[host] }),
+    size: parents.length, nameOf: (host: HostIndex) => `h${host}`,
+    get: (host: HostIndex) => ({ parent: parents[host] }),
     isAbove: (above: HostIndex, host: HostIndex) => above === parents[host] || (host === 3 && above === 0),
   };
   const below = { expel: (host: HostIndex, reason: string) => log.push(`close ${host}: ${reason}`) };

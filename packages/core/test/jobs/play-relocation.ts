@@ -42,8 +42,9 @@ export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, fir
       },
     },
     members: {
-      hosts: members,
-      table: { isUsable: (host: HostIndex) => !lost.has(host), isDoubted: (host: HostIndex) => doubted.has(host) },
+      hosts: () => [...members.keys()], nameOf: (host: HostIndex) => members[host]?.name,
+      get: (host: HostIndex) => ({ spec: members[host] }),
+      isUsable: (host: HostIndex) => !lost.has(host), isDoubted: (host: HostIndex) => doubted.has(host),
       isRestarting: (host: HostIndex) => restarting.has(host),
     },
     slotsTaken: () => slotsTaken,

@@ -26,7 +26,7 @@ suite('mender: many at once', (test) => {
     for (let host = 0; host <= orphans; host += 1) {
       for (const event of ['start', 'up'] as const) table.apply(host, event);
     }
-    const mender = new Mender({ table, leaseMs: LEASE_MS });
+    const mender = new Mender({ table, leaseMs: LEASE_MS, handshakeMs: 1000 });
     let nowMs = 0;
     let actions: readonly MendAction[] =
       mender.lost({ reporter: undefined, host: 0, incarnation: 1, evidence: 'exited', text: 'exited' }, nowMs);

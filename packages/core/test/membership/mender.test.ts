@@ -11,13 +11,12 @@ import { specs } from './specs.js';
 import { ATTEMPT_MS, LEASE_MS, TreeModel } from './tree-model.js';
 
 /** That an attempt succeeded is news of what the agent that made it knows. */
-function isDecision(action: MendAction): action is Exclude<MendAction, { type: 'adopted' | 'kept' }> {
-  return action.type !== 'adopted' && action.type !== 'kept';
+function isDecision(action: MendAction): action is Exclude<MendAction, { type: 'adopted' | 'kept' | 'unstarted' }> {
+  return action.type !== 'adopted' && action.type !== 'kept' && action.type !== 'unstarted';
 }
 
-const declared = (text: string): Declared => ({
-  error: new StciError('STCI_AGENT_LOST', text), notice: {} as FailureNotice,
-});
+const declared = (text: string): Declared =>
+  ({ error: new StciError('STCI_AGENT_LOST', text), notice: {} as FailureNotice });
 
 /** Twelve hosts in a binary tree, all up. 0: 2, 3; 1: 4, 5; 2: 6, 7; 3: 8, 9; 4: 10, 11. */
 function setup(): {
@@ -28,11 +27,12 @@ function setup(): {
 } {
   const table = new MembershipTable(createTree(13, 2), specs(12));
   for (let host = 0; host < 12; host++) for (const event of ['start', 'up'] as const) table.apply(host, event);
-  const mender = new Mender({ table, leaseMs: LEASE_MS });
+  const mender = new Mender({ table, leaseMs: LEASE_MS, handshakeMs: 1000 });
   const name = (by: ParentHost): string => (by === undefined ? 'controller' : String(by));
   const text = (actions: readonly MendAction[]): string[] => actions.filter(isDecision).map((action) => {
     if (action.type === 'attempt') return `${action.id}: ${name(action.by)} tries ${action.host}`;
-    if (action.type === 'lost') return `${action.host} ${action.state} by ${action.cause}: ${action.evidence}`;
+    const { state, evidence } = table.get(action.host);
+    if (action.type === 'lost') return `${action.host} ${state} by ${action.cause}: ${evidence}`;
     return `${action.host} ${action.type} ${name(action.by)}`;
   });
   const lost = (reporter: ParentHost, host: number, evidence: LossEvidence, nowMs = 0): string[] =>

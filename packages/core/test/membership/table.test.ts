@@ -43,7 +43,7 @@ suite('membership table', (test) => {
     assert.equal([table.get(0).incarnation, table.get(0).state], [3, 'planned']);
   });
 
-  test('what is known of a state ends with the next, of an incarnation with the next start, of a host with another', () => {
+  test('what is known of a state ends with it, of an incarnation with the next start, of a host with another', () => {
     const table = tableOf(1);
     const known = (): unknown[] => {
       const { evidence, isPausing, socket, network, upMs, starts, failures } = table.get(0);

@@ -61,7 +61,7 @@ export class TreeModel {
     this.random = seeded(seed);
     const tree = createTree(hosts + 1, arity);
     this.table = new MembershipTable(tree, specs(hosts));
-    this.mender = new Mender({ table: this.table, leaseMs: LEASE_MS });
+    this.mender = new Mender({ table: this.table, leaseMs: LEASE_MS, handshakeMs: 1000 });
     this.agents = Array.from({ length: hosts + 1 }, (_, at) => ({
       at, runs: true, hostGone: false, parent: undefined, orphanedMs: 0, children: new Map(), outbox: [],
     }));
