@@ -118,8 +118,7 @@ export class RootAgent {
     for (const name of FORWARDED) messages.on(name, () => undefined);
     messages.on('job.end', (_end, { job }) => this.#sessions.onEnd(job));
     messages.on('job.close', (_body, { job }) => this.#onJobClose(job));
-    messages.on('launch.restart', ({ host, subtree }) => this.#below.restart(host, subtree));
-    messages.on('tree.start', ({ login }) => this.#below.startLate(login));
+    messages.on('tree.start', ({ subtree, isLate }) => this.#below.startHost(subtree, isLate));
     messages.on('agent.expel', ({ agent, reason }, { job }) => this.#expel(agent, reason, job));
     messages.on('tree.adopt', ({ attempt, ...request }) =>
       this.#below.adopt(request, (answer) => this.#onAnswer(attempt, answer)));
@@ -133,7 +132,6 @@ export class RootAgent {
       this.#isFinal = true;
       this.#failures.stop();
     });
-    messages.on('launch.takeover', ({ host, subtree }) => this.#below.takeOver(host, subtree));
   }
 
   /** Starts the agents below, and reports to the controller that this one is up once others can link to it. */

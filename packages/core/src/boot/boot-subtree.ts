@@ -88,36 +88,23 @@ export class BootSubtree {
     this.#children.launch(this.#childPositions().map((position) => this.#spec(position)));
   }
 
-  /** Starts the agent of `host`, a child that failed, again; `subtree`: the hosts now at and below it. */
-  restart(host: HostIndex, subtree: readonly HostLogin[]): void {
-    const position = bootPosition(host);
-    if (!this.#childPositions().includes(position)) return;
-    this.#updateSubtree(position, subtree);
-    this.#children.relaunch(this.#spec(position));
-  }
-
-  /** Starts the agent of a host while the session runs. Those below it, if any, keep the links that they have. */
-  startLate(login: HostLogin): void {
+  /**
+   * Starts the agent of the first of these hosts, with those of the others, which are below it. Hosts between are left
+   * out; while the session runs (`isLate`), hosts below keep the links that they have.
+   */
+  startHost(subtree: readonly HostLogin[], isLate: boolean): void {
+    const [login] = subtree;
+    if (login === undefined || !this.#isBelow(bootPosition(login[0]))) return;
     const [host] = login;
     const position = bootPosition(host);
-    const spec = this.#specOf(login, [login]);
+    const spec = this.#specOf(login, subtree);
     const error = this.#init.agentLauncher.problemOf(spec.host);
     if (error !== undefined) return this.#refuse(spec, error);
-    for (const at of this.#logins.keys()) {
-      if (at !== position && this.#isAtOrBelow(position, at)) this.#mended.set(bootHost(at), this.#hostBelow(at));
-    }
-    this.#logins.set(position, login);
+    if (isLate) this.#keepBelow(position);
+    else this.#forget(position);
+    for (const each of subtree) this.#logins.set(bootPosition(each[0]), each);
     this.route(host, [host]);
     this.#children.relaunch(spec);
-  }
-
-  /** Leaves `host`, a child that failed, out: the agents below it become children of this agent. */
-  takeOver(host: HostIndex, subtree: readonly HostLogin[]): void {
-    const position = bootPosition(host);
-    if (!this.#childPositions().includes(position)) return;
-    this.#updateSubtree(position, subtree);
-    const adopted = this.#childPositions().filter((at) => this.#isAtOrBelow(position, at));
-    for (const at of adopted) this.#children.relaunch(this.#spec(at));
   }
 
   /**
@@ -226,14 +213,22 @@ export class BootSubtree {
     this.#events.onFailed({ kind: 'agent-launch', agent, job: 0, incarnation, evidence: 'exited', error });
   }
 
-  /** Below a failed agent, hosts may have been left out or replaced: its replacement needs to know. */
-  #updateSubtree(top: Position, subtree: readonly HostLogin[]): void {
-    for (const position of this.#tree.subtree(top)) {
-      this.#logins.delete(position);
-      this.#mended.delete(bootHost(position));
+  /** Those below are reached as before. */
+  #keepBelow(top: Position): void {
+    for (const at of this.#logins.keys()) {
+      if (at !== top && this.#isAtOrBelow(top, at)) this.#mended.set(bootHost(at), this.#hostBelow(at));
     }
-    for (const login of subtree) this.#logins.set(bootPosition(login[0]), login);
-    this.#init.node.router.clearReachable();
+  }
+
+  /** Hosts between are left out; below, hosts may have been left out or replaced. */
+  #forget(top: Position): void {
+    for (let at = this.#parentOf(top); at !== this.#init.position; at = this.#parentOf(top)) {
+      this.#logins.delete(at as Position);
+    }
+    for (const at of this.#tree.subtree(top)) {
+      this.#logins.delete(at);
+      this.#mended.delete(bootHost(at));
+    }
   }
 
   /** Current children: those of the plan, and for one that is left out its own children. */

@@ -246,30 +246,24 @@ export class Bootstrap {
   #restart(host: HostIndex, spec: HostSpec): void {
     if (this.#phase !== 'starting') return;
     this.#assign(host, spec);
-    const starter = this.table.starterOf(host);
-    this.#renew(host, starter);
-    const subtree = this.#subtree(host);
-    if (starter === undefined) this.below.restart(host, subtree);
-    else this.#init.node.messages.send(rootAddress(starter), 'launch.restart', { host, subtree });
+    this.#startFrom(host, this.table.starterOf(host));
   }
 
   #leaveOut(host: HostIndex): void {
     if (this.table.count('up', 'starting') === 0) return this.#abort(host, 'no host is left');
     this.table.apply(host, 'leave');
     const starter = this.table.starterOf(host);
-    for (const child of this.table.children(host)) this.#renew(child, starter);
-    const subtree = this.#subtree(host);
-    if (starter === undefined) this.below.takeOver(host, subtree);
-    else this.#init.node.messages.send(rootAddress(starter), 'launch.takeover', { host, subtree });
+    for (const child of this.table.children(host)) this.#startFrom(child, starter);
     this.#check();
   }
 
-  /** Current hosts at and below `host`. */
-  #subtree(host: HostIndex): HostLogin[] {
-    return this.below
-      .hostsBelow(host)
-      .filter((at) => this.table.get(at).state !== 'left')
-      .map((at) => this.loginOf(at));
+  /** The agent of `starter` starts the next incarnation of a host, which starts those of the hosts below it. */
+  #startFrom(host: HostIndex, starter: ParentHost): void {
+    this.#renew(host, starter);
+    const hosts = this.below.hostsBelow(host).filter((at) => this.table.get(at).state !== 'left');
+    const subtree = hosts.map((at) => this.loginOf(at));
+    if (starter === undefined) this.below.startHost(subtree, false);
+    else this.#init.node.messages.send(rootAddress(starter), 'tree.start', { subtree, isLate: false });
   }
 
   /** Further failures may be on their way: they are collected and reported together. */

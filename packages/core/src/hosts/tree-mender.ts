@@ -125,9 +125,9 @@ export class TreeMender {
     this.#events.onStarting(host);
     table.note(host, { routes: { hops: new Map(), isLate: true, orders: 0 } });
     this.#updateRoutes(host, [host]);
-    const login = hosts.loginOf(host);
-    if (by === undefined) below.startLate(login);
-    else messages.send(rootAddress(by), 'tree.start', { login });
+    const subtree = [hosts.loginOf(host)];
+    if (by === undefined) below.startHost(subtree, true);
+    else messages.send(rootAddress(by), 'tree.start', { subtree, isLate: true });
   }
 
   #onUnstarted({ host, error, isFailure, reporter }: MendAction & { readonly type: 'unstarted' }): void {

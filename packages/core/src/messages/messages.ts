@@ -79,14 +79,10 @@ const MESSAGE_TYPES = {
   /** Root agent → controller: what started it, a batch system, has told it to end, and gives it a time for that. */
   'agent.ending': { id: 131, from: ['root'], ofOwnHost: true, body: fields({ host: u32 }) },
   /**
-   * Controller → the agent that starts `host`, while the session comes up: start its agent again. `subtree`: the hosts
-   * now at and below it.
+   * Controller → root agent: start the agent of the first of these hosts, with those of the others, which are below it.
+   * Hosts between are left out; while the session runs (`isLate`), hosts below keep the links that they have.
    */
-  'launch.restart': { id: 5, from: ['controller'], body: fields({ host: u32, subtree: members(hostLogin) }) },
-  /** Controller → the agent that starts `host`, which is left out: start the agents below it yourself. */
-  'launch.takeover': { id: 6, from: ['controller'], body: fields({ host: u32, subtree: members(hostLogin) }) },
-  /** Controller → root agent, while the session runs: start the agent of this host, and none below it. */
-  'tree.start': { id: 67, from: ['controller'], body: fields({ login: hostLogin }) },
+  'tree.start': { id: 67, from: ['controller'], body: fields({ subtree: members(hostLogin), isLate: bool }) },
   /** Parent → child, neighbour: stop the agents below you, then yourself. */
   'agent.stop': { id: 2, from: 'parent', body: fields({ reason: text }) },
   /** Agent → controller: a child did not come up, or was lost. */

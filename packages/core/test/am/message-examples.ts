@@ -139,9 +139,7 @@ export const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'probe.answered': { probe: 1, agent: 2 },
   'agent.echo': ['anything'],
   'job.unread': { host: 3 },
-  'launch.restart': { host: 3, subtree: [[3, 'h3', '', 2]] },
-  'launch.takeover': { host: 3, subtree: [] },
-  'tree.start': { login: [3, 'h3', '', 2] },
+  'tree.start': { subtree: [[3, 'h3', '', 2]], isLate: true },
   'job.launch': {
     session: 'ab', size: 2, nodes: 1, apps: [{ program: 'p', args: [], env: {} }], env: {},
     wdir: '/', stdin: { to: 'none' }, creditBytes: 1, hosts: [[0, 0, [[0, 0, 2, 1]]]],

@@ -20,7 +20,7 @@ const OPTIONAL = ['end', 'error', 'startWallMs', 'options', 'status', 'cause', '
 const NEEDED = ['agent.failed.error', 'client.control.cause.error',
   'client.submit.spec.stdin.rank', 'job.exited.ranks[0].rank', 'job.exited.host', 'job.drained.restarts',
   'job.restarting.ranks[0].rank', 'job.restarting.host', 'agent.up.host', 'job.started.host',
-  'job.drained.host', 'job.unread.host', 'launch.restart.host', 'launch.takeover.host', 'tree.adopt.host',
+  'job.drained.host', 'job.unread.host', 'tree.adopt.host',
   'program.open.host', 'program.votes.host', 'program.messages.host', 'program.taken.host', 'overlay.opened.host',
   'links.report.host', 'client.inject.order.victim.rank', 'fault.inject.order.victim.rank',
   'fault.inject.part.at.host', 'fault.report.host', 'fault.report.report.host', 'program.marked.host',
