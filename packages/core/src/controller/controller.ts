@@ -19,7 +19,7 @@ import { ElasticHosts, type HostsChanged, type RemoveOptions } from '../hosts/el
 import { Expulsion } from '../hosts/expulsion.js';
 import { hostStatus, type HostStatus } from '../hosts/host-status.js';
 import { sessionTree, type SessionTree } from '../hosts/session-tree.js';
-import { TreeMender } from '../hosts/tree-mender.js';
+import type { TreeMender } from '../hosts/tree-mender.js';
 import type { ControllerJob } from '../jobs/controller-job.js';
 import { JobAdmission } from '../jobs/job-admission.js';
 import { cutOffRecord, lossOf } from '../jobs/job-failures.js';
@@ -144,6 +144,14 @@ export class Controller implements JobSession {
         onLaunchEnding: (host, reason) => this.failures.onLaunchEnding(host, reason),
         onEnding: (error) => this.allocationEnding(error),
       },
+      {
+        onLost: (lost) => this.#onHostLost(lost),
+        onMended: (mended, isNew) => this.#onMended(mended, isNew),
+        onKept: () => this.#admission.room.soon(),
+        onStarting: (host) => this.#expulsion.forgive(host),
+        onStartFailed: (failure) => this.failures.onStartFailed(failure),
+        onStarted: (host, error) => this.#onStarted(host, error),
+      },
     );
     this.#bootstrap.start();
   }
@@ -266,19 +274,8 @@ export class Controller implements JobSession {
 
   #onReady(): void {
     const bootstrap = this.#bootstrap as Bootstrap;
-    const { table, below } = bootstrap;
-    this.#mender = new TreeMender({ node: this.node, table, below, hosts: bootstrap }, {
-      onLost: (lost) => this.#onHostLost(lost),
-      onMended: (hosts, isNew) => {
-        if (isNew) this.failures.onMended(hosts[0] as HostIndex, table.get(hosts[0] as HostIndex).parent);
-        this.#onMended(hosts);
-      },
-      onKept: () => this.#admission.room.soon(),
-      onStarting: (host) => this.#expulsion.forgive(host),
-      onStartFailed: (failure) => this.failures.onStartFailed(failure),
-      onStarted: (host, error) => this.#onStarted(host, error),
-    });
-    bootstrap.mender = this.#mender;
+    const { table } = bootstrap;
+    this.#mender = bootstrap.mender;
     this.#changes = new ElasticHosts({
       node: this.node,
       bootstrap,
@@ -306,12 +303,14 @@ export class Controller implements JobSession {
   }
 
   /** Hosts have been linked again: what may have been lost on the way to them is sent again. */
-  #onMended(hosts: readonly HostIndex[]): void {
+  #onMended(hosts: readonly HostIndex[], isNew: boolean): void {
+    const [host] = hosts as [HostIndex];
+    if (isNew) this.failures.onMended(host, this.table?.get(host).parent);
     const mended = new Set(hosts);
     this.node.messages.resend((agent) => isOnHost(agent, mended));
     for (const job of this.#jobs.values()) job.onMended(mended);
     const jobs = { last: this.#lastJob, running: [...this.#jobs.keys()] };
-    this.node.messages.send(rootAddress(hosts[0] as HostIndex), 'session.jobs', jobs);
+    this.node.messages.send(rootAddress(host), 'session.jobs', jobs);
     this.#admission.room.soon();
   }
 

@@ -24,12 +24,12 @@ import { failureBy } from '../job/exit-rule.js';
 import { foldSorted } from '../job/hostset.js';
 import { encodeParams } from '../launcher/boot-details.js';
 import { newLogin, type HostLogin } from '../launcher/host-login.js';
-import { MembershipTable, type ParentHost } from '../membership/table.js';
+import { MembershipTable } from '../membership/table.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { BootstrapEvents, BootstrapFailure, BootstrapInit, RootFailure } from './bootstrap-contracts.js';
 import { HostRecovery } from './host-recovery.js';
 import { numberedError, startCause } from './loss-notices.js';
-import type { TreeMender } from './tree-mender.js';
+import { TreeMender, type TreeMenderEvents } from './tree-mender.js';
 
 export class Bootstrap {
   readonly #init: BootstrapInit;
@@ -37,6 +37,7 @@ export class Bootstrap {
   readonly below: BootSubtree;
   /** The only record of which hosts are there. */
   readonly table: MembershipTable;
+  readonly #mender: TreeMender;
   /** Once all are up or left out. */
   mender: TreeMender | undefined;
   readonly recovery: HostRecovery;
@@ -46,7 +47,7 @@ export class Bootstrap {
   #phase: 'starting' | 'aborting' | 'ready' | 'over' = 'starting';
   #timer: Timer | undefined;
 
-  constructor(init: BootstrapInit, events: BootstrapEvents) {
+  constructor(init: BootstrapInit, events: BootstrapEvents, menderEvents: TreeMenderEvents) {
     this.#init = init;
     this.#events = events;
     const { node, agentLauncher, tree, snapshot, stays } = init;
@@ -77,6 +78,7 @@ export class Bootstrap {
     const { below } = this;
     this.table = new MembershipTable(below.places, init.hosts);
     below.hostCount = () => this.table.size;
+    this.#mender = new TreeMender({ node, table: this.table, below, hosts: this }, menderEvents);
     this.recovery = this.#makeRecovery();
   }
 
@@ -157,7 +159,7 @@ export class Bootstrap {
     const explained = this.together.explained(host, incarnation, error);
     const numbered = (): StciError => this.#numbered(host, explained);
     if (this.#phase === 'ready') {
-      if (state === 'starting') return this.mender?.unstarted(host, numbered(), reporter);
+      if (state === 'starting') return this.mender?.onStarts((starts) => starts.fail(host, numbered(), reporter));
       return this.mender?.lost({ ...failure, text: error.message }, numbered());
     }
     if (state !== 'starting' && state !== 'up') return;
@@ -171,7 +173,7 @@ export class Bootstrap {
       // Where nobody was linked to that host, those below it still wait.
       if (hadLink) this.together.doubt(below);
       // One that waits for its next start has it with those around it.
-      if (stateBelow !== 'failed' || isPausing) this.#renew(below, parent);
+      if (stateBelow !== 'failed' || isPausing) this.table.renew(below, parent);
     }
     const found = numbered();
     const record = toErrorRecord(found);
@@ -228,13 +230,6 @@ export class Bootstrap {
     })));
   }
 
-  /** The next incarnation of a host is being started, unless the host has been left out. */
-  #renew(host: HostIndex, parent: ParentHost): void {
-    if (this.table.get(host).state === 'left') return;
-    this.table.apply(host, 'plan', { parent });
-    this.table.apply(host, 'start');
-  }
-
   /** Sent to this agent itself, so that it is handled after all messages from below the lost agent. */
   #report({ job, error, ...failure }: ChildFailure): void {
     const { messages, platform } = this.#init.node;
@@ -246,24 +241,13 @@ export class Bootstrap {
   #restart(host: HostIndex, spec: HostSpec): void {
     if (this.#phase !== 'starting') return;
     this.#assign(host, spec);
-    this.#startFrom(host, this.table.starterOf(host));
+    this.#mender.onStarts((starts) => starts.restart(host));
   }
 
   #leaveOut(host: HostIndex): void {
     if (this.table.count('up', 'starting') === 0) return this.#abort(host, 'no host is left');
-    this.table.apply(host, 'leave');
-    const starter = this.table.starterOf(host);
-    for (const child of this.table.children(host)) this.#startFrom(child, starter);
+    this.#mender.onStarts((starts) => starts.leaveOut(host));
     this.#check();
-  }
-
-  /** The agent of `starter` starts the next incarnation of a host, which starts those of the hosts below it. */
-  #startFrom(host: HostIndex, starter: ParentHost): void {
-    this.#renew(host, starter);
-    const hosts = this.below.hostsBelow(host).filter((at) => this.table.get(at).state !== 'left');
-    const subtree = hosts.map((at) => this.loginOf(at));
-    if (starter === undefined) this.below.startHost(subtree, false);
-    else this.#init.node.messages.send(rootAddress(starter), 'tree.start', { subtree, isLate: false });
   }
 
   /** Further failures may be on their way: they are collected and reported together. */
@@ -305,6 +289,7 @@ export class Bootstrap {
     } else if (this.#phase === 'starting') {
       if (this.table.count('up', 'left') < this.table.size) return;
       this.#phase = 'ready';
+      this.mender = this.#mender;
       this.#events.onReady();
     }
   }

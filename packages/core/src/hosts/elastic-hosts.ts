@@ -173,7 +173,8 @@ export class ElasticHosts {
     const { table, mender } = this.#init.bootstrap;
     table.drain(host, true); // It is not started again.
     this.#init.placeSoon();
-    mender?.giveUpStart(host, new StciError('STCI_SESSION_REFUSED', `Host ${table.nameOf(host)} was removed.`));
+    const removed = new StciError('STCI_SESSION_REFUSED', `Host ${table.nameOf(host)} was removed.`);
+    mender?.onStarts((starts) => starts.giveUp(host, removed));
     if (table.isGone(host)) {
       if (table.get(host).state === 'left') table.drain(host, false);
       else table.apply(host, 'leave');

@@ -10,6 +10,7 @@ import type { BootSubtree } from '../boot/boot-subtree.js';
 import type { GroupStart } from '../boot/group-start.js';
 import { Timers } from '../event/timers.js';
 import type { HostLogin } from '../launcher/host-login.js';
+import type { HostStarts, StartAction } from '../membership/host-starts.js';
 import type { AgentRoutes, MemberChange } from '../membership/member.js';
 import { Mender, type AdoptionAnswer, type Declared, type LossReport, type MendAction } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
@@ -42,7 +43,7 @@ export interface TreeMenderEvents {
   /** A host whose link was in doubt has the one that it had. */
   onKept(): void;
   onLost(lost: MendAction & { readonly type: 'lost' }): void;
-  /** It has a parent, and is about to be started. */
+  /** While the session runs: it has a parent, and is about to be started. */
   onStarting(host: HostIndex): void;
   /** Its agent did not come up. */
   onStartFailed(failure: StartFailure): void;
@@ -107,27 +108,28 @@ export class TreeMender {
     this.#carryOut(actions);
   }
 
-  /** It did not come up, as `reporter` says. */
-  unstarted(host: HostIndex, error: StciError, reporter: ParentHost): void {
-    this.#carryOut(this.#mender.unstarted(host, error, reporter, this.#now));
+  /** An input to the starts of agents. */
+  onStarts(input: (starts: HostStarts) => StartAction[]): void {
+    this.#carryOut(this.#mender.onStarts(input, this.#now));
   }
 
-  /** Its start is not wanted any more. */
-  giveUpStart(host: HostIndex, error: StciError): void {
-    this.#carryOut(this.#mender.giveUpStart(host, error, this.#now));
+  #start({ host, by, isLate }: MendAction & { readonly type: 'start' }): void {
+    const { node: { messages }, table, below, hosts } = this.#init;
+    if (isLate) this.#introduce(host);
+    const started = isLate ? [host] : below.hostsBelow(host).filter((at) => table.get(at).state !== 'left');
+    const subtree = started.map((at) => hosts.loginOf(at));
+    if (by === undefined) below.startHost(subtree, isLate);
+    else messages.send(rootAddress(by), 'tree.start', { subtree, isLate });
   }
 
   /** What waits for former agents of the host is dropped, and the agents above learn the way to the new one. */
-  #start({ host, by }: MendAction & { readonly type: 'start' }): void {
-    const { node: { messages }, table, below, hosts } = this.#init;
+  #introduce(host: HostIndex): void {
+    const { node: { messages }, table } = this.#init;
     messages.drop(rootAddress(host));
     messages.drop(sessionAddress(host));
     this.#events.onStarting(host);
     table.note(host, { routes: { hops: new Map(), isLate: true, orders: 0 } });
     this.#updateRoutes(host, [host]);
-    const subtree = [hosts.loginOf(host)];
-    if (by === undefined) below.startHost(subtree, true);
-    else messages.send(rootAddress(by), 'tree.start', { subtree, isLate: true });
   }
 
   #onUnstarted({ host, error, isFailure, reporter }: MendAction & { readonly type: 'unstarted' }): void {

@@ -1,7 +1,7 @@
 /**
- * Mender: decides how the boot tree is mended when agents are lost, and when agents are started while the session runs
- * (late-starts.ts). Pure: reports, answers and the time go in, actions and the next due time come out. It writes what
- * it decides into the membership table.
+ * Mender: decides how the boot tree is mended when agents are lost, and who starts agents besides those with which it
+ * began (host-starts.ts). Pure: reports, answers and the time go in, actions and the next due time come out. It writes
+ * what it decides into the membership table.
  *
  * A host whose link is lost may live, and so may those below it. The nearest connected agent above it in the planned
  * tree is asked to reach it, then those farther up. If it does not answer soon, cannot be reached, or its process has
@@ -13,7 +13,7 @@
  */
 
 import type { FailureNotice, HostIndex, StciError } from '@stci/interface';
-import { LateStarts, type StartAction } from './late-starts.js';
+import { HostStarts, type StartAction } from './host-starts.js';
 import type { Case, LossReport, Member, MemberChange, ParentHost } from './member.js';
 import { MendCases, type Attempt } from './mend-cases.js';
 import { MendTimes } from './mend-times.js';
@@ -66,7 +66,7 @@ export class Mender {
   /** Agents end from below: only the controller is sure to be there still. */
   #isFinal = false;
   readonly #cases: MendCases;
-  readonly #starts: LateStarts;
+  readonly #starts: HostStarts;
   #nowMs = 0;
   #actions: MendAction[] = [];
 
@@ -74,7 +74,7 @@ export class Mender {
     this.#table = table;
     this.#times = new MendTimes(leaseMs);
     this.#cases = new MendCases(table);
-    this.#starts = new LateStarts(table, handshakeMs);
+    this.#starts = new HostStarts(table, handshakeMs);
   }
 
   /** When `tick` is to be called next; undefined: only after another input. */
@@ -94,14 +94,9 @@ export class Mender {
     return this.#run(nowMs, () => void this.#table.apply(host, 'up', change));
   }
 
-  /** It did not come up, as `reporter` says. */
-  unstarted(host: HostIndex, error: StciError, reporter: ParentHost, nowMs: number): MendAction[] {
-    return this.#run(nowMs, () => void this.#actions.push(...this.#starts.fail(host, error, reporter)));
-  }
-
-  /** Its start is not wanted any more. */
-  giveUpStart(host: HostIndex, error: StciError, nowMs: number): MendAction[] {
-    return this.#run(nowMs, () => void this.#actions.push(...this.#starts.giveUp(host, error)));
+  /** An input to the starts of agents. */
+  onStarts(input: (starts: HostStarts) => StartAction[], nowMs: number): MendAction[] {
+    return this.#run(nowMs, () => void this.#actions.push(...input(this.#starts)));
   }
 
   /** Only from the agent that has the link; reports of former parents and of former incarnations change nothing. */

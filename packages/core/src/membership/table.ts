@@ -74,6 +74,13 @@ export class MembershipTable {
     return member;
   }
 
+  /** The next incarnation of a host is being started below `parent`, unless the host has left. */
+  renew(host: HostIndex, parent: ParentHost): void {
+    if (this.get(host).state === 'left') return;
+    this.apply(host, 'plan', { parent });
+    this.apply(host, 'start');
+  }
+
   /** What is known besides its state. */
   note(host: HostIndex, columns: Partial<MemberColumns>): void {
     this.#members[host] = { ...this.get(host), ...columns };

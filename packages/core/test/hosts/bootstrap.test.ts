@@ -10,7 +10,7 @@ import { BootSubtree } from '../../dist/boot/boot-subtree.js';
 import type { BootstrapEvents } from '../../dist/hosts/bootstrap-contracts.js';
 import { Bootstrap } from '../../dist/hosts/bootstrap.js';
 import { sessionTree } from '../../dist/hosts/session-tree.js';
-import { TreeMender, type TreeMenderEvents } from '../../dist/hosts/tree-mender.js';
+import type { TreeMender, TreeMenderEvents } from '../../dist/hosts/tree-mender.js';
 import { decodeBootDetails, type BootDetails } from '../../dist/launcher/boot-details.js';
 import type { Launch } from '../../dist/messages/messages.js';
 import type { AgentNode } from '../../dist/node/node.js';
@@ -55,7 +55,7 @@ function play(more: Settings = {}, { count = HOSTS, stays = true, isLocal = fals
   const bootstrap = new Bootstrap({
     node, agentLauncher, tree, errorManager: scope.errorManager(params), hosts,
     spares: [], stays, snapshot,
-  }, logged<BootstrapEvents>());
+  }, logged<BootstrapEvents>(), logged<TreeMenderEvents>());
   bootstrap.start();
   for (const host of hosts.keys()) together?.onPlace(host, { addresses: [`tls://h${host}:1`], key: KEY });
   const up = (host: HostIndex): void => {
@@ -64,8 +64,6 @@ function play(more: Settings = {}, { count = HOSTS, stays = true, isLocal = fals
   /** All are up, and the session begins. */
   const open = (): void => {
     for (const host of hosts.keys()) up(host);
-    const { table, below } = bootstrap;
-    bootstrap.mender = new TreeMender({ node, table, below, hosts: bootstrap }, logged<TreeMenderEvents>());
     events.length = 0;
   };
   const fail = (host: HostIndex, code: 'STCI_AGENT_LOST' | 'STCI_LAUNCH_FAILED'): void => bootstrap.onFailed({

@@ -23,12 +23,14 @@ function play() {
   const mender = {
     expel: (host: HostIndex, parent: HostIndex | undefined, reason: string) =>
       void log.push(`expel ${host} by ${parent}: ${reason}`),
-    giveUpStart: (host: HostIndex, error: StciError) => {
-      if (table.get(host).start === undefined) return;
-      log.push(`given up ${host}`);
-      table.note(host, { start: undefined });
-      changes.onStarted(host, error);
-    },
+    onStarts: (input: (starts: unknown) => void) => input({
+      giveUp: (host: HostIndex, error: StciError) => {
+        if (table.get(host).start === undefined) return;
+        log.push(`given up ${host}`);
+        table.note(host, { start: undefined });
+        changes.onStarted(host, error);
+      },
+    }),
   };
   const bootstrap = {
     table, mender,

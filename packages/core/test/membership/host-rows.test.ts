@@ -103,11 +103,11 @@ function explore(seed: number): void {
     },
     () => {
       const host = any('starting', 'failed');
-      if (host !== undefined) take(mender.unstarted(host, ERROR, undefined, nowMs));
+      if (host !== undefined) take(mender.onStarts((starts) => starts.fail(host, ERROR, undefined), nowMs));
     },
     () => {
       const host = any();
-      if (host !== undefined) take(mender.giveUpStart(host, ERROR, nowMs));
+      if (host !== undefined) take(mender.onStarts((starts) => starts.giveUp(host, ERROR), nowMs));
     },
     () => {
       const host = any('up', 'suspect', 'orphaned');

@@ -1,8 +1,9 @@
 /**
- * Starts of agents while a session runs: of hosts that are added, and again of hosts that were lost. The nearest
- * connected agent above in the planned tree starts the next incarnation; a host whose planned parent is itself being
- * started waits for it, so that many hosts come up along the tree. The new agent starts none below it: those have links
- * elsewhere, and a mend may link them to it later. A start is a column of its host's row. Pure.
+ * Starts of agents. In a launch each agent starts those below it, and the next incarnation of one that failed is
+ * started with those below it, as are those below a host that is left out. While the session runs, the nearest
+ * connected agent above in the planned tree starts a host that was added, or that was lost. One whose planned parent is
+ * itself being started waits for it, so that many hosts come up along the tree. Its agent starts none below it: those
+ * have links elsewhere, and a mend may link them to it later. Such a start is a column of its host's row. Pure.
  */
 
 import { StciError, assert, type HostIndex } from '@stci/interface';
@@ -16,8 +17,8 @@ import type { MembershipTable } from './table.js';
 const PER_HOST_MS = 500;
 
 export type StartAction =
-  /** The agent of `by` is to start that of `host`. */
-  | { readonly type: 'start'; readonly by: ParentHost; readonly host: HostIndex }
+  /** The agent of `by` is to start that of `host`, and unless `isLate` those below it. */
+  | { readonly type: 'start'; readonly by: ParentHost; readonly host: HostIndex; readonly isLate: boolean }
   /** `isFailure`: it did not come up, as `reporter` says; else it was wanted no more. */
   | {
       readonly type: 'unstarted';
@@ -29,7 +30,7 @@ export type StartAction =
   /** `by` is to close its link to the agent of `host`, of an incarnation that was given up, or to end its start. */
   | { readonly type: 'expel'; readonly by: ParentHost; readonly host: HostIndex };
 
-export class LateStarts {
+export class HostStarts {
   readonly #table: MembershipTable;
   readonly #startMsMax: number;
   /** In the order in which they were asked for; some may be over. */
@@ -43,6 +44,19 @@ export class LateStarts {
 
   get dueMs(): number | undefined {
     return this.#due.firstMs;
+  }
+
+  /** While the session comes up: started by the nearest above that has not left, with those below it. */
+  restart(host: HostIndex): StartAction[] {
+    const by = this.#table.starterOf(host);
+    this.#table.renew(host, by);
+    return [{ type: 'start', by, host, isLate: false }];
+  }
+
+  /** While the session comes up: the nearest above that has not left starts those below it. */
+  leaveOut(host: HostIndex): StartAction[] {
+    this.#table.apply(host, 'leave');
+    return this.#table.children(host).flatMap((child) => this.restart(child));
   }
 
   /** It is due at once, and not begun: others may be asked for in the same turn, among them its planned parent. */
@@ -114,6 +128,6 @@ export class LateStarts {
     table.apply(host, 'plan', { parent: by, start: { waitMs } });
     table.apply(host, 'start');
     this.#due.set(host, nowMs + waitMs);
-    return [{ type: 'start', by, host }];
+    return [{ type: 'start', by, host, isLate: true }];
   }
 }

@@ -30,7 +30,11 @@ function play() {
     for (const host of hosts) mender.start(host, 0);
     return text(mender.tick(0));
   };
-  return { table, mender, text, start };
+  const fail = (host: HostIndex, message: string, nowMs: number): string[] =>
+    text(mender.onStarts((starts) => starts.fail(host, failure(message), 0), nowMs));
+  const giveUp = (host: HostIndex, message: string, nowMs: number): string[] =>
+    text(mender.onStarts((starts) => starts.giveUp(host, failure(message)), nowMs));
+  return { table, mender, text, start, fail, giveUp };
 }
 
 suite('starts while a session runs', (test) => {
@@ -47,17 +51,17 @@ suite('starts while a session runs', (test) => {
   });
 
   test('one that fails lets those begin that have waited for it, below another', () => {
-    const { table, mender, text, start } = play();
+    const { table, start, fail } = play();
     start(2, 6);
-    assert.equal(text(mender.unstarted(2, failure('no'), 0, 5)), ['2 failed: no', '6 start 0']);
+    assert.equal(fail(2, 'no', 5), ['2 failed: no', '6 start 0']);
     assert.equal([table.get(2).state, table.get(2).evidence, table.get(6).parent], ['failed', 'no', 0]);
-    assert.equal(text(mender.unstarted(2, failure('again'), 0, 6)), []);
+    assert.equal(fail(2, 'again', 6), []);
   });
 
   test('a report of the agent before says nothing of one that waits for its start', () => {
-    const { table, mender, text, start } = play();
+    const { table, start, fail } = play();
     start(2, 6);
-    assert.equal([text(mender.unstarted(6, failure('old'), 0, 5)), table.isRestarting(6)], [[], true]);
+    assert.equal([fail(6, 'old', 5), table.isRestarting(6)], [[], true]);
   });
 
   test('one that is not up in time is given up; its own time begins with its start', () => {
@@ -72,12 +76,12 @@ suite('starts while a session runs', (test) => {
   });
 
   test('one that is not wanted any more ends, whether it waits or has begun; one that is up stays', () => {
-    const { table, mender, text, start } = play();
+    const { table, mender, start, giveUp } = play();
     start(2, 6, 4);
-    assert.equal(text(mender.giveUpStart(6, failure('removed'), 5)), ['6 ended: removed']);
-    assert.equal(text(mender.giveUpStart(2, failure('removed'), 5)), ['2 ended: removed', '2 expel 0']);
+    assert.equal(giveUp(6, 'removed', 5), ['6 ended: removed']);
+    assert.equal(giveUp(2, 'removed', 5), ['2 ended: removed', '2 expel 0']);
     mender.up(4, {}, 6);
-    assert.equal([text(mender.giveUpStart(4, failure('late'), 7)), table.get(4).state], [[], 'up']);
+    assert.equal([giveUp(4, 'late', 7), table.get(4).state], [[], 'up']);
     assert.equal([table.get(6).state, table.get(2).state, mender.dueMs], ['left', 'failed', undefined]);
   });
 
@@ -87,6 +91,22 @@ suite('starts while a session runs', (test) => {
     const report = { reporter: undefined, host: 0, incarnation: 1, evidence: 'exited', text: 'ended' } as const;
     assert.equal(text(mender.lost(report, 5)), ['0 lost', '2 lost as it starts', '6 start controller']);
     assert.equal([table.isRestarting(2), table.isRestarting(6)], [false, true]);
+  });
+
+  test('in a launch one starts with those below it, or is left out, and those below it start without it', () => {
+    const table = new MembershipTable(createTree(9, 2), specs(8));
+    for (const host of table.hosts()) table.apply(host, 'start');
+    const mender = new Mender({ table, leaseMs: 10_000, handshakeMs: HANDSHAKE_MS });
+    const orders = (actions: readonly MendAction[]): unknown[] => actions.map((action) =>
+      action.type === 'start' && [action.host, action.by, action.isLate]);
+    table.apply(2, 'fail');
+    assert.equal(orders(mender.onStarts((starts) => starts.restart(2), 1)), [[2, 0, false]]);
+    assert.equal([table.get(2).state, table.get(2).incarnation, table.isRestarting(2)], ['starting', 2, false]);
+    table.apply(0, 'fail');
+    assert.equal(orders(mender.onStarts((starts) => starts.leaveOut(0), 2)),
+      [[2, undefined, false], [3, undefined, false]]);
+    assert.equal([table.get(2).incarnation, table.get(6).incarnation, table.children(undefined)], [3, 1, [1, 2, 3]]);
+    assert.is(mender.dueMs, undefined);
   });
 
   test('without connected agents above the controller starts it; after the end of the session nobody does', () => {
