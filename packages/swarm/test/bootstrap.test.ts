@@ -2,7 +2,7 @@
 /** Whole jobs whose hosts do not all come up: refused, silent, killed at every moment of their start; each policy. */
 
 import { assert, suite } from '@stci/testkit';
-import { PLAIN, runJob, type BadHost, type RunOutcome, type SwarmOptions } from '@stci/swarm';
+import { PLAIN, refuseLogin, rootAgent, runJob, type RunOutcome, type Step, type SwarmOptions } from '@stci/swarm';
 import { range, share, sweep } from './first-seed.js';
 
 const SIZES = [[1, 1], [2, 1], [5, 1], [4, 2], [7, 2], [13, 3], [40, 4], [40, 2]] as const;
@@ -23,7 +23,7 @@ function job({ hosts = 7, arity = 2, settings = {}, ...over }: Wish): RunOutcome
   return outcome;
 }
 
-const refused = (...hosts: number[]): BadHost[] => hosts.map((host) => ({ host, kind: 'refuse', starts: 100 }));
+const refused = (...hosts: number[]): Step[] => hosts.map((host) => refuseLogin(host, 100));
 const exitOf = ({ run }: RunOutcome): number | undefined => run.record.report?.exitCode;
 const places = ({ run }: RunOutcome): string[] => (run.record.report?.ranks ?? []).map(({ host }) => host);
 const outcomes = ({ run }: RunOutcome): string[] =>
@@ -39,19 +39,19 @@ const WIDE = { timeoutMs: 60_000 };
 
 suite('jobs whose hosts do not all come up', (test) => {
   test('abort: nothing runs, the exit code says so, each bad host that was tried is named once', () => {
-    const one = job({ badHosts: refused(3) });
+    const one = job({ faults: refused(3) });
     assert.equal([exitOf(one) === 0, outcomes(one), failures(one)], [false, ['not-started'], ['n3']]);
     // n2 and n4 are below n0: they are never tried.
-    assert.equal(failures(job({ badHosts: refused(0, 1, 2, 4) })), ['n0', 'n1']);
-    assert.equal(failures(job({ badHosts: refused(2, 3, 4, 5) })), ['n2', 'n3', 'n4', 'n5']);
+    assert.equal(failures(job({ faults: refused(0, 1, 2, 4) })), ['n0', 'n1']);
+    assert.equal(failures(job({ faults: refused(2, 3, 4, 5) })), ['n2', 'n3', 'n4', 'n5']);
   }, WIDE);
 
   test('abort: further failures are awaited for a while, and no longer than any may come', () => {
-    const badHosts: BadHost[] = [{ host: 0, kind: 'silent', starts: 9 }, ...refused(1)];
-    const short = job({ badHosts, settings: { 'errmgr.launch.collect': '500ms' } });
+    const faults = [refuseLogin(0, 9, { isSilent: true }), ...refused(1)];
+    const short = job({ faults, settings: { 'errmgr.launch.collect': '500ms' } });
     assert.equal(failures(short), ['n1']);
     assert.ok((short.run.record.reportMs ?? 0) < 700);
-    const long = job({ badHosts, settings: { 'errmgr.launch.collect': '60s', 'launcher.handshake': '4s' } });
+    const long = job({ faults, settings: { 'errmgr.launch.collect': '60s', 'launcher.handshake': '4s' } });
     assert.equal(failures(long), ['n0', 'n1']);
     assert.ok((long.run.record.reportMs ?? 0) < 4200);
   }, WIDE);
@@ -60,19 +60,19 @@ suite('jobs whose hosts do not all come up', (test) => {
     test(`retry, ${hosts} hosts, arity ${arity}: each host in turn fails twice, and all ranks run`, () => {
       const settings = { 'errmgr.launch': 'retry' };
       for (const host of share(range(0, hosts, hosts > 10 ? 7 : 1), 8)) {
-        for (const kind of ['refuse', 'silent'] as const) {
-          const done = job({ hosts, arity, settings, badHosts: [{ host, kind, starts: 2 }] });
+        for (const isSilent of [false, true]) {
+          const done = job({ hosts, arity, settings, faults: [refuseLogin(host, 2, { isSilent })] });
           assert.equal([exitOf(done), outcomes(done)], [0, ['exited']]);
         }
       }
-      assert.is.not(exitOf(job({ hosts, arity, settings, badHosts: refused(hosts - 1) })), 0);
+      assert.is.not(exitOf(job({ hosts, arity, settings, faults: refused(hosts - 1) })), 0);
     }, WIDE);
 
     test(`shrink, ${hosts} hosts, arity ${arity}: what is below a host that is left out runs its ranks`, () => {
       for (const host of share(range(0, hosts, hosts > 10 ? 7 : 1), 8)) {
-        for (const kind of ['refuse', 'silent'] as const) {
-          const badHosts: BadHost[] = [{ host, kind, starts: 9 }];
-          const done = job({ hosts, arity, settings: { 'errmgr.launch': 'shrink' }, badHosts });
+        for (const isSilent of [false, true]) {
+          const faults = [refuseLogin(host, 9, { isSilent })];
+          const done = job({ hosts, arity, settings: { 'errmgr.launch': 'shrink' }, faults });
           if (hosts === 1) {
             assert.is.not(exitOf(done), 0);
             continue;
@@ -87,11 +87,11 @@ suite('jobs whose hosts do not all come up', (test) => {
 
   test('shrink: a whole path of inner hosts, and many at once; fewer than the least number end it', () => {
     const settings = { 'errmgr.launch': 'shrink', 'errmgr.launch.min': '3' };
-    const path = job({ hosts: 15, settings, badHosts: refused(0, 2, 6) });
+    const path = job({ hosts: 15, settings, faults: refused(0, 2, 6) });
     assert.equal([exitOf(path), new Set(places(path)).size], [0, 12]);
-    assert.equal(exitOf(job({ hosts: 15, settings, badHosts: refused(0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13) })), 0);
+    assert.equal(exitOf(job({ hosts: 15, settings, faults: refused(0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13) })), 0);
     const most = Array.from({ length: 13 }, (_, host) => host);
-    const tooFew = job({ hosts: 15, settings, badHosts: refused(...most) });
+    const tooFew = job({ hosts: 15, settings, faults: refused(...most) });
     assert.is.not(exitOf(tooFew), 0);
     const why = tooFew.run.record.report?.failures.filter(({ host }) => host === undefined) ?? [];
     assert.equal(why.map(({ message }) => message), ['The launch was ended: at most 2 hosts can come up, '
@@ -111,12 +111,12 @@ suite('jobs whose hosts do not all come up', (test) => {
   test('spare: takes the place of any host; a third bad host ends it', () => {
     const settings = { 'errmgr.launch': 'spare' };
     for (let host = 0; host < 7; host++) {
-      const done = job({ settings, badHosts: refused(host) });
+      const done = job({ settings, faults: refused(host) });
       assert.equal([exitOf(done), places(done).includes('n7'), places(done).includes(`n${host}`)], [0, true, false]);
     }
-    const two = job({ settings, badHosts: refused(0, 2) });
+    const two = job({ settings, faults: refused(0, 2) });
     assert.equal([exitOf(two), places(two).filter((name) => ['n7', 'n8'].includes(name)).length], [0, 2]);
-    assert.is.not(exitOf(job({ settings, badHosts: refused(0, 2, 5) })), 0);
+    assert.is.not(exitOf(job({ settings, faults: refused(0, 2, 5) })), 0);
   }, WIDE);
 
   for (const policy of ['retry', 'shrink', 'spare']) {
@@ -125,10 +125,9 @@ suite('jobs whose hosts do not all come up', (test) => {
       for (const step of sweep(range(0, 16), 16, [0, 15])) {
         // n6 is below n2, and n2 below n0: it fails first, then one above it dies at any moment, up or not yet.
         for (const above of [0, 2]) {
-          const pick = (above + 0.5) / 15;
-          const kill = { kind: 'kill-start' as const, atMs: 0, pick, start: 1, afterMs: step * 0.5 };
-          const badHosts: BadHost[] = [{ host: 6, kind: 'refuse', starts: policy === 'retry' ? 1 : 9 }];
-          const done = job({ hosts: 15, settings: { 'errmgr.launch': policy }, badHosts, faults: [kill] });
+          const kill: Step = { kind: 'kill', victim: rootAgent(above), start: 1, atMs: step * 0.5 };
+          const faults = [refuseLogin(6, policy === 'retry' ? 1 : 9), kill];
+          const done = job({ hosts: 15, settings: { 'errmgr.launch': policy }, faults });
           const names = new Set(places(done));
           if (exitOf(done) !== 0) assert.ok(failures(done).includes(`n${above}`), failures(done).join());
           else assert.is(names.has('n6'), policy === 'retry');
@@ -151,8 +150,7 @@ suite('jobs whose hosts do not all come up', (test) => {
         for (const step of sweep(range(0, 12), 6, [0, 10])) {
           for (const host of [0, 2, 6]) {
             // From its first step on, over boot record, handshake and being up, to the launch.
-            const pick = (host + 0.5) / 7;
-            const kill = { kind: 'kill-start' as const, atMs: 0, pick, start: 1, afterMs: step * 0.7 };
+            const kill: Step = { kind: 'kill', victim: rootAgent(host), start: 1, atMs: step * 0.7 };
             const done = job({ settings, faults: [kill] });
             seen.add(exitOf(done));
             const names = new Set(places(done));

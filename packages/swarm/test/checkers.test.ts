@@ -130,7 +130,8 @@ suite('swarm checkers', (test) => {
     const deaf = onWorld((world) => world.program('stci-agent', ({ platform: { clock }, exit }) => {
       clock.after(100_000, () => exit(1)); // An agent that waits for its boot record waits for 40 s.
     }));
-    red(problems({ ...cutOff, faults: [{ atMs: 2000, kind: 'cut-host', pick: 0, lastsMs: 40_000 }] }, deaf),
+    const part = { atMs: 2000, kind: 'part', victim: { kind: 'side', hosts: [0] }, durationMs: 40_000 } as const;
+    red(problems({ ...cutOff, faults: [part] }, deaf),
       /^processes: alive after the end: n\d\/\d+ stci-agent/);
     const { run } = runJob(job());
     const tool = run.world.processes().find((process) => process.command[0] === 'lines');

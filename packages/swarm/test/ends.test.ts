@@ -3,7 +3,7 @@
 
 import type { SimProcess } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
-import { PLAIN, runJob, type RunOutcome, type SwarmOptions } from '@stci/swarm';
+import { PLAIN, refuseLogin, runJob, type RunOutcome, type SwarmOptions } from '@stci/swarm';
 import { range, sweep } from './first-seed.js';
 
 /** From the front-end to the session agent, and a start that is under way. */
@@ -28,7 +28,7 @@ suite('ends of jobs', (test) => {
 
   test('200 000 ranks that were never started are all in the report', () => {
     const options: SwarmOptions = { ...PLAIN, hosts: 50, remote: true, slots: 4000,
-      apps: [{ program: 'true', args: [], count: 200_000 }], badHosts: [{ host: 3, kind: 'refuse', starts: 9 }],
+      apps: [{ program: 'true', args: [], count: 200_000 }], faults: [refuseLogin(3, 9)],
       settings: { launcherproc: 'remote' } };
     const failed = runJob(options);
     assert.equal([failed.problems, outcomes(failed)], [[], { 'not-started': 200_000 }]);
@@ -40,7 +40,8 @@ suite('ends of jobs', (test) => {
       apps: [{ program: 'true', args: [], count: 1 }, { program: 'count-input', args: [], count: 1 }],
       settings: { launcherproc: 'remote', launcher: 'flat', errmgr: 'continue', 'launcher.root.method': 'process',
         'iof.window': '65536' },
-      link: { ...PLAIN.link, latencyMs: 20 }, faults: [{ kind: 'crash-host', atMs: 300, pick: 0.1 }] };
+      link: { ...PLAIN.link, latencyMs: 20 },
+      faults: [{ kind: 'crash', atMs: 300, victim: { kind: 'host', host: 0 } }] };
     const done = runJob(options);
     assert.equal(done.problems, []);
     assert.equal(outcomes(done), { exited: 2 });

@@ -7,12 +7,12 @@
 import type { JobEvent } from '@stci/interface';
 import { assert, suite, swarmSeeds } from '@stci/testkit';
 import {
-  agreementProblems, checkFailures, explore, parseArguments, plainFailures, runFailures, type FailureRun,
+  agreementProblems, checkFailures, explore, parseArguments, plainFailures, rootAgent, runFailures, type FailureRun,
 } from '@stci/swarm';
 import { firstSeed } from './first-seed.js';
 import { kindOf, testRegressions } from './regressions.js';
 
-const WELL = runFailures(plainFailures({ hosts: 4, faults: [{ kind: 'kill', host: 3, atMs: 500 }] }));
+const WELL = runFailures(plainFailures({ hosts: 4, faults: [{ kind: 'kill', victim: rootAgent(3), atMs: 500 }] }));
 
 /** What the checkers say of a run that was well until it was changed. */
 function red(pattern: RegExp, change: (run: FailureRun) => Partial<FailureRun>): void {
@@ -51,8 +51,8 @@ suite('failures', (test) => {
       changed(run, ({ agents }) => ({ agents: [...agents, 'n3'] })));
     red(/^decision: host 0 is up, and has 0 agents/, (run) => changed(run, () => ({ agents: ['n1', 'n2'] })));
     red(/^decision: host 3 is failed, and has tools/, (run) => changed(run, () => ({ tools: ['n3'] })));
-    red(/^records: host 3#1 has no record/, () => ({ events: [] }));
-    red(/^records: host 3#1 has two records/, ({ events }) => ({ events: [...events, ...events] }));
+    red(/^records: host 3#1 has no record/, () => ({ history: [] }));
+    red(/^records: host 3#1 has two records/, ({ history }) => ({ history: [...history, ...history] }));
     const timed = WELL.run.plan;
     red(/^stabilization: all knew all deaths after/, () =>
       ({ plan: { ...timed, isTimed: true, settings: { ...timed.settings, 'detector.ring.timeout': '-1000ms' } } }));
@@ -60,8 +60,9 @@ suite('failures', (test) => {
     const linked: JobEvent = {
       type: 'member', change: 'linked', name: 'n1', host: 0, incarnation: 1, wallMs: 0, parent: 'controller',
     };
-    red(/^repeats: n1 was linked again 2 times; at most 1/, ({ events }) =>
-      ({ plan: { ...timed, linksMax: 1 }, events: [...events, linked, linked] }));
+    const told = { wallMs: 0, monotonicMs: 0, type: 'event', repeat: 1, event: linked } as const;
+    red(/^repeats: n1 was linked again 2 times; at most 1/, ({ history }) =>
+      ({ plan: { ...timed, linksMax: 1 }, history: [...history, told, told] }));
     const agree = { rounds: 1, pauseMs: 0, policy: 'continue' };
     red(/^agreement: the job whose ranks agree did not end/, () => ({ plan: { ...timed, agree } }));
     red(/^talk: the job whose ranks talk did not end/, () => ({ plan: { ...timed, talk: agree } }));

@@ -4,7 +4,7 @@
 import type { HostStatus } from '@stci/core/session';
 import type { JobEvent } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { PLAIN, runHosts, type EndedJob, type HostsOptions, type HostsSession } from '@stci/swarm';
+import { PLAIN, refuseLogin, runHosts, type EndedJob, type HostsOptions, type HostsSession } from '@stci/swarm';
 
 const HOSTS = 7;
 
@@ -82,7 +82,7 @@ suite('lost hosts of a session', (test) => {
   test('start-again: a host that is back later is used again; one that is not is left out', () => {
     const settings = { 'errmgr.loss.retries': '3', 'errmgr.loss.pause': '500ms' };
     const of = (starts: number): HostsOptions =>
-      optionsOf({ loss: 'start-again', settings, badHosts: [{ host: 2, kind: 'refuse', starts, after: 1 }] });
+      optionsOf({ loss: 'start-again', settings, faults: [refuseLogin(2, starts, { start: 2 })] });
     const tried = [2, 3, 4].map((start, i) => `idle n2 start-again ${start} ${500 * 2 ** i}`);
     const back = loseThenRun(of(2), [2], 60_000);
     assert.equal([back.states, back.places], [['n2 up 4'], names(upTo(HOSTS))]);
@@ -95,7 +95,7 @@ suite('lost hosts of a session', (test) => {
   });
 
   test('use-spare: it takes the index, and the next where it does not come up', () => {
-    const options = optionsOf({ loss: 'use-spare', spares: 2, badHosts: [{ host: 7, kind: 'refuse', starts: 9 }] });
+    const options = optionsOf({ loss: 'use-spare', spares: 2, faults: [refuseLogin(7, 9)] });
     const { states, places, actions, spares } = loseThenRun(options, [2], 60_000);
     assert.equal([states, places, spares], [['n8 up 3'], names([0, 1, 3, 4, 5, 6, 8]), 0]);
     assert.equal(actions, ['up', 'idle n2 use-spare n7', 'idle n7 use-spare n8', 'up']);
@@ -136,8 +136,8 @@ suite('lost hosts of a session', (test) => {
       for (const waitMs of [0, 1, 5, 20, 100, 290, 305, 310]) {
         let left: HostStatus | undefined;
         const settings = { 'errmgr.loss.pause': pause };
-        const badHosts = [{ host: 6, kind: 'silent', starts: 9, after: 1 }] as const;
-        const problems = runHosts(optionsOf({ loss: 'start-again', settings, badHosts }), (one) => {
+        const faults = [refuseLogin(6, 9, { start: 2, isSilent: true })];
+        const problems = runHosts(optionsOf({ loss: 'start-again', settings, faults }), (one) => {
           one.clock.after(1000, () => one.kill(6));
           const poll = (): void => {
             if (actions(one).length < 2) return void one.clock.after(1, poll);

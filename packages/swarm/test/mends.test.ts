@@ -2,7 +2,7 @@
 /** The tree mends: agents and connections are killed while a job runs, and only the hosts that were hit lose ranks. */
 
 import { assert, suite } from '@stci/testkit';
-import { PLAIN, runJob, type FaultPlan, type RunOutcome, type SwarmOptions } from '@stci/swarm';
+import { PLAIN, rootAgent, runJob, type RunOutcome, type Step, type SwarmOptions } from '@stci/swarm';
 import { range, share } from './first-seed.js';
 
 /** Frames for each host and fault beyond those of an undisturbed run: attempts, resends, reports, acknowledgements. */
@@ -42,10 +42,9 @@ function assertMended(done: RunOutcome, note: string): void {
 }
 
 /** The agent of one host, so long after its start. */
-const killOf = (host: number, hosts: number, afterMs: number): FaultPlan =>
-  ({ atMs: 0, kind: 'kill-start', pick: (host + 0.5) / hosts, start: 1, afterMs });
+const killOf = (host: number, atMs: number): Step => ({ kind: 'kill', victim: rootAgent(host), start: 1, atMs });
 
-const kill = (atMs: number, pick: number): FaultPlan => ({ atMs, kind: 'kill-agent', pick, signal: 'SIGKILL' });
+const kill = (atMs: number, pick: number): Step => ({ kind: 'kill', victim: { of: 'agents', pick }, atMs });
 
 suite('the tree mends', (test) => {
   test('an agent or a connection killed at any place: all others go on', () => {
@@ -71,7 +70,7 @@ suite('the tree mends', (test) => {
   test('64 hosts, three inner agents killed at once under heavy output', () => {
     const apps = [{ program: 'lines', args: ['250', '320', '0.004'], count: 64 }];
     for (const arity of share([3, 8], 2)) {
-      const faults = [0, 1, 2].map((host) => killOf(host, 64, 500));
+      const faults = [0, 1, 2].map((host) => killOf(host, 500));
       const done = runJob(optionsOf({ hosts: 64, arity, apps, faults, settings: { 'iof.window': '262144' } }));
       assert.equal(done.problems, []);
       const lost = done.run.record.report?.ranks.filter(({ outcome }) => outcome !== 'exited');
@@ -83,14 +82,14 @@ suite('the tree mends', (test) => {
   test('the agent that mends is killed while it does', () => {
     // n2 is below n0, which is to reach n5 and n6; then the controller is.
     for (const laterMs of share([0, 0.3, 0.6, 1, 1.5, 2, 3, 5, 20], 3)) {
-      const faults = [killOf(2, 14, 600), killOf(0, 14, 600 + laterMs)];
+      const faults = [killOf(2, 600), killOf(0, 600 + laterMs)];
       assertMended(runJob(optionsOf({ hosts: 14, arity: 2, faults })), `${laterMs} ms later`);
     }
   }, { timeoutMs: 60_000 });
 
   test('lost while hosts come up, and while the job ends', () => {
     for (const step of share(range(0, 20), 6)) {
-      const launch = [killOf(step % 3, 12, step * 0.8), killOf(3 + (step % 4), 12, step * 1.3)];
+      const launch = [killOf(step % 3, step * 0.8), killOf(3 + (step % 4), step * 1.3)];
       assert.equal(runJob(optionsOf({ arity: 2, faults: launch, seed: step })).problems, [], `launch, step ${step}`);
       const ending = [kill(600 + step * 5, (step * 0.37) % 1), kill(601 + step * 6, (step * 0.53) % 1)];
       const controls = [{ kind: 'interrupt', kill: step % 4 === 3, atMs: 600 } as const];

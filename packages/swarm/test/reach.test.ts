@@ -12,6 +12,7 @@ import { PLAIN } from '../dist/scenarios/plain.js';
 import { resolveSettings } from '../dist/worlds/assembly.js';
 import { joinMain, launcherRemote, loginMain } from '../dist/worlds/launcher-remote.js';
 import { launcherTogether } from '../dist/worlds/launcher-together.js';
+import { refuseLogin } from '../dist/scenarios/scenario.js';
 import { makeWorld as makeJobWorld } from '../dist/worlds/make-world.js';
 import { installSsh } from '../dist/worlds/ssh.js';
 
@@ -92,8 +93,7 @@ for (const [name, make] of Object.entries(MAKERS)) {
 }
 
 function startAllSetup(ends: boolean): StartAllSetup {
-  const badHosts = [{ host: 2, kind: 'refuse', starts: 100 }] as const;
-  const world = makeJobWorld({ ...PLAIN, seed: seed++, hosts: 3, remote: true, badHosts });
+  const world = makeJobWorld({ ...PLAIN, seed: seed++, hosts: 3, remote: true, faults: [refuseLogin(2, 100)] });
   const platform = world.platform('login');
   const check = (): void => assert.equal(world.faults.map(({ error }) => String(error)), []);
   return {

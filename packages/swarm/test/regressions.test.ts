@@ -2,7 +2,7 @@
 /** The files of regressions: what is wrong in one is told, and they are written as a finding prints its plan. */
 
 import { assert, suite } from '@stci/testkit';
-import { KINDS, encode, readRegressions, regressionText } from '@stci/swarm';
+import { CONTROLLER, KINDS, encode, readRegressions, regressionText, rootAgent } from '@stci/swarm';
 import { range } from './first-seed.js';
 import { kindOf, regressionsText } from './regressions.js';
 
@@ -37,13 +37,18 @@ suite('regressions', (test) => {
       ['jobs', { stdin: { to: 'rank' } }, 'stdin.rank: expected a number, got undefined'],
       ['jobs', { settings: { errmgr: 1 } }, 'settings.errmgr: expected a string, got 1'],
       ['jobs', { link: [] }, 'link: expected an object, got []'],
-      ['sessions', { kills: {} }, 'kills: expected a list, got {}'],
-      ['sessions', { kills: [{ atMs: 1, what: 'host', pick: 0 }] }, 'kills[0].what: expected agent, link, got "host"'],
-      ['sessions with failures', { faults: [{ kind: 'kil' }] }, 'faults[0].kind: expected kill, crash, freeze, part'],
-      ['sessions with failures', { faults: [{ kind: 'freeze', host: 'login', atMs: 5 }] },
-        'faults[0].lastsMs: expected a number, got undefined'],
-      ['sessions with failures', { edges: [{ kind: 'kill', host: 0, atMs: 5, when: 'quiet' }] },
-        'edges[0].when: expected launch, end, got "quiet"'],
+      ['sessions', { faults: {} }, 'faults: expected a list, got {}'],
+      ['sessions', { faults: [{ atMs: 1, kind: 'kill', victim: { of: 'hosts', pick: 0 } }] },
+        'faults[0].victim.of: expected ranks, agents, roots, links, got "hosts"'],
+      ['jobs', { faults: [{ atMs: 1, kind: 'cut', victim: { kind: 'link', ends: [1] }, durationMs: 1 }] },
+        'faults[0].victim.ends: expected a list of two, got [1]'],
+      ['jobs', { faults: [{ atMs: 1, kind: 'kill', victim: rootAgent(0), during: 'end' }] },
+        'faults[0].during: unknown; known are '],
+      ['sessions with failures', { faults: [{ kind: 'kil' }] }, 'faults[0].kind: expected kill, pause, crash, part'],
+      ['sessions with failures', { faults: [{ kind: 'pause', victim: CONTROLLER, atMs: 5 }] },
+        'faults[0].durationMs: expected a number, got undefined'],
+      ['sessions with failures', { faults: [{ kind: 'kill', victim: rootAgent(0), atMs: 5, during: 'quiet' }] },
+        'faults[0].during: expected launch, end, got "quiet"'],
     ];
     for (const [kind, values, expected] of wrong) {
       const begin = `${kindOf(kind).regressions}, entry 2 (a): ${expected}`;

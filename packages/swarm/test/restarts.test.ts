@@ -3,16 +3,19 @@
 
 import { SimRandom } from '@stci/platform-sim';
 import { assert, suite, swarmSeeds } from '@stci/testkit';
-import { PLAIN, runJob, type FaultPlan, type SwarmOptions } from '@stci/swarm';
+import { PLAIN, runJob, type Step, type SwarmOptions } from '@stci/swarm';
 import { firstSeed, range } from './first-seed.js';
 
 function drawRestarts(seed: number): SwarmOptions {
   const random = new SimRandom(`restarts ${seed}`);
   const hosts = 2 + random.integer(5);
-  const kinds = random.pick([['kill-tool'], ['kill-agent'], ['kill-tool', 'kill-agent', 'crash-host']] as const);
-  const faults = Array.from({ length: 1 + random.integer(5) }, (): FaultPlan => ({
-    kind: random.pick(kinds), atMs: 5 + random.integer(2000), pick: random.uniform(), signal: 'SIGKILL',
-  } as FaultPlan));
+  const drawn = random.pick([['ranks'], ['agents'], ['ranks', 'agents', 'host']] as const);
+  const faults = Array.from({ length: 1 + random.integer(5) }, (): Step => {
+    const of = random.pick(drawn);
+    const [atMs, pick] = [5 + random.integer(2000), random.uniform()];
+    if (of !== 'host') return { kind: 'kill', atMs, victim: { of, pick } };
+    return { kind: 'crash', atMs, victim: { kind: 'host', host: Math.floor(pick * hosts) } };
+  });
   const apps = [
     { program: 'lines', args: ['40', '80', '0.02'], count: 1 + random.integer(4) },
     random.pick([{ program: 'sleep', args: ['1'], count: 2 }, { program: 'exit', args: ['3', '0.1'], count: 1 },

@@ -1,7 +1,9 @@
 /** Each checker of sessions bites: a run that is well is changed, and the checker says so. */
 
 import { assert, suite } from '@stci/testkit';
-import { MemoryPeaks, checkSession, plainSession, runSession, type FrontEndRun, type SessionRun } from '@stci/swarm';
+import {
+  MemoryPeaks, checkSession, plainSession, rootAgent, runSession, type FrontEndRun, type SessionRun,
+} from '@stci/swarm';
 
 const PLAN = plainSession({ program: 'lines', args: ['300', '80', '0.002'], count: 4 }, {
   frontEnds: [
@@ -75,11 +77,13 @@ suite('checkers of sessions', (test) => {
     red(/^ranks: .*3 ranks are reported of 4/, (_run, [, second]) => {
       second.record.report = { ...report(second), ranks: report(second).ranks.slice(1) };
     });
-    red(/^hosts: n1 is up at the end/, () => ({ killed: new Set(['n1']) }));
+    const step = { kind: 'kill', victim: rootAgent(1), atMs: 0 } as const;
+    const faults = [{ step, timeMs: 0, target: 'n1/100 stci-agent' }];
+    red(/^hosts: n1 is up at the end/, () => ({ faults }));
     const without = ({ status }: SessionRun): Partial<SessionRun> => {
       assert.ok(status);
       const hosts = status.hosts.map((host) => (host.host === 1 ? { ...host, state: 'failed' as const } : host));
-      return { status: { ...status, hosts }, killed: new Set(['n1']) };
+      return { status: { ...status, hosts }, faults };
     };
     red(/^hosts: the last job ran on 4 hosts of 3/, without);
     for (const loss of ['start-again', 'use-spare']) {

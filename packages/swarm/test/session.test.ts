@@ -5,7 +5,7 @@
  */
 
 import { assert, suite, swarmSeeds } from '@stci/testkit';
-import { explore, parseArguments, plainSession, runSession, type SessionOptions } from '@stci/swarm';
+import { explore, parseArguments, plainSession, runSession, type Step } from '@stci/swarm';
 import { firstSeed, share } from './first-seed.js';
 import { kindOf, testRegressions } from './regressions.js';
 
@@ -13,7 +13,7 @@ const SEEDS = swarmSeeds('sessions with front-ends');
 /** Messages and acknowledgements more than without it that one kill costs for each host. */
 const MESSAGES_MAX = 5;
 
-const kill = (atMs: number, pick: number): SessionOptions['kills'][number] => ({ atMs, what: 'agent', pick });
+const kill = (atMs: number, pick: number): Step => ({ kind: 'kill', atMs, victim: { of: 'roots', pick } });
 
 suite('sessions', (test) => {
   testRegressions(test, kindOf('sessions'));
@@ -41,7 +41,7 @@ suite('sessions', (test) => {
   }, { timeoutMs: 30_000 });
 
   test('the same seed gives the same run', () => {
-    const options = plainSession({ program: 'mixed', args: ['600', '80'], count: 8 }, { kills: [kill(10, 0.3)] });
+    const options = plainSession({ program: 'mixed', args: ['600', '80'], count: 8 }, { faults: [kill(10, 0.3)] });
     const hash = (): string => runSession(options).world.traceHash;
     assert.is(hash(), hash());
   });
@@ -49,8 +49,8 @@ suite('sessions', (test) => {
   test('a kill costs messages in proportion to the hosts', () => {
     for (const hosts of share([10, 40], 2)) {
       const app = { program: 'sleep', args: ['2'], count: hosts };
-      const control = (kills: SessionOptions['kills']): number => {
-        const { problems, wire } = runSession(plainSession(app, { hosts, kills }));
+      const control = (faults: readonly Step[]): number => {
+        const { problems, wire } = runSession(plainSession(app, { hosts, faults }));
         assert.equal(problems, []);
         return wire.control;
       };

@@ -7,8 +7,9 @@
 
 import { assert, suite } from '@stci/testkit';
 import {
-  KINDS, blame, classOf, decode, encode, explore, layout, parseArguments, plainFailures, readRegressions, runFailures,
-  runJob, shrink, type FailurePlan, type Kind, type Regression, type ShrinkInit, type Shrunk, type SwarmOptions,
+  KINDS, blame, classOf, decode, encode, explore, layout, parseArguments, plainFailures, readRegressions, rootAgent,
+  runFailures, runJob, shrink, type FailurePlan, type Kind, type Regression, type ShrinkInit, type Shrunk,
+  type SwarmOptions,
 } from '@stci/swarm';
 
 interface Made {
@@ -172,8 +173,9 @@ suite('swarm, with a planted bug', (test) => {
   test('hosts that are not needed are taken away, with what befalls them; the others get their places', () => {
     const plan = plainFailures({
       hosts: 8, faults: [
-        { kind: 'kill', host: 6, atMs: 500 }, { kind: 'cut', between: [2, 'login'], atMs: 400, lastsMs: 9 },
-        { kind: 'part', hosts: [1, 6], atMs: 600 },
+        { kind: 'kill', victim: rootAgent(6), atMs: 500 },
+        { kind: 'cut', victim: { kind: 'link', ends: [3, 0] }, atMs: 400, durationMs: 9 },
+        { kind: 'part', victim: { kind: 'side', hosts: [1, 6] }, atMs: 600 },
       ],
     });
     const all = [...SMALL.fewer(plan)];
@@ -182,8 +184,9 @@ suite('swarm, with a planted bug', (test) => {
     assert.equal(all[1]?.faults, plan.faults, 'without host 7');
     assert.equal(all[2]?.faults, [plan.faults[1]], 'without host 6');
     assert.equal(all.at(-1)?.faults, [
-      { kind: 'kill', host: 5, atMs: 500 }, { kind: 'cut', between: [1, 'login'], atMs: 400, lastsMs: 9 },
-      { kind: 'part', hosts: [0, 5], atMs: 600 },
+      { kind: 'kill', victim: rootAgent(5), atMs: 500 },
+      { kind: 'cut', victim: { kind: 'link', ends: [2, 0] }, atMs: 400, durationMs: 9 },
+      { kind: 'part', victim: { kind: 'side', hosts: [0, 5] }, atMs: 600 },
     ], 'without host 0');
     const { problems } = runFailures(SMALL.fit(all[0] as FailurePlan) as FailurePlan);
     assert.equal(problems, []);

@@ -2,7 +2,7 @@
 /** Hosts that are cut off or crash while a job runs: the rest ends within the lease, and the report names them. */
 
 import { assert, suite } from '@stci/testkit';
-import { PLAIN, runJob, type FaultPlan, type RunHooks, type SwarmOptions } from '@stci/swarm';
+import { FRONT_END, PLAIN, runJob, type RunHooks, type Step, type SwarmOptions } from '@stci/swarm';
 import { range, share } from './first-seed.js';
 
 const GRACE_MS = 300;
@@ -16,12 +16,9 @@ const AT_MS = 500;
 interface Silence {
   readonly hosts: number;
   readonly arity: number;
-  readonly faults: readonly FaultPlan[];
+  readonly faults: readonly Step[];
   readonly settings?: Readonly<Record<string, string>>;
 }
-
-/** Host `index` of `hosts`, for a fault. */
-const pick = (index: number, hosts: number): number => (index + 0.5) / hosts;
 
 function job({ hosts, arity, faults, settings = {} }: Silence) {
   const options: SwarmOptions = { ...PLAIN, hosts, remote: true, slots: 2, faults,
@@ -43,10 +40,10 @@ function job({ hosts, arity, faults, settings = {} }: Silence) {
   return { run, problems, before, left, report, reportMs, lost: [...new Set(lost)].sort(), named };
 }
 
-const crash = (index: number, hosts: number): FaultPlan =>
-  ({ kind: 'crash-host', atMs: AT_MS, pick: pick(index, hosts) });
-const cut = (index: number, hosts: number, lastsMs?: number): FaultPlan =>
-  ({ kind: 'cut-host', atMs: AT_MS, pick: pick(index, hosts), ...(lastsMs !== undefined && { lastsMs }) });
+const crash = (host: number): Step => ({ kind: 'crash', atMs: AT_MS, victim: { kind: 'host', host } });
+const cut = (host: number, durationMs?: number): Step => ({
+  kind: 'part', atMs: AT_MS, victim: { kind: 'side', hosts: [host] }, ...(durationMs !== undefined && { durationMs }),
+});
 
 /** Whole jobs by the dozen, on a machine that may be busy. */
 const WIDE = { timeoutMs: 60_000 };
@@ -56,7 +53,7 @@ suite('hosts that fall silent while a job runs', (test) => {
     for (const [name, fault] of [['cut', cut], ['crashed', crash]] as const) {
       test(`${hosts} hosts, arity ${arity}, one ${name}: nothing is left in time, and it is named`, () => {
         for (const host of share(range(0, hosts, hosts > 10 ? 6 : 1), 5)) {
-          const done = job({ hosts, arity, faults: [fault(host, hosts)] });
+          const done = job({ hosts, arity, faults: [fault(host)] });
           assert.equal(done.problems, []);
           assert.ok(done.before.length >= 5 * hosts, 'all ran before');
           assert.equal(done.left, [], `host ${host}`);
@@ -69,13 +66,13 @@ suite('hosts that fall silent while a job runs', (test) => {
   }
 
   test('several hosts at once, an inner one and leaves: all are named', () => {
-    const done = job({ hosts: 15, arity: 2, faults: [cut(0, 15), crash(5, 15), cut(13, 15)] });
+    const done = job({ hosts: 15, arity: 2, faults: [cut(0), crash(5), cut(13)] });
     assert.equal([done.problems, done.left], [[], []]);
     for (const name of ['n0', 'n5', 'n13']) assert.ok(done.named.includes(name), `${name} of ${done.named.join()}`);
   }, WIDE);
 
   test('every host at once: the front-end ends with a report all the same', () => {
-    const done = job({ hosts: 5, arity: 2, faults: [0, 1, 2, 3, 4].map((host) => cut(host, 5)) });
+    const done = job({ hosts: 5, arity: 2, faults: [0, 1, 2, 3, 4].map((host) => cut(host)) });
     assert.equal([done.problems, done.left, done.lost.length], [[], [], 5]);
     assert.equal(done.named, ['n0', 'n1', 'n2', 'n3', 'n4']);
   }, WIDE);
@@ -88,7 +85,7 @@ suite('hosts that fall silent while a job runs', (test) => {
   for (const [what, settings] of Object.entries(variants)) {
     test(`with ${what}`, () => {
       for (const host of [0, 4]) {
-        const done = job({ hosts: 7, arity: 2, faults: [cut(host, 7)], settings });
+        const done = job({ hosts: 7, arity: 2, faults: [cut(host)], settings });
         assert.equal([done.problems, done.left], [[], []]);
         assert.ok(done.named.includes(`n${host}`));
       }
@@ -96,19 +93,19 @@ suite('hosts that fall silent while a job runs', (test) => {
   }
 
   test('where the rest goes on, it does: only what was cut off ends', () => {
-    const done = job({ hosts: 7, arity: 2, faults: [cut(6, 7)], settings: { errmgr: 'continue' } });
+    const done = job({ hosts: 7, arity: 2, faults: [cut(6)], settings: { errmgr: 'continue' } });
     assert.equal(done.problems, []);
     assert.equal([done.lost, done.left.filter((line) => line.startsWith('n6 '))], [['n6'], []]);
     assert.ok(done.left.length >= 30, 'the others run');
   }, WIDE);
 
   test('a cut that is mended within half of the lease harms nobody', () => {
-    const done = job({ hosts: 7, arity: 2, faults: [cut(0, 7, LEASE_MS / 2)] });
+    const done = job({ hosts: 7, arity: 2, faults: [cut(0, LEASE_MS / 2)] });
     assert.equal([done.problems, done.lost, done.report?.exitCode], [[], [], 0]);
   }, WIDE);
 
   test('kill -9 of the front-end while a host is cut off', () => {
-    const faults: FaultPlan[] = [cut(0, 7), { kind: 'kill-front-end', atMs: AT_MS + 100 }];
+    const faults: Step[] = [cut(0), { kind: 'kill', victim: FRONT_END, atMs: AT_MS + 100 }];
     const done = job({ hosts: 7, arity: 2, faults });
     assert.equal([done.problems, done.left], [[], []]);
   }, WIDE);

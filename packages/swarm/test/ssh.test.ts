@@ -9,7 +9,7 @@ const SEEDS = swarmSeeds('jobs over ssh');
 /** Hosts that do not come up are the simulated login's doing, which ssh does not pass through. */
 const overSsh = (options: SwarmOptions): SwarmOptions => ({
   ...options,
-  badHosts: [],
+  faults: options.faults.filter(({ kind }) => kind !== 'refuse-login'),
   settings: { ...options.settings, launcherproc: 'ssh', 'launcher.root.method': 'process' },
 });
 

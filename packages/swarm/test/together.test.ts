@@ -2,8 +2,8 @@
 
 import { assert, suite } from '@stci/testkit';
 import {
-  PLAIN, plainFailures, runFailures, runJob, type BadHost, type FaultPlan, type RunHooks, type RunOutcome,
-  type SwarmOptions,
+  FRONT_END, PLAIN, plainFailures, refuseLogin, rootAgent, runFailures, runJob, type RunHooks, type RunOutcome,
+  type Step, type SwarmOptions,
 } from '@stci/swarm';
 import { range, share } from './first-seed.js';
 
@@ -31,8 +31,8 @@ function job({ hosts = 7, settings = {}, hooks = {}, ...over }: Wish): RunOutcom
   return { ...outcome, logins };
 }
 
-const bad = (kind: BadHost['kind'], ...hosts: number[]): BadHost[] =>
-  hosts.map((host) => ({ host, kind, starts: 100 }));
+const refused = (...hosts: number[]): Step[] => hosts.map((host) => refuseLogin(host, 100));
+const SILENT = refuseLogin(3, 100, { isSilent: true });
 const exitOf = ({ run }: RunOutcome): number | undefined => run.record.report?.exitCode;
 const messages = ({ run }: RunOutcome): string[] =>
   (run.record.report?.failures ?? []).map(({ message }) => message).sort();
@@ -50,7 +50,7 @@ suite('jobs whose agents are started together', (test) => {
   });
 
   test('abort: all hosts that do not come up are named, also those below others, with what they printed', () => {
-    const one = job({ badHosts: bad('refuse', 0, 2, 5) });
+    const one = job({ faults: refused(0, 2, 5) });
     assert.is(exitOf(one) === 0, false);
     assert.equal(messages(one).map((text) => text.split('\n')), [0, 2, 5].map((host) => [
       `Agent root:${host} on host n${host} did not come up: the step on host n${host} has ended`,
@@ -59,18 +59,18 @@ suite('jobs whose agents are started together', (test) => {
   });
 
   test('a host that says nothing fails by itself after a while without progress, and the others wait for it', () => {
-    const one = job({ badHosts: bad('silent', 3), settings: { 'launcher.handshake': '2s' } });
+    const one = job({ faults: [SILENT], settings: { 'launcher.handshake': '2s' } });
     assert.equal(messages(one), ['Agent root:3 on host n3 did not come up: no word from its agent within 2.3 s '
       + '(launcher.handshake); it got as far as phase 6 of 7 agents wait']);
     const shrunk = job({
-      badHosts: bad('silent', 3), settings: { 'launcher.handshake': '2s', 'errmgr.launch': 'shrink' },
+      faults: [SILENT], settings: { 'launcher.handshake': '2s', 'errmgr.launch': 'shrink' },
     });
     assert.equal([exitOf(shrunk), shrunk.logins], [0, 0]);
   });
 
   test('shrink: agents below a host that is left out come up by their places', () => {
     for (const host of range(0, 7)) {
-      const done = job({ badHosts: bad('refuse', host), settings: { 'errmgr.launch': 'shrink' } });
+      const done = job({ faults: refused(host), settings: { 'errmgr.launch': 'shrink' } });
       assert.equal([exitOf(done), done.logins], [0, 0], `host ${host}`);
       assert.is(ranksOn(done).includes(`n${host}`), false);
     }
@@ -78,10 +78,9 @@ suite('jobs whose agents are started together', (test) => {
 
   test('retry, spare: only the host that failed has a start of its own', () => {
     for (const host of range(0, 7)) {
-      const badHosts: BadHost[] = [{ host, kind: 'refuse', starts: 1 }];
-      const again = job({ badHosts, settings: { 'errmgr.launch': 'retry' } });
+      const again = job({ faults: [refuseLogin(host, 1)], settings: { 'errmgr.launch': 'retry' } });
       assert.equal([exitOf(again), again.logins], [0, 1], `host ${host}`);
-      const spare = job({ badHosts: bad('refuse', host), settings: { 'errmgr.launch': 'spare' } });
+      const spare = job({ faults: refused(host), settings: { 'errmgr.launch': 'spare' } });
       assert.equal([exitOf(spare), spare.logins], [0, 1], `host ${host}`);
     }
   });
@@ -108,9 +107,10 @@ suite('jobs whose agents are started together', (test) => {
     const settings = { 'launcherproc.together.late': '1ms', 'errmgr.launch': 'retry', 'bootcom.lease': '2s' };
     for (const atMs of share(MOMENTS, 4)) {
       const pick = (atMs * 7) % 1;
-      const faults: FaultPlan[] = [
-        { kind: 'kill-agent', atMs, pick, signal: 'SIGKILL' }, { kind: 'crash-host', atMs, pick },
-        { kind: 'kill-front-end', atMs },
+      const faults: Step[] = [
+        { kind: 'kill', atMs, victim: { of: 'agents', pick } },
+        { kind: 'crash', atMs, victim: { kind: 'host', host: Math.floor(pick * 5) } },
+        { kind: 'kill', atMs, victim: FRONT_END },
       ];
       for (const fault of faults) {
         for (const ends of ['true', 'false']) {
@@ -124,7 +124,7 @@ suite('jobs whose agents are started together', (test) => {
     for (const policy of ['retry', 'shrink']) {
       for (const atMs of share(range(20, 32), 2)) {
         const { run, problems } = runFailures(plainFailures({
-          hosts: 5, faults: [], edges: [{ when: 'launch', kind: 'kill', host: 0, atMs }], isPatient: false,
+          hosts: 5, faults: [{ during: 'launch', kind: 'kill', victim: rootAgent(0), atMs }], isPatient: false,
           link: { ...PLAIN.link, latencyMs: 3 },
           settings: { 'errmgr.launch': policy, launcherproc: 'together', 'launcherproc.together.ends': 'false' },
         }));
@@ -137,7 +137,7 @@ suite('jobs whose agents are started together', (test) => {
     const settings = { 'launcherproc.together.late': '1ms', 'errmgr.launch': 'retry' };
     for (const atMs of share(MOMENTS, 4)) {
       for (const host of range(0, 5)) {
-        const fault: FaultPlan = { kind: 'kill-start', atMs: 0, pick: (host + 0.5) / 5, start: 1, afterMs: atMs };
+        const fault: Step = { kind: 'kill', victim: rootAgent(host), start: 1, atMs };
         const done = job({ hosts: 5, faults: [fault], settings });
         const kinds = done.run.record.events.map(({ type }) => type);
         const isLate = kinds.slice(0, kinds.indexOf('failure')).filter((kind) => kind === 'host-up').length === 5;

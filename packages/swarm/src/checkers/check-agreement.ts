@@ -4,13 +4,14 @@
  */
 
 import { isInRanges, type Agreed } from '@stci/interface';
+import { hitsRanks } from '../scenarios/scenario.js';
 import type { Run } from '../worlds/run.js';
 import { bytesText } from '../worlds/text.js';
 import { truthOf } from './truth.js';
 
 export function checkAgreement(run: Run): string[] {
   const programs = truthOf(run).filter(({ app }) => app.program === 'agree');
-  const isUndisturbed = run.faults.every(({ plan }) => plan.kind === 'kill-tool');
+  const isUndisturbed = run.faults.every(({ step }) => step.kind === 'kill' && hitsRanks(step));
   const well = programs.filter(({ process }) => isUndisturbed && process?.end?.status === 0);
   const lines = new Map(programs.map(({ rank }) => [rank, linesOf(textOf(run, rank))]));
   return agreementProblems(lines, new Set(well.map(({ rank }) => rank)));

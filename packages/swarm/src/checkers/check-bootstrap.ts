@@ -5,6 +5,7 @@
 
 import type { JobMap } from '@stci/interface';
 import { hostName } from '../scenarios/job-spec.js';
+import { refusalsOf } from '../scenarios/scenario.js';
 import type { Run } from '../worlds/run.js';
 import { rankProcesses } from './truth.js';
 
@@ -13,18 +14,19 @@ const HANDSHAKE_MS = 10_000;
 
 /** Whether the job can run with its bad hosts; `unclear` where that depends on timing. */
 export function launchExpectation({ options }: Run): 'runs' | 'fails' | 'unclear' {
-  const { badHosts, settings, hosts } = options;
-  if (badHosts.length === 0) return 'runs';
+  const { faults, settings, hosts } = options;
+  const refusals = refusalsOf(faults);
+  if (refusals.length === 0) return 'runs';
   const rounds = 1 + Number(settings['errmgr.launch.retries'] ?? 2);
-  const silent = badHosts.filter(({ kind }) => kind === 'silent').length;
+  const silent = refusals.filter(({ isSilent }) => isSilent === true).length;
   if (silent * rounds * HANDSHAKE_MS >= options.launchTimeoutMs) return 'unclear';
   switch (settings['errmgr.launch']) {
     case 'retry':
-      return badHosts.every(({ starts }) => starts < rounds) ? 'runs' : 'fails';
+      return refusals.every(({ starts }) => starts < rounds) ? 'runs' : 'fails';
     case 'spare':
-      return badHosts.length <= 2 ? 'runs' : 'fails';
+      return refusals.length <= 2 ? 'runs' : 'fails';
     case 'shrink': {
-      const left = hosts - badHosts.length;
+      const left = hosts - refusals.length;
       return left >= Math.max(1, Number(settings['errmgr.launch.min'] ?? 1)) ? 'runs' : 'fails';
     }
     default:
@@ -39,14 +41,15 @@ export function checkBootstrap(run: Run): string[] {
 /** Bad hosts alone end the launch: nothing ran, and at least one of them is named. */
 function checkFailedLaunch(run: Run): string[] {
   const { report } = run.record;
-  const { faults, controls, timeoutMs, launchTimeoutMs, badHosts } = run.options;
-  const isUndisturbed = faults.length === 0 && controls.length === 0 && timeoutMs === undefined;
+  const { faults, controls, timeoutMs, launchTimeoutMs } = run.options;
+  const refusals = refusalsOf(faults);
+  const isUndisturbed = faults.length === refusals.length && controls.length === 0 && timeoutMs === undefined;
   if (report === undefined || !isUndisturbed || launchTimeoutMs < 60_000) return [];
   if (launchExpectation(run) !== 'fails') return [];
   const problems: string[] = [];
   if (report.exitCode === 0) problems.push('exit code 0, though hosts did not come up');
   if (rankProcesses(run).size > 0) problems.push('ranks were started, though hosts did not come up');
-  const bad = new Set(badHosts.map(({ host }) => hostName(host)));
+  const bad = new Set(refusals.map(({ victim }) => hostName(victim.host)));
   const named = report.failures.filter(({ host }) => host !== undefined && bad.has(host));
   if (named.length === 0) problems.push('no host that did not come up is named');
   const names = report.failures.map(({ host }) => host);

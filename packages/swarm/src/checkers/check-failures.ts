@@ -1,11 +1,12 @@
 /** What must hold of failures: who is told of what, who goes, who stays. By processes, witnesses and events. */
 
 import { subjectKey, type FailureRecord } from '@stci/interface';
-import { placesOf, type FailureFault, type FailurePlan, type Place } from '../scenarios/failure-plan.js';
+import type { FailurePlan } from '../scenarios/failure-plan.js';
 import { hostName } from '../scenarios/job-spec.js';
 import { hostsAbove, plannedParents } from '../scenarios/launcher-random.js';
+import { hostsOf, stepsOf, type Step } from '../scenarios/scenario.js';
 import type { FailureRun, QuietState } from '../worlds/failure-run.js';
-import type { EndedJob } from '../worlds/run-hosts.js';
+import { eventsOf, type EndedJob } from '../worlds/run-hosts.js';
 import { checkStabilization } from '../worlds/stabilization.js';
 import type { MemberKey } from '../worlds/witness.js';
 import { agreementProblems, linesOf } from './check-agreement.js';
@@ -14,13 +15,15 @@ import { talkProblems } from './check-talk.js';
 type Checker = (run: FailureRun, quiet: QuietState) => string[];
 
 export function checkFailures(run: FailureRun): string[] {
-  const { quiet, readyMs, problems, plan } = run;
+  const { quiet, readyMs, problems, plan: { faults } } = run;
   const found = [...problems];
   if (quiet !== undefined) {
     for (const [name, check] of Object.entries(FAILURE_CHECKERS)) {
       found.push(...check(run, quiet).map((problem) => `${name}: ${problem}`));
     }
-  } else if (readyMs !== undefined || plan.edges.length === 0) found.push('the session was not watched to its end');
+  } else if (readyMs !== undefined || faults.every(({ during }) => during === undefined)) {
+    found.push('the session was not watched to its end');
+  }
   return found;
 }
 
@@ -42,8 +45,8 @@ export const FAILURE_CHECKERS: Readonly<Record<string, Checker>> = {
   repeats: checkRepeats,
 };
 
-export function recordsOf({ events }: Pick<FailureRun, 'events'>): FailureRecord[] {
-  return events.flatMap((event) => (event.type === 'failure-record' ? [event.record] : []));
+export function recordsOf({ history }: Pick<FailureRun, 'history'>): FailureRecord[] {
+  return eventsOf(history).flatMap((event) => (event.type === 'failure-record' ? [event.record] : []));
 }
 
 /** The shortest standstill or silence after which a host may be given up; Infinity: whatever happens, none may be. */
@@ -64,20 +67,20 @@ function disturbed(plan: FailurePlan): Set<number> | undefined {
   const tolerance = toleranceMs(plan);
   const hosts = new Set<number>();
   // While the session is launched, agents end with their parents.
-  const ofLaunch = plan.edges.filter(({ when }) => when === 'launch');
-  if (ofLaunch.some(isOfAll)) return undefined;
-  addBelow(plan, placesOf(ofLaunch), hosts);
-  for (const fault of plan.faults) {
-    if (isOfAll(fault)) return undefined;
+  const ofLaunch = stepsOf(plan.faults, 'launch');
+  const ofRun = stepsOf(plan.faults, 'run');
+  if ([...ofLaunch, ...ofRun].some(isOfAll)) return undefined;
+  addBelow(plan, ofLaunch.flatMap(hostsOf), hosts);
+  for (const step of ofRun) {
     // The end of a short one links some of those that a long one cuts off: others there lose their parents for good.
-    const isOneOfSeveral = fault.kind === 'part' && plan.faults.some((one) => one.kind === 'part' && one !== fault);
-    const isEarly = fault.atMs < TOLD_MS;
+    const isOneOfSeveral = step.kind === 'part' && ofRun.some((one) => one.kind === 'part' && one !== step);
+    const isEarly = step.atMs < TOLD_MS;
     const isLong = isEarly || isOneOfSeveral
-      || !('lastsMs' in fault) || fault.lastsMs === undefined || fault.lastsMs >= tolerance;
-    if (!isLong) continue;
-    for (const place of placesOf([fault])) if (place !== 'login') hosts.add(place);
+      || !('durationMs' in step) || step.durationMs === undefined || step.kind === 'crash'
+      || step.durationMs >= tolerance;
+    if (isLong) for (const host of hostsOf(step)) hosts.add(host);
   }
-  addBelow(plan, placesOf(plan.faults.filter(({ atMs }) => atMs < TOLD_MS)), hosts);
+  addBelow(plan, ofRun.filter(({ atMs }) => atMs < TOLD_MS).flatMap(hostsOf), hosts);
   for (const host of belowSeveral(plan)) hosts.add(host);
   return hosts;
 }
@@ -100,10 +103,8 @@ function belowSeveral({ settings, hosts: count, faults }: FailurePlan): number[]
     && msOf(name, 'timeout') + msOf(name, 'period') <= leaseMs / 2);
   const tolerated = settings['overlay.topology'] !== undefined && hasDetector ? 2 : 1;
   const failedMs = new Map<number, number>();
-  for (const fault of faults) {
-    for (const place of cutOff(fault, parents)) {
-      if (place !== 'login') failedMs.set(place, failedMs.get(place) ?? fault.atMs);
-    }
+  for (const step of stepsOf(faults, 'run')) {
+    for (const host of cutOff(step, parents)) failedMs.set(host, failedMs.get(host) ?? step.atMs);
   }
   const all = Array.from({ length: count }, (_, host) => host);
   return all.filter((host) => {
@@ -114,26 +115,23 @@ function belowSeveral({ settings, hosts: count, faults }: FailurePlan): number[]
 }
 
 /** Who is failed or cut off by it, in the boot tree. */
-function cutOff(fault: FailureFault, parents: readonly (number | undefined)[]): readonly Place[] {
-  switch (fault.kind) {
-    case 'part': return fault.hosts;
-    case 'cut': return fault.between.filter((place, index) =>
-      place !== 'login' && (parents[place] ?? 'login') === fault.between[1 - index]);
-    case 'slow': return [];
-    default: return [fault.host];
-  }
+function cutOff(step: Step, parents: readonly (number | undefined)[]): readonly number[] {
+  if (step.kind === 'slow') return [];
+  const hosts = hostsOf(step);
+  if (step.kind !== 'cut') return hosts;
+  return hosts.filter((host) => step.victim.ends.includes((parents[host] ?? -1) + 1));
 }
 
 /** The controller asks all others, and takes its own standstill for theirs. */
-function isOfAll(fault: FailureFault): boolean {
-  return fault.kind === 'slow' || (fault.kind === 'freeze' && fault.host === 'login');
+function isOfAll(step: Step): boolean {
+  return step.kind === 'slow' || (step.kind === 'pause' && hostsOf(step).length === 0);
 }
 
-/** Adds `places` and the hosts below them by the plan. */
-function addBelow({ settings, hosts: count }: FailurePlan, places: readonly Place[], hosts: Set<number>): void {
+/** Adds `hit` and the hosts below them by the plan. */
+function addBelow({ settings, hosts: count }: FailurePlan, hit: readonly number[], hosts: Set<number>): void {
   const parents = plannedParents(count, settings);
   for (const host of parents.keys()) {
-    if ([host, ...hostsAbove(parents, host)].some((each) => places.includes(each))) hosts.add(host);
+    if ([host, ...hostsAbove(parents, host)].some((each) => hit.includes(each))) hosts.add(host);
   }
 }
 
@@ -260,9 +258,10 @@ function checkEnd({ plan, brief, calmMs }: FailureRun, { atMs }: QuietState): st
 }
 
 /** No agent is started, or linked again, more often than the plan says. */
-function checkRepeats({ plan, events }: FailureRun, { hosts }: QuietState): string[] {
+function checkRepeats({ plan, history }: FailureRun, { hosts }: QuietState): string[] {
   const { incarnationMax = Infinity, linksMax = Infinity } = plan;
-  const linked = events.flatMap((event) => (event.type === 'member' && event.change === 'linked' ? [event.name] : []));
+  const linked = eventsOf(history).flatMap((event) =>
+    (event.type === 'member' && event.change === 'linked' ? [event.name] : []));
   const linksOf = (name: string): number => linked.filter((each) => each === name).length;
   return [
     ...hosts.filter(({ incarnation }) => incarnation > incarnationMax)

@@ -50,7 +50,7 @@ function wasCut(run: Run, report: JobReport): boolean {
   const isLost = report.ranks.some(({ outcome }) => outcome === 'lost');
   // Agents that were killed are mended, and only their own ranks are lost.
   const isEnded = run.record.events.some(({ type }) => type === 'ending');
-  const isSilent = run.faults.some(({ plan }) => !/^kill-|^slow/.test(plan.kind));
+  const isSilent = run.faults.some(({ step: { kind } }) => kind !== 'kill' && kind !== 'slow');
   const { reportMs = 0 } = run.record;
   // Also where the job was ending already, for another reason.
   const isOverdue = reportMs >= (run.options.timeoutMs ?? Infinity) + AFTER_TIMEOUT_MS;

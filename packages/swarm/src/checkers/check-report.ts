@@ -4,6 +4,7 @@
  */
 
 import { ERROR_KINDS, type JobReport, type RankReport } from '@stci/interface';
+import { hitsFrontEnd, hitsRanks } from '../scenarios/scenario.js';
 import { resolveSettings } from '../worlds/assembly.js';
 import type { Run } from '../worlds/run.js';
 import { launchExpectation } from './check-bootstrap.js';
@@ -76,8 +77,8 @@ function checkRank(run: Run, report: RankReport, { process, expected }: RankTrut
 function mendsAll(run: Run): boolean {
   const { remote, timeoutMs, controls } = run.options;
   const starts = [...rankProcesses(run).values()].flat().map(({ startMs }) => startMs);
-  const isKill = run.faults.every(({ plan, timeMs }) =>
-    (plan.kind === 'kill-agent' && timeMs > Math.max(...starts)) || plan.kind === 'kill-tool' || plan.kind === 'slow');
+  const isKill = run.faults.every(({ step, timeMs }) => step.kind === 'slow'
+    || (step.kind === 'kill' && (hitsRanks(step) || (timeMs > Math.max(...starts) && !hitsFrontEnd(step)))));
   const isWhole = starts.length === truthOf(run).length;
   return remote && isWhole && isKill && timeoutMs === undefined && controls.length === 0 && !isSlow(run);
 }
@@ -89,21 +90,22 @@ function wasHit({ faults, options: { settings } }: Run, host: string): boolean {
 }
 
 export function hasAgentFault(run: Run): boolean {
-  return run.faults.some(({ plan }) => plan.kind !== 'kill-tool' && plan.kind !== 'pause-tool' && plan.kind !== 'slow');
+  return run.faults.some(({ step }) => !hitsRanks(step) && step.kind !== 'slow');
 }
 
 /** Starts take so long that deadlines may pass. */
 function isSlow({ faults, options: { spawnMs, settings } }: Run): boolean {
   const handshakeMs = resolveSettings(settings).params.int('launcher.handshake');
   // To connect, encrypt, and prove takes up to six round trips.
-  return spawnMs[1] > 10 || faults.some(({ plan }) => plan.kind === 'slow' && 12 * plan.latencyMs >= handshakeMs);
+  return spawnMs[1] > 10 || faults.some(({ step }) => step.kind === 'slow' && 12 * step.latencyMs >= handshakeMs);
 }
 
 /** True where something beyond the programs themselves may decide the exit code. */
 function isDisturbed(run: Run): boolean {
   const { timeoutMs, launchTimeoutMs, controls, faults } = run.options;
   if (launchExpectation(run) !== 'runs') return true;
-  return timeoutMs !== undefined || launchTimeoutMs < 60_000 || isSlow(run) || controls.length > 0 || faults.length > 0;
+  return timeoutMs !== undefined || launchTimeoutMs < 60_000 || isSlow(run) || controls.length > 0
+    || faults.some(({ kind }) => kind !== 'refuse-login');
 }
 
 interface OwnFailure {

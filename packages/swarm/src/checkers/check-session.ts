@@ -7,7 +7,7 @@
 import type { JobReport } from '@stci/interface';
 import { endOf } from '../scenarios/programs.js';
 import { SPARES, jobOf } from '../scenarios/session-plan.js';
-import { nameOf, reportOf, type FrontEndRun, type SessionRun } from '../worlds/session-record.js';
+import { killedHosts, nameOf, reportOf, type FrontEndRun, type SessionRun } from '../worlds/session-record.js';
 import { checkOutcome } from './check-outcome.js';
 import { checkSessionMemory } from './check-session-memory.js';
 import { checkShown } from './check-shown.js';
@@ -82,6 +82,7 @@ function checkEnds(run: SessionRun): string[] {
 /** Each rank has one end, the same for all; on a host that was not hit it is the program's own. */
 function checkRanks(run: SessionRun): string[] {
   const problems: string[] = [];
+  const killed = killedHosts(run);
   const ends = new Map<number, string>();
   for (const each of complete(run)) {
     const { ranks } = reportOf(each) as JobReport;
@@ -96,7 +97,7 @@ function checkRanks(run: SessionRun): string[] {
     }
     for (const { rank, host, outcome, end } of ranks) {
       const isOwn = outcome === 'exited' && end?.status === endOf(app).end?.status;
-      if (isOwn || run.killed.has(host)) continue;
+      if (isOwn || killed.has(host)) continue;
       problems.push(`${nameOf(each)}: rank ${rank} on ${host}: ${outcome} ${JSON.stringify(end)}, its host lives`);
     }
   }
@@ -107,11 +108,13 @@ function checkRanks(run: SessionRun): string[] {
  * A host is lost if its root agent was killed, and only then; by what the error manager does about it, it is there
  * again. The last job ran on all that are there.
  */
-function checkHosts({ status, killed, last, options }: SessionRun): string[] {
+function checkHosts(run: SessionRun): string[] {
+  const { status, last, options } = run;
+  const killed = killedHosts(run);
   if (status === undefined || last === undefined) return [];
   const { 'errmgr.loss': loss, 'errmgr.loss.retries': retries } = options.settings;
   // A kill may hit the start of an agent, and so each of them one and the same host.
-  const kills = options.kills.length;
+  const kills = options.faults.length;
   const isBack = kills <= (loss === 'start-again' ? Number(retries) : loss === 'use-spare' ? SPARES : -1);
   const problems: string[] = [];
   for (const { spec, state } of status.hosts) {

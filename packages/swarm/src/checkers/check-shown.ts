@@ -4,7 +4,9 @@
  */
 
 import type { Expected } from '../scenarios/programs.js';
-import { expectedOfRank, nameOf, reportOf, type FrontEndRun, type SessionRun } from '../worlds/session-record.js';
+import {
+  expectedOfRank, killedHosts, nameOf, reportOf, type FrontEndRun, type SessionRun,
+} from '../worlds/session-record.js';
 import { bytesText } from '../worlds/text.js';
 
 /** So much is kept in memory, whoever has shown it: 64 KiB with what each record takes besides. */
@@ -34,13 +36,14 @@ export function checkShown(session: SessionRun): string[] {
     // Then output that somebody has shown is dropped.
     const ends = viewers.filter((run) => reportOf(run) !== undefined).map(({ record }) => record.reportMs ?? 0);
     const endMs = Math.min(...ends);
+    const killed = killedHosts(session);
     const expected = ranks.map((host, rank) => expectedOfRank(session, job, rank, host));
     const total = expected.reduce((sum, { stdout, stderr }) => sum + stdout.length + stderr.length, 0);
     for (const [rank, host] of ranks.entries()) {
       for (const stream of ['stdout', 'stderr'] as const) {
         const text = bytesText((expected[rank] as Expected)[stream]);
         const keptMs = total <= KEPT_BYTES ? endMs : 0;
-        const source = { rank, stream, text, isWhole: !session.killed.has(host), keptMs };
+        const source = { rank, stream, text, isWhole: !killed.has(host), keptMs };
         problems.push(...checkSource(viewers, source).map((problem) => `${problem} (rank ${rank} ${stream})`));
       }
     }

@@ -3,6 +3,7 @@
  * to another arrive in order and none is lost; a collective has one outcome, and the same result, at all.
  */
 
+import { hitsRanks } from '../scenarios/scenario.js';
 import type { Run } from '../worlds/run.js';
 import { linesOf, textOf } from './check-agreement.js';
 import { truthOf } from './truth.js';
@@ -29,7 +30,7 @@ interface Line {
 
 export function checkTalk(run: Run): string[] {
   const programs = truthOf(run).filter(({ app }) => app.program === 'talk');
-  const isUndisturbed = run.faults.every(({ plan }) => plan.kind === 'kill-tool');
+  const isUndisturbed = run.faults.every(({ step }) => step.kind === 'kill' && hitsRanks(step));
   const well = programs.filter(({ process }) => isUndisturbed && process?.end?.status === 0);
   const lines = new Map(programs.map(({ rank }) => [rank, linesOf(textOf(run, rank))]));
   return talkProblems(lines, new Set(well.map(({ rank }) => rank)));

@@ -11,6 +11,7 @@ import { checkReport, hasAgentFault } from './check-report.js';
 import { checkTalk } from './check-talk.js';
 import { subjectKey, type JobEvent } from '@stci/interface';
 import { describe } from '../scenarios/faults.js';
+import { hitsFrontEnd } from '../scenarios/scenario.js';
 import type { Run } from '../worlds/run.js';
 
 export type Checker = (run: Run) => readonly string[];
@@ -42,7 +43,7 @@ export function checkRun(run: Run): string[] {
 }
 
 export function wasFrontEndKilled(run: Run): boolean {
-  return run.faults.some(({ plan }) => plan.kind === 'kill-front-end');
+  return run.faults.some(({ step }) => hitsFrontEnd(step));
 }
 
 /** The job ends and reports, or its front-end was killed. */

@@ -42,7 +42,7 @@ export function shrinkFinding(
     plan, boundMs, nowMs, plain: kind.plain,
     shows: (candidate) => showsClass(kind, candidate, name),
     fewer: (candidate) => kind.fewer(candidate),
-    fit: (candidate) => kind.fit(candidate),
+    fit: (candidate) => (kind.refuse(candidate) === undefined ? kind.fit(candidate) : undefined),
   });
 }
 

@@ -5,9 +5,10 @@ import { drawFailures, latencySetting, type FailureSize } from '../runs/draw-fai
 import { runFailures } from '../runs/run-failures.js';
 import { runJob, type RunOutcome } from '../runs/run-job.js';
 import { runSession } from '../runs/run-session.js';
-import { placesOf, type FailureFault, type FailurePlan, type Place } from '../scenarios/failure-plan.js';
+import type { FailurePlan } from '../scenarios/failure-plan.js';
 import { drawOptions, type SwarmOptions, type Wishes } from '../scenarios/options.js';
 import { PLAIN, plainFailures, plainSession } from '../scenarios/plain.js';
+import { hostsOf, withoutHosts, type Step } from '../scenarios/scenario.js';
 import { drawSession, type SessionOptions } from '../scenarios/session-plan.js';
 import { layout } from './plan-text.js';
 import { FAILURE_SHAPE, JOB_SHAPE, SESSION_SHAPE } from './shapes.js';
@@ -60,16 +61,16 @@ const JOBS: Kind<SwarmOptions> = {
   *fewer(plan) {
     yield* fewerHosts(plan, 1);
     const settings = { ...plan.settings, launcherproc: 'local' };
-    if (plan.remote) yield { ...plan, remote: false, badHosts: [], settings };
+    const faults = plan.faults.filter(({ kind }) => kind !== 'refuse-login');
+    if (plan.remote) yield { ...plan, remote: false, faults, settings };
   },
   fit: (plan) => {
     const { hosts, remote, apps, stdin, settings } = plan;
     const ranks = apps.reduce((sum, { count }) => sum + count, 0);
     const isRemote = settings['launcherproc'] !== 'local';
     const hasReader = stdin.to !== 'rank' || stdin.rank < ranks;
-    if (hosts < 1 || remote !== isRemote || !hasReader || apps.some(({ count }) => count < 1)) return undefined;
-    const badHosts = plan.badHosts.filter(({ host }) => host < hosts);
-    return { ...plan, badHosts, slots: Math.max(1, Math.ceil(ranks / hosts)) };
+    if (!isThere(plan) || remote !== isRemote || !hasReader || apps.some(({ count }) => count < 1)) return undefined;
+    return { ...plan, slots: Math.max(1, Math.ceil(ranks / hosts)) };
   },
   refuse: (plan) => JOB_SHAPE(plan, ''),
 };
@@ -89,8 +90,7 @@ function failures(size: FailureSize): Kind<FailurePlan> {
     fewer: fewerFailing,
     fit: (plan) => {
       const { hosts, isTimed, settings, link } = plan;
-      const isLost = (place: Place): boolean => place !== 'login' && place >= hosts;
-      if (hosts < 2 || placesOf([...plan.faults, ...plan.edges]).some(isLost)) return undefined;
+      if (hosts < 2 || !isThere(plan)) return undefined;
       // What is promised in time is so for the parameters that are drawn for it.
       if (isTimed === true) return settings['detector.ring.timeout'] === undefined ? undefined : plan;
       return { ...plan, settings: { ...settings, 'detector.latency': latencySetting(hosts, settings, link) } };
@@ -125,8 +125,9 @@ const SESSIONS: Kind<SessionOptions> = {
     // Each job is submitted, once, and nobody asks for one that is not there.
     const submits = frontEnds.filter(({ kind }) => kind === 'submit' || kind === 'detached').map(({ job }) => job);
     const isSubmitted = submits.length === jobs.length && new Set(submits).size === submits.length;
-    const isThere = frontEnds.every(({ job }) => job < jobs.length);
-    return hosts >= 2 && isSubmitted && isThere && jobs.every(({ app }) => app.count >= 1) ? plan : undefined;
+    const isKnown = frontEnds.every(({ job }) => job < jobs.length);
+    const isWhole = isSubmitted && isKnown && jobs.every(({ app }) => app.count >= 1);
+    return hosts >= 2 && isWhole && isThere(plan) ? plan : undefined;
   },
   refuse: (plan) => SESSION_SHAPE(plan, ''),
 };
@@ -138,31 +139,32 @@ function refuseDetector({ settings: { detector = '' } }: FailurePlan): string | 
   return `settings.detector has to name witness, which sees who is told: 'ring,witness', got '${detector}'`;
 }
 
+interface Hosted {
+  readonly hosts: number;
+  readonly faults: readonly Step[];
+}
+
+/** All hosts that its faults name are. */
+function isThere({ hosts, faults }: Hosted): boolean {
+  return hosts >= 1 && faults.flatMap(hostsOf).every((host) => host < hosts);
+}
+
 /** A half, then one less. */
-function* fewerHosts<Plan extends { readonly hosts: number }>(plan: Plan, least: number): Iterable<Plan> {
+function* fewerHosts<Plan extends Hosted>(plan: Plan, least: number): Iterable<Plan> {
   for (const hosts of new Set([Math.ceil(plan.hosts / 2), plan.hosts - 1])) {
-    if (hosts >= least && hosts < plan.hosts) yield { ...plan, hosts };
+    if (hosts >= least && hosts < plan.hosts) yield planWithout(plan, hosts, plan.hosts - hosts);
   }
 }
 
-/** Without the second half, then without each; those behind it get its place. */
+/** Without the second half, then without each. */
 function* fewerFailing(plan: FailurePlan): Iterable<FailurePlan> {
   const half = Math.ceil(plan.hosts / 2);
-  if (half < plan.hosts - 1) yield withoutHosts(plan, half, plan.hosts - half);
-  for (let host = plan.hosts - 1; host >= 0; host--) yield withoutHosts(plan, host, 1);
+  if (half < plan.hosts - 1) yield planWithout(plan, half, plan.hosts - half);
+  for (let host = plan.hosts - 1; host >= 0; host--) yield planWithout(plan, host, 1);
 }
 
-function withoutHosts(plan: FailurePlan, first: number, count: number): FailurePlan {
-  const isGone = (place: Place): boolean => place !== 'login' && place >= first && place < first + count;
-  const movedHost = (host: number): number => (host >= first ? host - count : host);
-  const moved = (place: Place): Place => (place === 'login' ? place : movedHost(place));
-  const of = <Fault extends FailureFault>(faults: readonly Fault[]): Fault[] =>
-    faults.filter((fault) => !placesOf([fault]).some(isGone)).map((fault) => {
-      if ('hosts' in fault) return { ...fault, hosts: fault.hosts.map(movedHost) };
-      if ('between' in fault) return { ...fault, between: [moved(fault.between[0]), moved(fault.between[1])] };
-      return { ...fault, host: moved(fault.host) };
-    });
-  return { ...plan, hosts: plan.hosts - count, faults: of(plan.faults), edges: of(plan.edges) };
+function planWithout<Plan extends Hosted>(plan: Plan, first: number, count: number): Plan {
+  return { ...plan, hosts: plan.hosts - count, faults: withoutHosts(plan.faults, first, count) };
 }
 
 function jobSummary({ run, traceHash }: RunOutcome): string[] {
@@ -170,7 +172,7 @@ function jobSummary({ run, traceHash }: RunOutcome): string[] {
   const { options, world, faults } = run;
   return [
     `options ${layout(options)}`,
-    ...faults.map(({ plan, timeMs, target }) => `fault at ${timeMs.toFixed(3)} ms: ${plan.kind} ${target}`),
+    ...faults.map(({ step, timeMs, target }) => `fault at ${timeMs.toFixed(3)} ms: ${step.kind} ${target}`),
     `exit code ${report?.exitCode ?? 'none'}${report?.cause === undefined ? '' : `: ${report.cause.message}`}`,
     `${world.scheduler.fired} events in ${world.nowMs.toFixed(1)} ms of virtual time, trace ${traceHash}`,
   ];

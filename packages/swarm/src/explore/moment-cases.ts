@@ -13,6 +13,7 @@ import { plannedParents } from '../scenarios/launcher-random.js';
 import { afterEvents } from '../scenarios/moments.js';
 import type { SwarmOptions } from '../scenarios/options.js';
 import { PLAIN, plainFailures } from '../scenarios/plain.js';
+import { rootAgent, type PhasedStep, type Step } from '../scenarios/scenario.js';
 import { KINDS, type Kind, type SeededPlan } from './kind.js';
 
 export const FAULT_KINDS = ['kill', 'freeze 0.5', 'freeze 2', 'cut'] as const;
@@ -70,8 +71,9 @@ export function configurations(hosts: number): readonly Configuration[] {
     ...single,
     jobs('job, a mend', hurt(job, 0.5)),
     jobs('job, an end', hurt(job, 0.9)),
-    sessions('session, a mend', { ...mended, faults: [{ kind: 'kill', host: 0, atMs: 300 }] }),
-    sessions('session, an end', { ...mended, edges: [{ when: 'end', kind: 'kill', host: 0, atMs: 0.5 }] }, ['end']),
+    sessions('session, a mend', { ...mended, faults: [{ kind: 'kill', victim: rootAgent(0), atMs: 300 }] }),
+    sessions('session, an end',
+      { ...mended, faults: [{ during: 'end', kind: 'kill', victim: rootAgent(0), atMs: 0.5 }] }, ['end']),
   ];
 }
 
@@ -101,7 +103,7 @@ function hurt(plan: SwarmOptions, part: number): SwarmOptions {
   const at = agents.findIndex(({ host, isRoot }) => isRoot && host === 'n0');
   assert(at >= 0, `n0 has an agent ${atMs} ms after the beginning`);
   const pick = (at + 0.5) / agents.length;
-  return { ...plan, faults: [{ kind: 'kill-agent', signal: 'SIGKILL', event, atMs, pick }] };
+  return { ...plan, faults: [{ kind: 'kill', victim: { of: 'agents', pick }, event, atMs }] };
 }
 
 function momentsOf(name: string, plan: SwarmOptions): readonly Moment[] {
@@ -173,15 +175,16 @@ const freezeMs = (kind: FaultKind): number => (kind === 'freeze 2' ? 2 : 0.5) * 
 /** Each agent that lives then, those of the session and of the job, and what carries their links. */
 function jobCases(plan: SwarmOptions, { event, atMs, agents }: Moment, kind: FaultKind): Case[] {
   const hosts = [...new Set(agents.map(({ host }) => host))].filter((host) => host !== 'login');
-  const targets = kind === 'cut' ? hosts.map((host) => Number(host.slice(1))) : [...agents.keys()];
-  const pickOf = (target: number): number => (target + 0.5) / (kind === 'cut' ? plan.hosts : agents.length);
-  return targets.map((target) => () => {
-    const one = { event, atMs, pick: pickOf(target) };
-    const fault = kind === 'cut' ? { ...one, kind: 'cut-host', lastsMs: freezeMs(kind) } as const
-      : kind === 'kill' ? { ...one, kind: 'kill-agent', signal: 'SIGKILL' } as const
-        : { ...one, kind: 'pause-agent', lastsMs: freezeMs(kind) } as const;
-    return { ...plan, faults: [...plan.faults, fault] };
-  });
+  const at = { event, atMs };
+  const durationMs = freezeMs(kind);
+  const steps: readonly Step[] = kind === 'cut'
+    ? hosts.map((host): Step =>
+      ({ ...at, kind: 'part', durationMs, victim: { kind: 'side', hosts: [Number(host.slice(1))] } }))
+    : [...agents.keys()].map((agent): Step => {
+      const victim = { of: 'agents', pick: (agent + 0.5) / agents.length } as const;
+      return kind === 'kill' ? { ...at, kind, victim } : { ...at, kind: 'pause', victim, durationMs };
+    });
+  return steps.map((step) => () => ({ ...plan, faults: [...plan.faults, step] }));
 }
 
 /** Each root agent. */
@@ -190,11 +193,12 @@ function sessionCases(plan: FailurePlan, { phase, event, atMs, agents }: Moment,
   if (phase === 'quiet') return [];
   return [...living].map((host) => () => {
     const parent = plannedParents(plan.hosts, plan.settings)[host];
-    const between = [host, parent === undefined || parent < 0 ? 'login' : parent] as const;
-    const fault = kind === 'kill' ? { kind, host, atMs, event } as const
-      : kind === 'cut' ? { kind, between, atMs, event, lastsMs: freezeMs(kind) } as const
-        : { kind: 'freeze', host, atMs, event, lastsMs: freezeMs(kind) } as const;
-    if (phase === 'run') return { ...plan, faults: [...plan.faults, fault] };
-    return { ...plan, edges: [...plan.edges, { when: phase, ...fault }] };
+    const link = { kind: 'link', ends: [host + 1, (parent ?? -1) + 1] } as const;
+    const at = { atMs, event, ...(phase !== 'run' && { during: phase }) };
+    const durationMs = freezeMs(kind);
+    const step: PhasedStep = kind === 'kill' ? { ...at, kind, victim: rootAgent(host) }
+      : kind === 'cut' ? { ...at, kind, victim: link, durationMs }
+        : { ...at, kind: 'pause', victim: rootAgent(host), durationMs };
+    return { ...plan, faults: [...plan.faults, step] };
   });
 }

@@ -1,9 +1,13 @@
-/** What the values of a plan that was given as text have to be; what they mean is said by the types of the plans. */
+/**
+ * What the values of a plan that was given as text have to be; what they mean is said by the types of the plans. Unlike
+ * the shapes of messages (core) they refuse unknown fields, and take Infinity.
+ */
 
-import type { BriefPlan, CallsPlan, EdgeFault, FailureFault, FailurePlan } from '../scenarios/failure-plan.js';
-import type { BadHost, ControlPlan, FaultPlan, SwarmOptions } from '../scenarios/options.js';
+import type { BriefPlan, CallsPlan, FailurePlan } from '../scenarios/failure-plan.js';
+import type { ControlPlan, SwarmOptions } from '../scenarios/options.js';
 import type { AppPlan } from '../scenarios/programs.js';
-import type { FrontEndPlan, JobPlan, KillPlan, LeavePlan, SessionOptions } from '../scenarios/session-plan.js';
+import type { AgentVictim, Chosen, PhasedStep, SideVictim, Step } from '../scenarios/scenario.js';
+import type { FrontEndPlan, JobPlan, LeavePlan, SessionOptions } from '../scenarios/session-plan.js';
 import { encode } from './plan-text.js';
 
 /** Says what is wrong with a value, which it calls `name`; undefined: nothing. */
@@ -15,7 +19,6 @@ const NUMBER = typed('number');
 const TEXT = typed('string');
 const FLAG = typed('boolean');
 const MAYBE_NUMBER = optional(NUMBER);
-const PLACE: Shape = (value, name) => (value === 'login' ? undefined : NUMBER(value, name));
 /** Any names. */
 const SETTINGS: Shape = (value, name) =>
   fields(Object.fromEntries(Object.keys(Object(value)).map((key) => [key, TEXT])))(value, name);
@@ -24,34 +27,36 @@ const LINK = fields<SwarmOptions['link']>({
 });
 const APP = fields<AppPlan>({ program: TEXT, args: list(TEXT), count: NUMBER, wdir: optional(TEXT) });
 
-const TIME = { atMs: NUMBER, event: MAYBE_NUMBER };
-const TARGET = { ...TIME, pick: NUMBER };
-const FAULTS: Kinds<FaultPlan['kind']> = {
-  'kill-tool': { ...TARGET, signal: TEXT },
-  'kill-agent': { ...TARGET, signal: TEXT },
-  'kill-front-end': TIME,
-  'kill-start': { ...TARGET, start: NUMBER, afterMs: NUMBER },
-  'pause-agent': { ...TARGET, lastsMs: NUMBER },
-  'pause-tool': { ...TARGET, lastsMs: NUMBER },
-  cut: { ...TARGET, lastsMs: NUMBER },
-  'crash-host': TARGET,
-  'cut-host': { ...TARGET, lastsMs: MAYBE_NUMBER },
-  slow: { ...TARGET, latencyMs: NUMBER },
+const HOST = fields({ kind: oneOf('host'), host: NUMBER });
+const LINK_ENDS = fields({ kind: oneOf('link'), ends: pair(NUMBER) });
+const CHOSEN = fields<Chosen>({ of: oneOf<Chosen['of']>('ranks', 'agents', 'roots', 'links'), pick: NUMBER });
+const AGENT = fields<AgentVictim>({
+  kind: oneOf('agent'), role: oneOf<AgentVictim['role']>('root', 'controller', 'front-end'), host: NUMBER,
+});
+const PROCESS: Shape = (value, name) => ('of' in (Object(value) as object) ? CHOSEN : AGENT)(value, name);
+const SCHEDULED: Kinds<Exclude<Step['kind'], 'refuse-login'>> = {
+  kill: { victim: PROCESS, signal: optional(TEXT), start: MAYBE_NUMBER },
+  pause: { victim: PROCESS, durationMs: NUMBER },
+  crash: { victim: HOST, durationMs: MAYBE_NUMBER },
+  part: { victim: fields<SideVictim>({ kind: oneOf('side'), hosts: list(NUMBER) }), durationMs: MAYBE_NUMBER },
+  cut: { victim: LINK_ENDS, durationMs: NUMBER },
+  slow: { victim: LINK_ENDS, latencyMs: NUMBER, durationMs: MAYBE_NUMBER },
 };
+const MOMENT = { atMs: NUMBER, event: MAYBE_NUMBER };
+const REFUSAL = { victim: HOST, starts: NUMBER, start: MAYBE_NUMBER, isSilent: optional(FLAG) };
+const AT = { atMs: NUMBER };
 const CONTROLS: Kinds<ControlPlan['kind']> = {
-  signal: { ...TIME, signal: TEXT },
-  interrupt: { ...TIME, kill: FLAG },
-  detach: TIME,
-  'output-fault': { ...TIME, isClosed: FLAG },
+  signal: { ...AT, signal: TEXT },
+  interrupt: { ...AT, kill: FLAG },
+  detach: AT,
+  'output-fault': { ...AT, isClosed: FLAG },
 };
 
 export const JOB_SHAPE = fields<SwarmOptions>({
   seed: NUMBER, hosts: NUMBER, remote: FLAG, slots: NUMBER, apps: list(APP), byNode: FLAG, settings: SETTINGS,
   stdin: kinds<SwarmOptions['stdin']['to']>({ none: {}, all: {}, rank: { rank: NUMBER } }, 'to'), stdinBytes: NUMBER,
-  releaseMs: NUMBER, timeoutMs: MAYBE_NUMBER, launchTimeoutMs: NUMBER, faults: list(kinds(FAULTS)),
-  badHosts: list(fields<BadHost>({
-    kind: oneOf<BadHost['kind']>('refuse', 'silent'), host: NUMBER, starts: NUMBER, after: MAYBE_NUMBER,
-  })),
+  releaseMs: NUMBER, timeoutMs: MAYBE_NUMBER, launchTimeoutMs: NUMBER,
+  faults: list(kinds<Step['kind']>({ ...SCHEDULED, 'refuse-login': REFUSAL }, 'kind', MOMENT)),
   controls: list(kinds(CONTROLS)), link: LINK, spawnMs: list(NUMBER), pipeBytes: NUMBER, clockSkewMs: NUMBER,
 });
 
@@ -65,25 +70,19 @@ export const SESSION_SHAPE = fields<SessionOptions>({
     kind: oneOf<FrontEndPlan['kind']>('submit', 'detached', 'attach', 'wait'), job: NUMBER, atMs: NUMBER, all: FLAG,
     releaseMs: NUMBER, leave: optional(LEAVE),
   })),
-  kills: list(fields<KillPlan>({ atMs: NUMBER, what: oneOf<KillPlan['what']>('agent', 'link'), pick: NUMBER })),
-  spoolBytes: NUMBER, diskBytes: NUMBER,
+  faults: list(kinds(SCHEDULED, 'kind', MOMENT)), spoolBytes: NUMBER, diskBytes: NUMBER,
 });
 
-const BETWEEN = { ...TIME, between: list(PLACE) };
-const FAILURES: Kinds<FailureFault['kind']> = {
-  kill: { ...TIME, host: NUMBER },
-  crash: { ...TIME, host: NUMBER, backMs: MAYBE_NUMBER },
-  freeze: { ...TIME, host: PLACE, lastsMs: NUMBER },
-  part: { ...TIME, hosts: list(NUMBER), lastsMs: MAYBE_NUMBER },
-  cut: { ...BETWEEN, lastsMs: NUMBER },
-  slow: { ...BETWEEN, latencyMs: NUMBER, lastsMs: MAYBE_NUMBER },
-};
-const WHEN = { when: oneOf<EdgeFault['when']>('launch', 'end') };
+const DURING = { during: optional(oneOf<NonNullable<PhasedStep['during']>>('launch', 'end')) };
+/** Starts that are refused are those of the launch, and later ones. */
+const LAUNCH = { during: oneOf<NonNullable<PhasedStep['during']>>('launch') };
 const CALLS = optional(fields<CallsPlan>({ rounds: NUMBER, pauseMs: NUMBER, policy: TEXT }));
 
 export const FAILURE_SHAPE = fields<FailurePlan>({
-  seed: NUMBER, hosts: NUMBER, settings: SETTINGS, link: LINK, faults: list(kinds(FAILURES)),
-  edges: list(kinds(FAILURES, 'kind', WHEN)), agree: CALLS, talk: CALLS,
+  seed: NUMBER, hosts: NUMBER, settings: SETTINGS, link: LINK,
+  faults: list(kinds<Step['kind']>(
+    { ...SCHEDULED, 'refuse-login': { ...REFUSAL, ...LAUNCH } }, 'kind', { ...MOMENT, ...DURING })),
+  agree: CALLS, talk: CALLS,
   brief: optional(fields<BriefPlan>({ lastsMs: NUMBER, policy: TEXT })), isPatient: FLAG, isTimed: optional(FLAG),
   incarnationMax: MAYBE_NUMBER, linksMax: MAYBE_NUMBER,
 });
@@ -105,6 +104,12 @@ function list(shape: Shape): Shape {
   return (value, name) => (Array.isArray(value)
     ? firstOf(value.map((each: unknown, index) => shape(each, `${name}[${index}]`)))
     : expected('a list', value, name));
+}
+
+/** A list of two. */
+function pair(shape: Shape): Shape {
+  return (value, name) => (Array.isArray(value) && value.length === 2 ? list(shape)(value, name)
+    : expected('a list of two', value, name));
 }
 
 function fields<Value extends object>(shapes: Fields<Value>): Shape {

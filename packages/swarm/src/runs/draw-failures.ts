@@ -1,9 +1,10 @@
 /** Draws runs with failures from their seeds. */
 
 import { SimRandom } from '@stci/platform-sim';
-import type { BriefPlan, CallsPlan, EdgeFault, FailureFault, FailurePlan, Place } from '../scenarios/failure-plan.js';
+import type { BriefPlan, CallsPlan, FailurePlan } from '../scenarios/failure-plan.js';
 import { drawTree, hostsAbove, plannedParents } from '../scenarios/launcher-random.js';
 import { drawLoss, drawOverlay, drawTogether } from '../scenarios/options.js';
+import { CONTROLLER, rootAgent, type LinkVictim, type PhasedStep, type Step } from '../scenarios/scenario.js';
 import { drawStabilization } from '../worlds/stabilization.js';
 
 const DETECTORS = [
@@ -63,8 +64,7 @@ export function drawFailures(seed: number, size: FailureSize = 'any'): FailurePl
     hosts,
     settings,
     link,
-    faults,
-    edges: random.chance(0.2) ? [drawEdge(random, { hosts, times })] : [],
+    faults: [...faults, ...(random.chance(0.2) ? [drawEdge(random, { hosts, times })] : [])],
     agree,
     talk,
     brief: drawBrief(random, times, starvation.length > 0 ? 1 : 0.4),
@@ -98,19 +98,20 @@ function drawBrief(random: SimRandom, times: Times, chance: number): BriefPlan |
  * By a fork, as well. The controller gets no processor while it links to those below an agent that is dead; its links
  * may be slow, too.
  */
-function drawStarvation(random: SimRandom, hosts: number, { busyMs, leaseMs }: Times): FailureFault[] {
+function drawStarvation(random: SimRandom, hosts: number, { busyMs, leaseMs }: Times): Step[] {
   const fork = random.fork('starvation');
   if (!fork.chance(0.1)) return [];
   const latencyMs = fork.pick([0, fork.between(0.02, 0.06) * leaseMs]);
   const deadMs = fork.between(FIRST_MS, busyMs);
   let atMs = deadMs + fork.between(0, 8) * latencyMs;
-  const faults: FailureFault[] = [{ kind: 'kill', host: fork.integer(Math.ceil(hosts / 2)), atMs: deadMs }];
+  const faults: Step[] = [{ kind: 'kill', victim: rootAgent(fork.integer(Math.ceil(hosts / 2))), atMs: deadMs }];
   for (let left = 1 + fork.integer(2); left > 0; left--) {
-    faults.push({ kind: 'freeze', host: 'login', atMs, lastsMs: fork.between(0.3, 0.8) * leaseMs });
+    faults.push({ kind: 'pause', victim: CONTROLLER, atMs, durationMs: fork.between(0.3, 0.8) * leaseMs });
     atMs += leaseMs + fork.between(0, 300);
   }
   for (let host = 0; latencyMs > 0 && host < hosts; host++) {
-    faults.push({ kind: 'slow', between: [host, 'login'], atMs: FIRST_MS, latencyMs, lastsMs: atMs });
+    const victim = { kind: 'link', ends: [host + 1, 0] } as const;
+    faults.push({ kind: 'slow', victim, atMs: FIRST_MS, latencyMs, durationMs: atMs });
   }
   return faults;
 }
@@ -141,7 +142,7 @@ function drawDetectors(random: SimRandom, names: readonly string[], times: Times
 }
 
 /** Of one kind, scattered, contiguous or in a cascade; or of any kinds. */
-function drawFaults(random: SimRandom, hosts: number, times: Times): FailureFault[] {
+function drawFaults(random: SimRandom, hosts: number, times: Times): Step[] {
   const count = random.pick([0, 1, 1, 1, 2, 2, 3, Math.max(1, Math.floor(hosts / 2))]);
   const first = random.integer(hosts);
   const isContiguous = random.chance(0.5);
@@ -155,17 +156,18 @@ function drawFaults(random: SimRandom, hosts: number, times: Times): FailureFaul
   });
 }
 
-function drawEdge(random: SimRandom, scene: Scene): EdgeFault {
-  const when = random.pick(['launch', 'end'] as const);
+/** While the session is launched, or ends. */
+function drawEdge(random: SimRandom, scene: Scene): PhasedStep {
+  const during = random.pick(['launch', 'end'] as const);
   const host = random.integer(scene.hosts);
   const atMs = random.between(0, 400);
   const other = random.fork('edge');
-  return { when, ...drawFault(other, other.chance(0.5) ? 'kill' : other.pick(KINDS), host, atMs, scene) };
+  return { during, ...drawFault(other, other.chance(0.5) ? 'kill' : other.pick(KINDS), host, atMs, scene) };
 }
 
 const STARVED_JITTER_MS = 10;
 
-const KINDS = ['kill', 'kill', 'crash', 'freeze', 'freeze', 'part', 'cut', 'slow'] as const;
+const KINDS = ['kill', 'kill', 'crash', 'pause', 'pause', 'part', 'cut', 'slow'] as const;
 
 interface Scene {
   readonly hosts: number;
@@ -173,31 +175,38 @@ interface Scene {
 }
 
 function drawFault(
-  random: SimRandom, kind: FailureFault['kind'], host: number, atMs: number, { hosts, times }: Scene,
-): FailureFault {
+  random: SimRandom, kind: (typeof KINDS)[number], host: number, atMs: number, { hosts, times }: Scene,
+): Step {
   const { periodMs, timeouts, leaseMs } = times;
-  const place = (): Place => (random.chance(0.3) ? 'login' : random.integer(hosts));
+  const drawLink = (): LinkVictim => {
+    const other = random.chance(0.3) ? 0 : 1 + random.integer(hosts);
+    return { kind: 'link', ends: [host + 1, other === host + 1 ? 0 : other] };
+  };
   const timeoutMs = periodMs * timeouts;
   // Shorter and longer than the timeout; just before the lease ends, and after it.
-  const lastsMs = random.pick([
+  const durationMs = random.pick([
     random.between(1, timeoutMs / 3), random.between(timeoutMs, 2 * timeoutMs), leaseMs - random.between(1, 300),
     random.between(leaseMs, 3 * leaseMs),
   ]);
   switch (kind) {
     case 'kill':
-      return { atMs, kind, host };
+      return { atMs, kind, victim: rootAgent(host) };
     case 'crash':
-      return { atMs, kind, host, ...(random.chance(0.3) && { backMs: random.between(100, 5000) }) };
-    case 'freeze':
-      return { atMs, kind, host, lastsMs };
+      return {
+        atMs, kind, victim: { kind: 'host', host },
+        ...(random.chance(0.3) && { durationMs: random.between(100, 5000) }),
+      };
+    case 'pause':
+      return { atMs, kind, victim: rootAgent(host), durationMs };
     case 'part': {
       const away = Array.from({ length: 1 + random.integer(3) }, (_, index) => (host + index) % hosts);
-      return { atMs, kind, hosts: [...new Set(away)], ...(random.chance(0.7) && { lastsMs }) };
+      const victim = { kind: 'side', hosts: [...new Set(away)] } as const;
+      return { atMs, kind, victim, ...(random.chance(0.7) && { durationMs }) };
     }
     case 'cut':
-      return { atMs, kind, between: [host, place()], lastsMs };
+      return { atMs, kind, victim: drawLink(), durationMs };
     case 'slow':
       // Not for ever: an agent whose messages take longer than promised is given up each time that it is started again.
-      return { atMs, kind, between: [host, place()], latencyMs: random.between(2, 200), lastsMs };
+      return { atMs, kind, victim: drawLink(), latencyMs: random.between(2, 200), durationMs };
   }
 }

@@ -55,7 +55,7 @@ export class InjectionRun {
     this.options = options;
     this.world = makeWorld({ ...PLAIN, seed, hosts, remote: true });
     this.session = newSession({
-      seed, hosts, settings: { ...SETTINGS, ...settings }, jobs: [], frontEnds: [], kills: [],
+      seed, hosts, settings: { ...SETTINGS, ...settings }, jobs: [], frontEnds: [], faults: [],
       spoolBytes: 1 << 20, diskBytes: Infinity,
     });
     this.process = this.world.start(LOGIN_HOST, ['stci-session'], sessionMain(this.session, undefined), {

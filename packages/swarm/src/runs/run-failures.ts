@@ -3,10 +3,9 @@
 import type { JobEvent, Rank } from '@stci/interface';
 import type { World } from '@stci/platform-sim';
 import { checkFailures, checkSettled } from '../checkers/check-failures.js';
-import type { BriefPlan, CallsPlan, FailureFault, FailurePlan, Place } from '../scenarios/failure-plan.js';
-import { LOGIN_HOST, isTool } from '../scenarios/faults.js';
-import { hostName } from '../scenarios/job-spec.js';
-import { atFaultTime } from '../scenarios/moments.js';
+import type { BriefPlan, CallsPlan, FailurePlan } from '../scenarios/failure-plan.js';
+import { isTool } from '../scenarios/faults.js';
+import { lastEndMs, stepsOf } from '../scenarios/scenario.js';
 import type { FailureRun, QuietState } from '../worlds/failure-run.js';
 import { runHosts, type EndedJob, type HostsSession } from '../worlds/run-hosts.js';
 import { WitnessRecord, memberKey, withWitness, type MemberKey } from '../worlds/witness.js';
@@ -42,22 +41,23 @@ export function runFailures(plan: FailurePlan, hooks: FailureHooks = {}): Failur
 type Record = { -readonly [Key in keyof FailureRun]: FailureRun[Key] };
 
 function simulate(plan: FailurePlan, hooks: FailureHooks): FailureRun {
-  const { seed, hosts, settings, link, edges } = plan;
+  const { seed, hosts, settings, link } = plan;
+  const faults = stepsOf(plan.faults, 'launch');
   let world: World | undefined;
   const witness = new WitnessRecord(() => world?.nowMs ?? 0);
   const run: Record = {
-    plan, witness, events: [], calmMs: 0, readyMs: undefined, quiet: undefined, agreed: undefined, talked: undefined,
-    brief: undefined, problems: [], traceHash: '',
+    plan, witness, history: [], faults: [], calmMs: 0, readyMs: undefined, quiet: undefined, agreed: undefined,
+    talked: undefined, brief: undefined, problems: [], traceHash: '',
   };
   const onWorld = (made: World): void => {
     world = made;
     made.scheduler.onTrace = hooks.onTrace;
     hooks.onWorld?.(made);
-    injectAll(made, edges.filter(({ when }) => when === 'launch'), link);
   };
   run.problems = withWitness(witness, () =>
-    runHosts({ seed, hosts, hostsMax: hosts, settings, link, onWorld }, (one) => {
-      run.events = one.events;
+    runHosts({ seed, hosts, hostsMax: hosts, settings, link, faults, onWorld }, (one) => {
+      run.history = one.history;
+      run.faults = one.faults;
       run.readyMs = one.world.nowMs;
       hooks.onPhase?.('run');
       play(run, one, hooks);
@@ -68,25 +68,27 @@ function simulate(plan: FailurePlan, hooks: FailureHooks): FailureRun {
 
 function play(run: Record, one: HostsSession, { onPhase }: FailureHooks): void {
   const { plan, witness } = run;
+  const { faults } = plan;
   const { world } = one;
   const readyMs = world.nowMs;
   one.submit(['sleep', '100000'], {}, () => undefined);
   submitCalls(one, 'agree', plan.agree, (job) => void (run.agreed = job));
   submitCalls(one, 'talk', plan.talk, (job) => void (run.talked = job));
   if (plan.brief !== undefined) submitBrief(run, one, plan.brief);
-  const ofLaunch = plan.edges.filter(({ when }) => when === 'launch');
-  run.calmMs = Math.max(readyMs + lastEndMs(plan.faults), lastEndMs(ofLaunch));
-  injectAll(world, plan.faults, plan.link);
+  const ofRun = stepsOf(faults, 'run');
+  run.calmMs = Math.max(readyMs + lastEndMs(ofRun), lastEndMs(stepsOf(faults, 'launch')));
+  one.schedule(ofRun);
   world.at(run.calmMs, () => whenSettled(run, one, () => {
     onPhase?.('quiet');
     witness.ask();
     world.at(world.nowMs + ROUTES_MS, () => {
       run.quiet = stateOf(one);
       // Agents that are killed while jobs are being ended are failures, too.
-      run.events = [...one.events];
+      run.history = [...one.history];
+      run.faults = [...one.faults];
       witness.end();
       onPhase?.('end');
-      injectAll(world, plan.edges.filter(({ when }) => when === 'end'), plan.link);
+      one.schedule(stepsOf(faults, 'end'));
       one.stop();
     });
   }));
@@ -118,13 +120,13 @@ function submitBrief(run: Record, { world, submit }: HostsSession, { lastsMs, po
  * detectors was awaited; at the latest when all must be well.
  */
 function whenSettled(run: Record, one: HostsSession, done: () => void): void {
-  const { plan, witness, events } = run;
-  const { world } = one;
+  const { plan, witness } = run;
+  const { world, history } = one;
   const lastMs = world.nowMs + settlingMs(plan);
   let wellMs = Infinity;
   let told = -1;
   const look = (): void => {
-    const count = witness.sightings.length + events.length;
+    const count = witness.sightings.length + history.length;
     const state = stateOf(one);
     const isAwaited = state.hosts.some(({ isRestarting }) => isRestarting)
       || state.hosts.some((each) => each.state === 'up' && !witness.started.has(keyOf(each)));
@@ -137,19 +139,13 @@ function whenSettled(run: Record, one: HostsSession, done: () => void): void {
   look();
 }
 
-function lastEndMs(faults: readonly FailureFault[]): number {
-  const ends = faults.map((fault) =>
-    fault.atMs + (('lastsMs' in fault ? fault.lastsMs : undefined) ?? 0) + (('backMs' in fault && fault.backMs) || 0));
-  return Math.max(0, ...ends);
-}
-
 /** From the last fault until nothing changes any more. */
 function settlingMs(plan: FailurePlan): number {
-  const { faults, settings } = plan;
+  const faults = stepsOf(plan.faults, 'run');
   // Who is below them is started once each of them has not answered; nor do those that are cut off for good.
-  const isSilent = (fault: FailureFault): boolean =>
-    fault.kind === 'crash' || (fault.kind === 'part' && fault.lastsMs === undefined);
-  const crashed = settings['errmgr.loss'] === 'start-again' ? faults.filter(isSilent).length : 0;
+  const silent = faults.filter((step) =>
+    step.kind === 'crash' || (step.kind === 'part' && step.durationMs === undefined));
+  const crashed = plan.settings['errmgr.loss'] === 'start-again' ? silent.length : 0;
   return AFTERMATH_MS + crashed * HANDSHAKE_MS + 3 * leaseMsOf(plan) * (1 + Math.min(faults.length, 3));
 }
 
@@ -169,68 +165,4 @@ function stateOf({ world, session }: HostsSession): QuietState {
     agents: living.filter(({ command }) => command[0] === 'stci-agent').map(({ host }) => host),
     tools: living.filter(isTool).map(({ host }) => host),
   };
-}
-
-function agentOn(world: World, host: number): { host: string; pid: number } | undefined {
-  const name = hostName(host);
-  return world.livingProcesses().find((each) => each.host === name && each.command[0] === 'stci-agent');
-}
-
-/** That of the controller, or of a root agent. */
-function processOf(world: World, place: Place): { host: string; pid: number } | undefined {
-  if (place !== 'login') return agentOn(world, place);
-  return world.livingProcesses().find(({ host }) => host === LOGIN_HOST);
-}
-
-function kill(world: World, host: number): void {
-  const agent = agentOn(world, host);
-  if (agent !== undefined) world.killProcess(agent.host, agent.pid);
-}
-
-function placeName(place: Place): string {
-  return place === 'login' ? LOGIN_HOST : hostName(place);
-}
-
-/** Each at its time from now on. */
-function injectAll(world: World, faults: readonly FailureFault[], link: FailurePlan['link']): void {
-  for (const fault of faults) atFaultTime(world, fault, () => inject(world, fault, link));
-}
-
-function inject(world: World, fault: FailureFault, { latencyMs }: FailurePlan['link']): void {
-  const later = (ms: number, call: () => void): void => world.at(world.nowMs + ms, call);
-  switch (fault.kind) {
-    case 'kill':
-      return kill(world, fault.host);
-    case 'crash': {
-      const name = hostName(fault.host);
-      world.crashHost(name);
-      if (fault.backMs !== undefined) later(fault.backMs, () => void (world.host(name).isCrashed = false));
-      return;
-    }
-    case 'freeze': {
-      const agent = processOf(world, fault.host);
-      if (agent === undefined) return;
-      world.pauseProcess(agent.host, agent.pid);
-      return later(fault.lastsMs, () => world.resumeProcess(agent.host, agent.pid));
-    }
-    case 'part': {
-      const away = fault.hosts.map(hostName);
-      const others = [...world.hosts].map(({ name }) => name).filter((name) => !away.includes(name));
-      const mend = world.partition(away, others);
-      if (fault.lastsMs !== undefined) later(fault.lastsMs, mend);
-      return;
-    }
-    case 'cut':
-    case 'slow': {
-      const [a, b] = fault.between.map(placeName) as [string, string];
-      if (a === b) return;
-      if (fault.kind === 'cut') {
-        world.cutLink(a, b);
-        return later(fault.lastsMs, () => world.mendLink(a, b));
-      }
-      world.slowLink(a, b, { latencyMs: fault.latencyMs });
-      if (fault.lastsMs !== undefined) later(fault.lastsMs, () => world.slowLink(a, b, { latencyMs }));
-      return;
-    }
-  }
 }

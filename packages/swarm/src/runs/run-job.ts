@@ -6,9 +6,10 @@
 import { hostWaitMs, probeMs, startMsMax, type AgentNode } from '@stci/core';
 import { CODE, type AgentContext, type SimEvent, type SimProcess, type World } from '@stci/platform-sim';
 import { checkRun } from '../checkers/checkers.js';
-import { LOGIN_HOST, describe, isTool, lastFaultMs, scheduleFaults } from '../scenarios/faults.js';
+import { LOGIN_HOST, describe, isTool, scheduleSteps } from '../scenarios/faults.js';
 import { PROGRAM_MS_MAX, type SwarmOptions } from '../scenarios/options.js';
 import { expectedOf } from '../scenarios/programs.js';
+import { hitsFrontEnd, hitsRanks, lastEndMs } from '../scenarios/scenario.js';
 import { resolveSettings } from '../worlds/assembly.js';
 import { startSimulatedRun } from '../worlds/front-end.js';
 import { makeWorld } from '../worlds/make-world.js';
@@ -52,12 +53,13 @@ export function runJob(options: SwarmOptions, hooks: RunHooks = {}): RunOutcome 
 
 /** The time that all processes have to end. */
 function orphanMs({ settings, faults, hosts }: SwarmOptions): number {
-  const has = (...kinds: string[]): boolean => faults.some(({ kind }) => kinds.includes(kind));
+  const ofAgents = faults.filter((step) => !hitsRanks(step) && !hitsFrontEnd(step));
+  const has = (...kinds: string[]): boolean => ofAgents.some(({ kind }) => kinds.includes(kind));
   const { params } = resolveSettings(settings);
   // A parent that answers after the time of a probe is silent to the agent, which waits for another.
   const isLate = faults.some((fault) => fault.kind === 'slow' && 2 * fault.latencyMs >= probeMs(params));
-  const isOrphaned = has('kill-front-end') && (isLate || has('kill-agent', 'kill-start'));
-  if (!isOrphaned && !has('crash-host', 'cut-host', 'cut', 'pause-agent')) return ORPHAN_MS;
+  const isOrphaned = faults.some(hitsFrontEnd) && (isLate || has('kill'));
+  if (!isOrphaned && !has('crash', 'part', 'cut', 'pause')) return ORPHAN_MS;
   // An agent that was started together with others, and is cut off while it waits, waits to its end.
   const isTogether = settings['launcherproc'] === 'together';
   const waitMs = isTogether ? 2 * hosts * startMsMax(params.int('launcher.handshake')) : 0;
@@ -98,6 +100,11 @@ function drainMs({ settings, faults, hosts, slots, pipeBytes, apps, stdinBytes, 
   return (slots * Math.max(2 * pipeBytes, ...written) * 4 * (2 * slowMs + releaseMs)) / shareBytes;
 }
 
+/** The moment after which nothing is disturbed any more. */
+function calmMs({ faults, controls }: SwarmOptions): number {
+  return Math.max(lastEndMs(faults), ...controls.map(({ atMs }) => atMs));
+}
+
 function simulate(options: SwarmOptions, hooks: RunHooks): Run {
   const { peaks } = hooks;
   const booted = new BootedAgents(options);
@@ -127,13 +134,13 @@ function simulate(options: SwarmOptions, hooks: RunHooks): Run {
   };
   const frontEnd: SimProcess = world.start(LOGIN_HOST, ['stcirun'], main, { PATH: '/bin' });
   peaks?.watch(world, () => true, () => frontEnd.isAlive);
-  const faults = scheduleFaults(world, options, frontEnd);
+  const faults = scheduleSteps(world, options.faults, options.link);
   // At worst, in a chain or with a window of 1, one agent starts after the other.
   const startsMs = options.hosts * options.spawnMs[1];
-  const untilMs = Math.max(lastFaultMs(options), PROGRAM_MS_MAX) + startsMs + LIVENESS_MS + drainMs(options);
+  const untilMs = Math.max(calmMs(options), PROGRAM_MS_MAX) + startsMs + LIVENESS_MS + drainMs(options);
   world.run({ until: () => !frontEnd.isAlive, untilMs, maxEvents: EVENTS_MAX });
   const isOver = !frontEnd.isAlive;
-  const restMs = Math.max(world.nowMs, lastFaultMs(options));
+  const restMs = Math.max(world.nowMs, calmMs(options));
   world.run({ untilMs: restMs + orphanMs(options), maxEvents: EVENTS_MAX });
   const orphans = world.livingProcesses().filter((process) => !booted.isAwaited(process, world.nowMs));
   const isQuiet = world.run({ untilMs: world.nowMs + AFTER_MS, maxEvents: EVENTS_MAX }) === 'idle';

@@ -8,9 +8,9 @@
 import type { SessionStatus } from '@stci/core/session';
 import type { SimProcess, World } from '@stci/platform-sim';
 import { checkSession } from '../checkers/check-session.js';
-import { LOGIN_HOST } from '../scenarios/faults.js';
+import { LOGIN_HOST, scheduleSteps, type InjectedFault } from '../scenarios/faults.js';
 import { PLAIN } from '../scenarios/plain.js';
-import type { FrontEndPlan, KillPlan, SessionOptions } from '../scenarios/session-plan.js';
+import type { FrontEndPlan, SessionOptions } from '../scenarios/session-plan.js';
 import { makeWorld } from '../worlds/make-world.js';
 import { MemoryPeaks } from '../worlds/memory-peaks.js';
 import { JobRecord } from '../worlds/record.js';
@@ -44,7 +44,7 @@ class Simulation {
   readonly #session: SimulatedSession;
   readonly #process: SimProcess;
   readonly #frontEnds: FrontEndRun[] = [];
-  readonly #killed = new Set<string>();
+  readonly #faults: InjectedFault[] = [];
   readonly #wire = new Wire();
   readonly #peaks = new MemoryPeaks();
 
@@ -75,7 +75,7 @@ class Simulation {
     ]);
     this.#world.run({ untilMs: this.#world.nowMs + REST_MS, maxEvents: EVENTS_MAX });
     return {
-      options: this.#options, world: this.#world, frontEnds: this.#frontEnds, last, killed: this.#killed, status, stuck,
+      options: this.#options, world: this.#world, frontEnds: this.#frontEnds, last, faults: this.#faults, status, stuck,
       peaks: this.#peaks, diskBytesMax: this.#session.disk.bytesMax, unreleasedBytesMax: this.#session.unreleased.max,
       wire: this.#wire,
     };
@@ -102,10 +102,11 @@ class Simulation {
   }
 
   #schedule(): void {
-    const { frontEnds, kills } = this.#options;
+    const { frontEnds, faults } = this.#options;
     const startMs = this.#world.nowMs;
     for (const plan of frontEnds) this.#world.at(startMs + plan.atMs, () => this.#start(plan));
-    for (const plan of kills) this.#world.at(startMs + Math.max(TOLD_MS, plan.atMs), () => this.#kill(plan));
+    const steps = faults.map((step) => ({ ...step, atMs: Math.max(TOLD_MS, step.atMs) }));
+    scheduleSteps(this.#world, steps, PLAIN.link, this.#faults);
   }
 
   #submitLast(): FrontEndRun {
@@ -135,21 +136,5 @@ class Simulation {
   #stopFor(process: SimProcess, stoppedMs: number): void {
     this.#world.pauseProcess(LOGIN_HOST, process.pid);
     this.#world.at(this.#world.nowMs + stoppedMs, () => this.#world.resumeProcess(LOGIN_HOST, process.pid));
-  }
-
-  #kill({ what, pick }: KillPlan): void {
-    const command = what === 'agent' ? 'stci-agent' : 'login';
-    // Of a host the root agent comes first; the others are session agents of its jobs.
-    const found = new Map<string, SimProcess>();
-    for (const process of this.#world.livingProcesses()) {
-      const key = what === 'agent' ? process.host : `${process.host}/${process.pid}`;
-      if (process.command[0] === command && !found.has(key)) found.set(key, process);
-    }
-    // Somebody has to be left.
-    if (what === 'agent' && found.size < 2) return;
-    const target = [...found.values()][Math.floor(pick * found.size)];
-    if (target === undefined) return;
-    if (what === 'agent') this.#killed.add(target.host);
-    this.#world.killProcess(target.host, target.pid);
   }
 }

@@ -1,6 +1,7 @@
 /** What one run with failures does: a session, its detectors, and what befalls its agents. */
 
 import type { LinkParams } from '@stci/platform-sim';
+import type { PhasedStep } from './scenario.js';
 
 /** A job of the session whose ranks, one on each host, call each other while agents fail. */
 export interface CallsPlan {
@@ -15,41 +16,12 @@ export interface BriefPlan {
   readonly policy: string;
 }
 
-/** Hosts by index; the login host with the controller is `login`. */
-export type Place = number | 'login';
-
-/** When something happens. With `event` it is right after that event, and `atMs` says when that was; see moments.ts. */
-export interface FaultTime {
-  readonly atMs: number;
-  readonly event?: number;
-}
-
-export type FailureFault = FaultTime & (
-  | { readonly kind: 'kill'; readonly host: number }
-  /** No sign of it; with `backMs` the host runs again so much later. */
-  | { readonly kind: 'crash'; readonly host: number; readonly backMs?: number }
-  | { readonly kind: 'freeze'; readonly host: Place; readonly lastsMs: number }
-  /** These hosts from all others; without `lastsMs` for ever. */
-  | { readonly kind: 'part'; readonly hosts: readonly number[]; readonly lastsMs?: number }
-  | { readonly kind: 'cut'; readonly between: readonly [Place, Place]; readonly lastsMs: number }
-  /** Without `lastsMs` for ever. */
-  | {
-    readonly kind: 'slow'; readonly between: readonly [Place, Place]; readonly latencyMs: number;
-    readonly lastsMs?: number;
-  }
-);
-
-export type EdgeFault = FailureFault & { readonly when: 'launch' | 'end' };
-
 export interface FailurePlan {
   readonly seed: number;
   readonly hosts: number;
   readonly settings: Readonly<Record<string, string>>;
   readonly link: LinkPlan;
-  /** `atMs` and `event` from the time when all agents are up. */
-  readonly faults: readonly FailureFault[];
-  /** Faults while the session is launched or ends: `atMs` and `event` from the beginning of that. */
-  readonly edges: readonly EdgeFault[];
+  readonly faults: readonly PhasedStep[];
   /** Its ranks agree with each other. */
   readonly agree?: CallsPlan | undefined;
   /** Its ranks send messages and meet in strict collectives. */
@@ -66,9 +38,3 @@ export interface FailurePlan {
 }
 
 export type LinkPlan = Pick<LinkParams, 'latencyMs' | 'jitterMs' | 'cutChance' | 'bytesPerMs' | 'timeoutMs'>;
-
-/** All to which something happens. */
-export function placesOf(faults: readonly FailureFault[]): Place[] {
-  return faults.flatMap((fault): readonly Place[] =>
-    ('hosts' in fault ? fault.hosts : 'between' in fault ? fault.between : [fault.host]));
-}

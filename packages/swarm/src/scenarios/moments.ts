@@ -5,7 +5,7 @@
  */
 
 import type { EventOwner, World } from '@stci/platform-sim';
-import type { FaultTime } from './failure-plan.js';
+import type { Moment } from './scenario.js';
 
 /** Calls `call` after each event of a process, with its number from now on. */
 export function afterEvents(world: World, call: (owner: EventOwner, event: number) => void): void {
@@ -19,7 +19,7 @@ export function afterEvents(world: World, call: (owner: EventOwner, event: numbe
 }
 
 /** Calls `call` once: right after that event from now on, or so many ms from now. */
-export function atFaultTime(world: World, { atMs, event }: FaultTime, call: () => void): void {
+export function atMoment(world: World, { atMs, event }: Moment, call: () => void): void {
   if (event === undefined) return world.at(world.nowMs + atMs, call);
   afterEvents(world, (_, number) => {
     if (number === event) call();

@@ -8,30 +8,12 @@ import type { SignalName, StdinTo } from '@stci/interface';
 import { SimRandom, type LinkParams } from '@stci/platform-sim';
 import { drawTree } from './launcher-random.js';
 import { drawApp, drawLongApp, type AppPlan } from './programs.js';
+import { FRONT_END, refuseLogin, rootAgent, type LinkVictim, type Step } from './scenario.js';
 
 interface Timed {
   /** Virtual time, ms. */
   readonly atMs: number;
-  /** A fault is right after that event instead; see moments.ts. */
-  readonly event?: number;
 }
-
-/** Chooses among the targets that exist at that time: 0 is the first, nearly 1 the last. */
-interface Targeted extends Timed {
-  readonly pick: number;
-}
-
-export type FaultPlan =
-  | (Targeted & { readonly kind: 'kill-tool' | 'kill-agent'; readonly signal: SignalName })
-  | (Timed & { readonly kind: 'kill-front-end' })
-  | (Targeted & { readonly kind: 'pause-agent' | 'pause-tool'; readonly lastsMs: number })
-  | (Targeted & { readonly kind: 'cut'; readonly lastsMs: number })
-  | (Targeted & { readonly kind: 'crash-host' })
-  /** All links of a host; without `lastsMs` for ever. */
-  | (Targeted & { readonly kind: 'cut-host'; readonly lastsMs?: number })
-  /** The agent of a host, so long after that start of it. */
-  | (Targeted & { readonly kind: 'kill-start'; readonly start: number; readonly afterMs: number })
-  | (Targeted & { readonly kind: 'slow'; readonly latencyMs: number });
 
 export type ControlPlan =
   | (Timed & { readonly kind: 'signal'; readonly signal: SignalName })
@@ -40,15 +22,6 @@ export type ControlPlan =
   | (Timed & { readonly kind: 'detach' })
   /** Standard output: its reader has gone (`isClosed`), or it cannot be written. */
   | (Timed & { readonly kind: 'output-fault'; readonly isClosed: boolean });
-
-/** A host on which starts of an agent fail: the login is refused, or is never answered. */
-export interface BadHost {
-  readonly host: number;
-  readonly kind: 'refuse' | 'silent';
-  readonly starts: number;
-  /** So many go well before; default: 0. */
-  readonly after?: number;
-}
 
 export interface SwarmOptions {
   readonly seed: number;
@@ -65,8 +38,7 @@ export interface SwarmOptions {
   readonly releaseMs: number;
   readonly timeoutMs: number | undefined;
   readonly launchTimeoutMs: number;
-  readonly faults: readonly FaultPlan[];
-  readonly badHosts: readonly BadHost[];
+  readonly faults: readonly Step[];
   readonly controls: readonly ControlPlan[];
   readonly link: Pick<LinkParams, 'latencyMs' | 'jitterMs' | 'cutChance' | 'bytesPerMs' | 'timeoutMs'>;
   readonly spawnMs: readonly [number, number];
@@ -115,8 +87,10 @@ export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
     releaseMs: random.chance(0.3) ? random.pick([0.1, 1, 20, 300]) : 0,
     timeoutMs,
     launchTimeoutMs: random.chance(0.05) ? 5 + random.integer(200) : 60_000,
-    faults: hasFaults ? drawFaults(random, remote) : [],
-    badHosts: remote && random.chance(0.2) ? drawBadHosts(random, hosts) : [],
+    faults: [
+      ...(hasFaults ? drawFaults(random, hosts, remote) : []),
+      ...(remote && random.chance(0.2) ? drawRefusals(random, hosts) : []),
+    ],
     controls: [...(random.chance(0.2) ? drawControls(random) : []), ...drawOutputFault(random)],
     link: {
       latencyMs: random.pick([0.02, 0.1, 1, 20]),
@@ -227,10 +201,11 @@ function drawLaunchFailure(random: SimRandom, hosts: number, settings: Record<st
   if (random.chance(0.3)) settings['launcher.handshake'] = `${random.pick([500, 3000])}ms`;
 }
 
-function drawBadHosts(random: SimRandom, hosts: number): BadHost[] {
+function drawRefusals(random: SimRandom, hosts: number): Step[] {
   const bad = new Set(Array.from({ length: 1 + random.integer(4) }, () => random.integer(hosts)));
   return [...bad].map((host) => {
-    return { host, kind: random.chance(0.7) ? 'refuse' : 'silent', starts: random.pick([1, 2, 100]) };
+    const isSilent = !random.chance(0.7);
+    return refuseLogin(host, random.pick([1, 2, 100]), isSilent ? { isSilent } : {});
   });
 }
 
@@ -244,46 +219,68 @@ function drawTimeMs(random: SimRandom): number {
   return Math.exp(random.between(Math.log(0.5), Math.log(FAULT_MS_MAX)));
 }
 
-function drawFaults(random: SimRandom, remote: boolean): FaultPlan[] {
-  const kinds: FaultPlan['kind'][] = ['kill-tool', 'kill-agent', 'kill-front-end', 'pause-agent', 'pause-tool'];
-  kinds.push('kill-start');
-  if (remote) kinds.push('cut', 'slow', 'crash-host', 'cut-host');
-  // Some kinds are left out altogether, the others are not equally likely.
-  const weightOf = (kind: FaultPlan['kind']): number => random.uniform() * (kind === 'kill-front-end' ? 0.3 : 1);
-  const weights = kinds.map((kind) => (random.chance(0.5) ? weightOf(kind) : 0));
-  const faults: FaultPlan[] = [];
+const FAULTS = ['kill rank', 'kill agent', 'kill front-end', 'pause agent', 'pause rank', 'kill start'] as const;
+const REMOTE_FAULTS = ['cut', 'slow', 'crash', 'part'] as const;
+type FaultName = (typeof FAULTS)[number] | (typeof REMOTE_FAULTS)[number];
+
+function drawFaults(random: SimRandom, hosts: number, remote: boolean): Step[] {
+  const names: readonly FaultName[] = remote ? [...FAULTS, ...REMOTE_FAULTS] : FAULTS;
+  // Some are left out altogether, the others are not equally likely.
+  const weightOf = (name: FaultName): number => random.uniform() * (name === 'kill front-end' ? 0.3 : 1);
+  const weights = names.map((name) => (random.chance(0.5) ? weightOf(name) : 0));
+  const faults: Step[] = [];
   for (let index = 1 + random.integer(4); index > 0; index--) {
     let draw = random.uniform() * weights.reduce((sum, weight) => sum + weight, 0);
-    const kind = kinds.find((_, at) => (draw -= weights[at] ?? 0) < 0) ?? random.pick(kinds);
-    if (kind === 'kill-front-end') weights[kinds.indexOf(kind)] = 0;
-    faults.push(drawFault(random, kind));
+    const name = names.find((_, at) => (draw -= weights[at] ?? 0) < 0) ?? random.pick(names);
+    if (name === 'kill front-end') weights[names.indexOf(name)] = 0;
+    faults.push(drawFault(random, name, hosts));
   }
   return faults.sort((a, b) => a.atMs - b.atMs);
 }
 
-function drawFault(random: SimRandom, kind: FaultPlan['kind']): FaultPlan {
+function drawFault(random: SimRandom, name: FaultName, hosts: number): Step {
   const atMs = drawTimeMs(random);
   const pick = random.uniform();
-  switch (kind) {
-    case 'kill-front-end':
-      return { atMs, kind };
-    case 'kill-tool':
-      return { atMs, kind, pick, signal: random.pick(['SIGKILL', 'SIGTERM', 'SIGSEGV']) };
-    case 'kill-agent':
-      return { atMs, kind, pick, signal: random.pick(['SIGKILL', 'SIGKILL', 'SIGTERM']) };
-    case 'crash-host':
-      return { atMs, kind, pick };
-    case 'cut-host':
-      return { atMs, kind, pick, ...(random.chance(0.6) && { lastsMs: random.between(1, 15_000) }) };
-    case 'kill-start':
-      return { atMs: 0, kind, pick, start: random.pick([1, 1, 2, 3]), afterMs: random.chance(0.5) ? 0 : atMs / 10 };
+  const host = Math.floor(pick * hosts);
+  switch (name) {
+    case 'kill front-end':
+      return { atMs, kind: 'kill', victim: FRONT_END };
+    case 'kill rank':
+      return {
+        atMs, kind: 'kill', victim: { of: 'ranks', pick }, signal: random.pick(['SIGKILL', 'SIGTERM', 'SIGSEGV']),
+      };
+    case 'kill agent':
+      return {
+        atMs, kind: 'kill', victim: { of: 'agents', pick }, signal: random.pick(['SIGKILL', 'SIGKILL', 'SIGTERM']),
+      };
+    case 'kill start':
+      return {
+        kind: 'kill', victim: rootAgent(host), start: random.pick([1, 1, 2, 3]),
+        atMs: random.chance(0.5) ? 0 : atMs / 10,
+      };
+    case 'crash':
+      return { atMs, kind: 'crash', victim: { kind: 'host', host } };
+    case 'part': {
+      const victim = { kind: 'side', hosts: [host] } as const;
+      return { atMs, kind: 'part', victim, ...(random.chance(0.6) && { durationMs: random.between(1, 15_000) }) };
+    }
     case 'slow':
-      return { atMs, kind, pick, latencyMs: random.between(10, 500) };
-    case 'pause-agent':
-    case 'pause-tool':
+      return { atMs, kind: 'slow', victim: drawLink(pick, hosts), latencyMs: random.between(10, 500) };
     case 'cut':
-      return { atMs, kind, pick, lastsMs: random.between(1, 1500) };
+      return { atMs, kind: 'cut', victim: drawLink(pick, hosts), durationMs: random.between(1, 1500) };
+    case 'pause agent':
+    case 'pause rank': {
+      const of = name === 'pause agent' ? 'agents' : 'ranks';
+      return { atMs, kind: 'pause', victim: { of, pick }, durationMs: random.between(1, 1500) };
+    }
   }
+}
+
+/** Of the controller's host, or of two others. */
+function drawLink(pick: number, hosts: number): LinkVictim {
+  const part = pick * hosts * 10 - Math.floor(pick * hosts * 10);
+  const other = hosts > 1 && part < 0.3 ? 1 + Math.floor((pick * 997 * hosts) % hosts) : 0;
+  return { kind: 'link', ends: [1 + Math.floor(pick * hosts), other] };
 }
 
 /** Drawn apart, so that all else stays as it was drawn without it. */

@@ -20,7 +20,6 @@ export const PLAIN: SwarmOptions = {
   timeoutMs: undefined,
   launchTimeoutMs: 60_000,
   faults: [],
-  badHosts: [],
   controls: [],
   link: { latencyMs: 0.1, jitterMs: 0, cutChance: 0, bytesPerMs: Infinity, timeoutMs: 60_000 },
   spawnMs: [0.4, 1.2],
@@ -38,7 +37,7 @@ export function plainSession(app: AppPlan, over: Partial<SessionOptions> = {}): 
     settings: { launcherproc: 'remote', 'launcher.tree.arity': '2', 'bootcom.lease': '2s' },
     jobs: [{ app, stdinBytes: 0 }],
     frontEnds: [SUBMIT, { ...SUBMIT, kind: 'attach', atMs: 2000 }, { ...SUBMIT, kind: 'wait', atMs: 10 }],
-    kills: [],
+    faults: [],
     spoolBytes: 256 * 1024,
     diskBytes: Infinity,
     ...over,
@@ -49,7 +48,7 @@ export function plainSession(app: AppPlan, over: Partial<SessionOptions> = {}): 
 export function plainFailures(plan: Pick<FailurePlan, 'hosts' | 'faults'> & Partial<FailurePlan>): FailurePlan {
   const { settings, link = PLAIN.link, ...more } = plan;
   return {
-    seed: 1, edges: [], isPatient: true, ...more,
+    seed: 1, isPatient: true, ...more,
     settings: { detector: 'witness', 'launcher.tree.arity': '2', 'bootcom.lease': '2000ms', ...settings }, link,
   };
 }

@@ -7,6 +7,7 @@ import { SimRandom } from '@stci/platform-sim';
 import { drawTree } from './launcher-random.js';
 import { drawLoss, drawOverlay, drawTogether } from './options.js';
 import type { AppPlan } from './programs.js';
+import type { Step } from './scenario.js';
 
 /** Jobs begin within this time, and most faults come within it, ms. */
 export const BUSY_MS = 3000;
@@ -39,20 +40,14 @@ export interface FrontEndPlan {
   readonly leave?: LeavePlan | undefined;
 }
 
-/** `agent`: a root agent; `link`: the login that carries one. `pick` chooses among those that there are. */
-export interface KillPlan {
-  readonly atMs: number;
-  readonly what: 'agent' | 'link';
-  readonly pick: number;
-}
-
 export interface SessionOptions {
   readonly seed: number;
   readonly hosts: number;
   readonly settings: Readonly<Record<string, string>>;
   readonly jobs: readonly JobPlan[];
   readonly frontEnds: readonly FrontEndPlan[];
-  readonly kills: readonly KillPlan[];
+  /** Their moments count from when the session is ready. */
+  readonly faults: readonly Step[];
   readonly spoolBytes: number;
   /** Room for the spools of all jobs. */
   readonly diskBytes: number;
@@ -96,7 +91,7 @@ export function drawSession(seed: number): SessionOptions {
     },
     jobs,
     frontEnds: jobs.flatMap((job, index) => drawFrontEnds(random, job, index)).sort((a, b) => a.atMs - b.atMs),
-    kills: drawKills(random, hosts),
+    faults: drawKills(random, hosts),
     spoolBytes: random.pick([32 * 1024, 256 * 1024, 64 * 1024 * 1024]),
     diskBytes: random.chance(0.1) ? 200_000 : Infinity,
   };
@@ -134,10 +129,10 @@ function drawLeave(random: SimRandom): LeavePlan | undefined {
   return { how, afterMs: Math.exp(random.between(0, Math.log(2000))), stoppedMs: random.pick([100, 2000, 20_000]) };
 }
 
-/** At least one agent is left. */
-function drawKills(random: SimRandom, hosts: number): KillPlan[] {
-  const kills = Array.from({ length: random.integer(Math.min(hosts, 5)) }, (): KillPlan => {
-    return { atMs: random.between(0, BUSY_MS), what: random.chance(0.6) ? 'agent' : 'link', pick: random.uniform() };
+function drawKills(random: SimRandom, hosts: number): Step[] {
+  const kills = Array.from({ length: random.integer(Math.min(hosts, 5)) }, (): Step => {
+    const atMs = random.between(0, BUSY_MS);
+    return { atMs, kind: 'kill', victim: { of: random.chance(0.6) ? 'roots' : 'links', pick: random.uniform() } };
   });
   return random.chance(0.3) ? kills.map((kill) => ({ ...kill, atMs: kills[0]?.atMs ?? 0 })) : kills;
 }

@@ -1,7 +1,8 @@
 /** Result of a run with failures, for the checkers. */
 
-import type { JobEvent } from '@stci/interface';
+import type { HistoryRecord } from '@stci/finject/experiment';
 import type { FailurePlan } from '../scenarios/failure-plan.js';
+import type { InjectedFault } from '../scenarios/faults.js';
 import type { EndedJob, HostsSession } from './run-hosts.js';
 import type { WitnessRecord } from './witness.js';
 
@@ -23,7 +24,9 @@ export interface BriefRun {
 export interface FailureRun {
   readonly plan: FailurePlan;
   readonly witness: WitnessRecord;
-  readonly events: readonly JobEvent[];
+  /** Of the session, until its end begins. */
+  readonly history: readonly HistoryRecord[];
+  readonly faults: readonly InjectedFault[];
   /** When the last fault ended. */
   readonly calmMs: number;
   /** When the session was up; undefined: its launch was ended. */

@@ -12,6 +12,7 @@ import type {
   AgentGroup, AgentProcess, AgentProcessEnd, AgentsEvents, AgentsStart, Channel, Platform, Timer,
 } from '@stci/interface';
 import { textBytes, type AgentContext, type World } from '@stci/platform-sim';
+import type { NextStart } from '../scenarios/faults.js';
 import { launcherRemote } from './launcher-remote.js';
 import { bytesText } from './text.js';
 
@@ -66,7 +67,7 @@ export const launcherTogether = defineComponent({
 });
 
 /** Puts the programs on all hosts. `isBad`: why the next start on a host fails. */
-export function installStep(world: World, isBad: (host: string) => 'refuse' | 'silent' | undefined): void {
+export function installStep(world: World, isBad: (host: string) => ReturnType<NextStart>): void {
   world.program('step', stepMain);
   world.program('step-host', (context) => {
     const { hostname } = context.platform.env;

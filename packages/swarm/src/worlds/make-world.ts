@@ -2,9 +2,9 @@
 
 import { roleFactory, runAgent, type Composition } from '@stci/core';
 import { createWorld, type AgentMain, type World } from '@stci/platform-sim';
-import { LOGIN_HOST } from '../scenarios/faults.js';
+import { LOGIN_HOST, refusedStarts, type NextStart } from '../scenarios/faults.js';
 import { hostName } from '../scenarios/job-spec.js';
-import type { BadHost, SwarmOptions } from '../scenarios/options.js';
+import type { SwarmOptions } from '../scenarios/options.js';
 import { composition } from './assembly.js';
 import { bootWaitMs, joinMain, loginMain } from './launcher-remote.js';
 import { installStep, waitingAgent } from './launcher-together.js';
@@ -20,7 +20,7 @@ export function makeWorld(options: SwarmOptions, onNode?: Composition['onNode'])
     times: { spawnMs },
     sizes: { pipeBytes },
   });
-  furnish(world, badStarts(options), onNode);
+  furnish(world, refusedStarts(world, options.faults), onNode);
   // Two more than the job has: spares.
   for (let index = 0; index < options.hosts + 2 && options.remote; index++) {
     const host = world.host(hostName(index));
@@ -28,9 +28,6 @@ export function makeWorld(options: SwarmOptions, onNode?: Composition['onNode'])
   }
   return world;
 }
-
-/** Why the next start of this program on a host fails; undefined: it does not. */
-export type NextStart = (host: string, program: string) => BadHost['kind'] | undefined;
 
 /** What hosts have: the agent, logins, steps. */
 export function furnish(world: World, nextStart: NextStart, onNode?: Composition['onNode']): void {
@@ -41,19 +38,6 @@ export function furnish(world: World, nextStart: NextStart, onNode?: Composition
   installStep(world, (host) => nextStart(host, 'stci-agent'));
   installSsh(world, agentMain);
   world.host(LOGIN_HOST);
-}
-
-function badStarts({ badHosts }: SwarmOptions): NextStart {
-  const starts = new Map<string, number>();
-  return (host, program) => {
-    // An agent is reached by a login of its own, which is no start.
-    const key = `${host} ${program}`;
-    const start = (starts.get(key) ?? 0) + 1;
-    starts.set(key, start);
-    const bad = badHosts.find((each) => hostName(each.host) === host);
-    const { after = 0 } = bad ?? {};
-    return bad === undefined || start <= after || start > after + bad.starts ? undefined : bad.kind;
-  };
 }
 
 /** The remote login, but to hosts that refuse it or do not answer. */

@@ -4,12 +4,14 @@
  */
 
 import { Session, type HostsChanged, type RemoveOptions } from '@stci/core';
+import type { HistoryRecord } from '@stci/finject/experiment';
 import type { Clock, HostSpec, JobEvent, JobReport, JobSpec } from '@stci/interface';
 import type { SimProcess, World } from '@stci/platform-sim';
-import { LOGIN_HOST } from '../scenarios/faults.js';
+import { LOGIN_HOST, rootAgents, scheduleSteps, type InjectedFault } from '../scenarios/faults.js';
 import { hostName } from '../scenarios/job-spec.js';
-import type { BadHost, SwarmOptions } from '../scenarios/options.js';
+import type { SwarmOptions } from '../scenarios/options.js';
 import { PLAIN } from '../scenarios/plain.js';
+import type { Step } from '../scenarios/scenario.js';
 import { composition, resolveSettings } from './assembly.js';
 import { makeWorld } from './make-world.js';
 import { bytesText } from './text.js';
@@ -29,7 +31,8 @@ export interface HostsOptions {
   readonly slots?: number;
   /** Hosts behind those with which it begins. */
   readonly spares?: number;
-  readonly badHosts?: readonly BadHost[];
+  /** Their moments count from the beginning. */
+  readonly faults?: readonly Step[];
   readonly link?: SwarmOptions['link'];
   /** Before anything happens. */
   readonly onWorld?: (world: World) => void;
@@ -53,7 +56,12 @@ export interface HostsSession {
   readonly clock: Clock;
   readonly session: Session;
   /** Of the session, so far. */
+  readonly history: readonly HistoryRecord[];
   readonly events: readonly JobEvent[];
+  /** That were injected, so far. */
+  readonly faults: readonly InjectedFault[];
+  /** Their moments count from now on. */
+  schedule(steps: readonly Step[]): void;
   /** Adds hosts by their indices in the world. */
   add(hosts: readonly number[], done: HostsChanged): void;
   remove(hosts: readonly number[], options: RemoveOptions, done: HostsChanged): void;
@@ -65,10 +73,13 @@ export interface HostsSession {
 
 /** Runs the script once the session is up. Returns what is wrong with the world in the end. */
 export function runHosts(options: HostsOptions, script: (session: HostsSession) => void): string[] {
-  const { hosts, hostsMax, seed, slots = 8, spares = 0, badHosts = [], link = PLAIN.link } = options;
-  const world = makeWorld({ ...PLAIN, seed, hosts: hostsMax, remote: true, badHosts, link });
+  const { hosts, hostsMax, seed, slots = 8, spares = 0, faults: steps = [], link = PLAIN.link } = options;
+  const world = makeWorld({ ...PLAIN, seed, hosts: hostsMax, remote: true, faults: steps, link });
   options.onWorld?.(world);
-  const events: JobEvent[] = [];
+  const history: HistoryRecord[] = [];
+  const faults: InjectedFault[] = [];
+  const schedule = (some: readonly Step[]): void => void scheduleSteps(world, some, link, faults);
+  schedule(steps);
   let stopped = 0;
   const spec = (host: number): HostSpec => ({ name: hostName(host), slots, slotsBound: true, origin: 'swarm' });
   const frontEnd: SimProcess = world.start(LOGIN_HOST, ['stci'], (context) => {
@@ -81,7 +92,12 @@ export function runHosts(options: HostsOptions, script: (session: HostsSession) 
       world,
       clock: platform.clock,
       session,
-      events,
+      history,
+      faults,
+      schedule,
+      get events() {
+        return eventsOf(history);
+      },
       add: (more, done) => session.addHosts(more.map(spec), done),
       remove: (some, how, done) => session.removeHosts(some.map(hostName), how, done),
       submit: (command, more, done) => submit(session, command, more, done),
@@ -89,7 +105,8 @@ export function runHosts(options: HostsOptions, script: (session: HostsSession) 
       stop,
     });
     const init = { platform, composition, params, snapshot, allocation };
-    const onEvent = (event: JobEvent): unknown => events.push(event);
+    const onEvent = (event: JobEvent): void => void history.push(
+      { wallMs: platform.clock.wallMs(), monotonicMs: world.nowMs, type: 'event', repeat: 1, event });
     const onRoom = (): void => undefined;
     const session = new Session(init, { onEvent, onReady, onAborted: stop, onRoom, onEnding: stop });
     session.open();
@@ -103,9 +120,13 @@ export function runHosts(options: HostsOptions, script: (session: HostsSession) 
   ];
 }
 
+export function eventsOf(history: readonly HistoryRecord[]): JobEvent[] {
+  return history.flatMap((record) => (record.type === 'event' ? [record.event] : []));
+}
+
 function killAgent(world: World, host: number): boolean {
   const name = hostName(host);
-  const agent = world.livingProcesses().find((each) => each.host === name && each.command[0] === 'stci-agent');
+  const agent = rootAgents(world.livingProcesses()).get(name);
   if (agent !== undefined) world.killProcess(name, agent.pid);
   return agent !== undefined;
 }

@@ -3,6 +3,7 @@
 import type { SessionStatus } from '@stci/core/session';
 import type { JobReport } from '@stci/interface';
 import type { SimProcess, World } from '@stci/platform-sim';
+import type { InjectedFault } from '../scenarios/faults.js';
 import { stdinBytes } from '../scenarios/job-spec.js';
 import { expectedOf, type Expected } from '../scenarios/programs.js';
 import { jobOf, type FrontEndPlan, type SessionOptions } from '../scenarios/session-plan.js';
@@ -25,8 +26,7 @@ export interface SessionRun {
   readonly frontEnds: readonly FrontEndRun[];
   /** Of the last job, which begins when everybody knows who is left. */
   readonly last: FrontEndRun | undefined;
-  /** Hosts whose root agent was killed. */
-  readonly killed: ReadonlySet<string>;
+  readonly faults: readonly InjectedFault[];
   readonly status: SessionStatus | undefined;
   /** Where it did not go on. */
   readonly stuck: string | undefined;
@@ -40,6 +40,12 @@ export interface SessionRun {
 export function reportOf({ record }: FrontEndRun): JobReport | undefined {
   if (record.exitReports.length === 0) return undefined; // It had left, or was killed.
   return record.report?.cause?.code === 'STCI_SESSION_LOST' ? undefined : record.report;
+}
+
+/** Hosts whose root agent was killed. */
+export function killedHosts({ faults }: SessionRun): ReadonlySet<string> {
+  const ofAgents = faults.filter(({ step: { victim } }) => !('of' in victim && victim.of === 'links'));
+  return new Set(ofAgents.map(({ target }) => target.split('/')[0] as string));
 }
 
 export function nameOf({ plan }: FrontEndRun): string {

@@ -4,8 +4,9 @@
  */
 
 import { SimRandom } from '@stci/platform-sim';
-import type { FailureFault, FailurePlan } from '../scenarios/failure-plan.js';
+import type { FailurePlan } from '../scenarios/failure-plan.js';
 import { drawTree } from '../scenarios/launcher-random.js';
+import { hostsOf, type Step } from '../scenarios/scenario.js';
 import type { FailureRun, QuietState } from './failure-run.js';
 import { memberKey } from './witness.js';
 
@@ -21,7 +22,7 @@ export function drawStabilization(seed: number, size: 'any' | 'small'): FailureP
     ...drawTree(random),
   };
   return {
-    seed, hosts, settings, faults: drawCrashes(random, hosts, timeoutMs), edges: [], isPatient: false,
+    seed, hosts, settings, faults: drawCrashes(random, hosts, timeoutMs), isPatient: false,
     link: {
       latencyMs: random.pick([0.05, 1, 3]), jitterMs: random.pick([0, 0.5]), cutChance: 0, bytesPerMs: Infinity,
       timeoutMs: 60_000,
@@ -31,7 +32,7 @@ export function drawStabilization(seed: number, size: 'any' | 'small'): FailureP
 }
 
 /** At once, or each so soon after the one before that it overlaps. */
-function drawCrashes(random: SimRandom, hosts: number, timeoutMs: number): FailureFault[] {
+function drawCrashes(random: SimRandom, hosts: number, timeoutMs: number): Step[] {
   const failures = 1 + random.integer(Math.floor(Math.log2(hosts + 1)) - 1);
   const all = Array.from({ length: hosts }, (_, host) => host);
   const first = random.integer(hosts);
@@ -41,7 +42,7 @@ function drawCrashes(random: SimRandom, hosts: number, timeoutMs: number): Failu
   return Array.from({ length: failures }, (_, index) => {
     const [host = 0] = all.splice(isContiguous ? first % all.length : random.integer(all.length), 1);
     if (index > 0) atMs += random.between(0, gapMs);
-    return { kind: 'crash', host, atMs };
+    return { kind: 'crash', victim: { kind: 'host', host }, atMs };
   });
 }
 
@@ -58,7 +59,8 @@ const TURNS_MS = 0.1;
 
 /** From the first crash until all survivors know of all that crashed; undefined: they never do. */
 export function stabilizedMs({ plan, witness, readyMs = 0 }: FailureRun, { hosts }: QuietState): number | undefined {
-  const dead = hosts.filter(({ host }) => plan.faults.some((fault) => fault.kind === 'crash' && fault.host === host));
+  const crashed = plan.faults.filter(({ kind }) => kind === 'crash').flatMap(hostsOf);
+  const dead = hosts.filter(({ host }) => crashed.includes(host));
   const by = [...hosts.filter((host) => !dead.includes(host)), { host: -1, incarnation: 0 }];
   const key = ({ host, incarnation }: { host: number; incarnation: number }): string =>
     memberKey({ position: host + 1, incarnation });
