@@ -70,6 +70,8 @@ suite('failures', (test) => {
     red(/^end: the brief job has not ended .* after its last rank/, () => ({ brief }));
     red(/^end: ranks of the brief job have not ended/, () => ({ brief: { ...brief, ranksOverMs: undefined } }));
     red(/^end: the brief job ended .* after its last rank/, () => ({ brief: { ...brief, endedMs: 1e6 } }));
+    red(/^judged: no fault explains host 3#1: /, ({ plan }) => ({ faults: [], plan: { ...plan, faults: [] } }));
+    red(/^judged: host 3 was killed, and has not failed/, () => ({ history: [] }));
     red(/^the session did not end/, () => ({ problems: ['the session did not end: idle'] }));
   });
 });

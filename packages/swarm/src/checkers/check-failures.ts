@@ -10,6 +10,7 @@ import { eventsOf, type EndedJob } from '../worlds/run-hosts.js';
 import { checkStabilization } from '../worlds/stabilization.js';
 import type { MemberKey } from '../worlds/witness.js';
 import { agreementProblems, linesOf } from './check-agreement.js';
+import { judgedProblems } from './check-judged.js';
 import { talkProblems } from './check-talk.js';
 
 type Checker = (run: FailureRun, quiet: QuietState) => string[];
@@ -27,9 +28,10 @@ export function checkFailures(run: FailureRun): string[] {
   return found;
 }
 
-/** What can be seen before witnesses send to each other. */
+/** What can be seen before witnesses send to each other, and must hold of each moment in which all is well. */
 export function checkSettled(run: FailureRun, quiet: QuietState): string[] {
-  return Object.values(FAILURE_CHECKERS).filter((check) => check !== checkRoutes).flatMap((check) => check(run, quiet));
+  const all = Object.values(FAILURE_CHECKERS).filter((check) => check !== checkRoutes && check !== checkJudged);
+  return all.flatMap((check) => check(run, quiet));
 }
 
 export const FAILURE_CHECKERS: Readonly<Record<string, Checker>> = {
@@ -43,6 +45,7 @@ export const FAILURE_CHECKERS: Readonly<Record<string, Checker>> = {
   end: checkEnd,
   stabilization: checkStabilization,
   repeats: checkRepeats,
+  judged: checkJudged,
 };
 
 export function recordsOf({ history }: Pick<FailureRun, 'history'>): FailureRecord[] {
@@ -269,4 +272,10 @@ function checkRepeats({ plan, history }: FailureRun, { hosts }: QuietState): str
     ...[...new Set(linked)].filter((name) => linksOf(name) > linksMax)
       .map((name) => `${name} was linked again ${linksOf(name)} times; at most ${linksMax}`),
   ];
+}
+
+/** The run's faults explain its failures; where messages took longer than promised, there may be any. */
+function checkJudged(run: FailureRun): string[] {
+  const may = disturbed(run.plan);
+  return may === undefined ? [] : judgedProblems(run, may);
 }
