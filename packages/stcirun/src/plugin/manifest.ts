@@ -17,6 +17,21 @@ export interface PluginPackage {
   readonly manifest: PluginManifest;
 }
 
+/** What a manifest has from the code. */
+export const DECLARED = ['help', 'params', 'args'] as const;
+
+/** Declaration of a component in the code; undefined: its module has none. */
+export type CodeDeclaration = Pick<PluginComponent, typeof DECLARED[number]> | undefined;
+
+/** The manifest as far as code is loaded by it: what is to be written from the code may be missing, or be wrong. */
+export function withoutDeclarations(json: string): string {
+  const parsed = JSON.parse(json) as { stci?: { components?: Record<string, unknown>[] } };
+  const components = parsed.stci?.components;
+  if (!Array.isArray(components)) return json;
+  for (const component of components) Object.assign(component ?? {}, { help: '-', params: {}, args: {} });
+  return JSON.stringify(parsed);
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 /** What is wrong with a value; undefined: nothing. */
 type Check = (value: unknown) => string | undefined;

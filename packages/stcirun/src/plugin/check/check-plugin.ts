@@ -13,10 +13,11 @@ import { pluginFrameworks } from '../../assembly.js';
 import { collectFiles } from '../collect.js';
 import { MANIFEST_FILE, findPlugin } from '../find.js';
 import { openPlugin, type Plugin } from '../load.js';
+import type { CodeDeclaration } from '../manifest.js';
 import { checkImports } from './check-imports.js';
 import { endGroup } from './child-group.js';
 import { CALL_SPEAKER, CHECK_FD, type CheckMessage, type Finding } from './findings.js';
-import { fixManifest, type CodeDeclaration } from './fix-manifest.js';
+import { fixManifest } from './fix-manifest.js';
 
 export interface CheckInit {
   /** Absolute. */

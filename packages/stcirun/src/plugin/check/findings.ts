@@ -1,6 +1,6 @@
 /** What `stci plugin check` finds in a plugin's package: each with the file that it is in, and what to do. */
 
-import type { CodeDeclaration } from './fix-manifest.js';
+import type { CodeDeclaration } from '../manifest.js';
 
 export interface Finding {
   /** A warning does not keep the plugin from being used. */

@@ -6,26 +6,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { PluginComponent } from '@stci/interface';
 import { readReason } from '../../run/read-file.js';
 import { pluginError } from '../error.js';
 import { MANIFEST_FILE } from '../find.js';
+import { DECLARED, type CodeDeclaration } from '../manifest.js';
 import { editJson } from './edit-json.js';
-
-/** What a manifest has from the code. */
-export const DECLARED = ['help', 'params', 'args'] as const;
-
-/** Of a record in the code; undefined: the module has none. */
-export type CodeDeclaration = Pick<PluginComponent, typeof DECLARED[number]> | undefined;
-
-/** The manifest as far as code is loaded by it: what is to be written from the code may be missing, or be wrong. */
-export function withoutDeclarations(json: string): string {
-  const parsed = JSON.parse(json) as { stci?: { components?: Record<string, unknown>[] } };
-  const components = parsed.stci?.components;
-  if (!Array.isArray(components)) return json;
-  for (const component of components) Object.assign(component ?? {}, { help: '-', params: {}, args: {} });
-  return JSON.stringify(parsed);
-}
 
 /** Returns what was written, for each component: `topology:ring: help, params`. Throws STCI_PLUGIN_INVALID. */
 export function fixManifest(path: string, declared: readonly CodeDeclaration[]): readonly string[] {
