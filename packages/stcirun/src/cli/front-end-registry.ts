@@ -4,8 +4,7 @@ import type { Registry } from '@stci/core';
 import { allocationComponents, allocationFramework } from '@stci/core/allocation';
 import { assembleRegistry } from '../assembly.js';
 import type { Plugin } from '../plugin/load.js';
-import { mpiGroup } from '../run/mpi-program.js';
-import { sessionGroup } from '../session/params.js';
+import { mpiGroup, sessionGroup } from '../assembly/front-end-params.js';
 import { optionGroup } from './defaults.js';
 
 /** Throws STCI_PLUGIN_INVALID for components whose names others have. */

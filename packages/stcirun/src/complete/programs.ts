@@ -3,9 +3,8 @@
 import { CALLS, CLIENT_OPTIONS, type CallForm, type ClientOption, type OptionForm } from '@stci/client/call-table';
 import { FLAG_NAMES } from '../cli/flags.js';
 import { stcirunRow } from '../cli/help.js';
-import { optionRows, type OptionRow } from '../cli/option-rows.js';
+import { optionRows, type FlagFacts, type OptionRow } from '../cli/option-rows.js';
 import { optionNamed } from '../cli/scan.js';
-import type { StciCommandClass } from '../stci/base.js';
 import type { ProgramFacts } from './position.js';
 
 export const STCIRUN: ProgramFacts = {
@@ -14,7 +13,14 @@ export const STCIRUN: ProgramFacts = {
   runs: { options: FLAG_NAMES.map(stcirunRow), optionOf: optionNamed },
 };
 
-export function programFacts(name: string, commands: Readonly<Record<string, StciCommandClass>>): ProgramFacts {
+/** What completion shows of a command, as oclif's commands have it. */
+interface CommandForm {
+  readonly summary?: string | undefined;
+  readonly args?: object;
+  readonly flags?: Readonly<Record<string, FlagFacts>>;
+}
+
+export function programFacts(name: string, commands: Readonly<Record<string, CommandForm>>): ProgramFacts {
   return {
     name,
     commands: new Map(Object.entries(commands).map(([command, { summary = '', args = {}, flags }]) =>

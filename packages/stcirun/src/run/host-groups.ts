@@ -1,14 +1,20 @@
 /** Reads the files of groups of hosts that parameters name, and puts the groups in their place: agents get no files. */
 
-import { groupRuns, HOSTFILE_BYTES_MAX, parseHostGroups, withParams } from '@stci/core';
+import { groupRuns, HOSTFILE_BYTES_MAX, parseHostGroups, withParams, type Registry } from '@stci/core';
 import { StciError, type HostSpec, type Params } from '@stci/interface';
 import { resolveFrom } from './caller-directory.js';
-import type { Prepared } from './prepare.js';
 import { readTrustedFile } from './trusted-file.js';
+
+interface GivenParams {
+  readonly registry: Registry;
+  readonly params: Params;
+  /** Directory of relative paths; undefined where it was removed. */
+  readonly wdir: string | undefined;
+}
 
 /** `hosts`: those of the session, in order. Throws STCI_PARAM_FILE and STCI_HOSTFILE_INVALID. */
 export function withHostGroups(
-  { registry: { catalog }, params, wdir }: Pick<Prepared, 'registry' | 'params' | 'wdir'>, hosts: readonly HostSpec[],
+  { registry: { catalog }, params, wdir }: GivenParams, hosts: readonly HostSpec[],
 ): Params {
   const names = hosts.map((host) => host.name);
   const texts = new Map<string, string>();

@@ -6,24 +6,8 @@
 
 import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { ParamGroup } from '@stci/core';
 import type { RunRemarks } from '@stci/core/run';
 import { StciError, type JobMap, type JobSpec, type Params } from '@stci/interface';
-
-export const mpiGroup: ParamGroup = {
-  name: 'mpi',
-  help: 'Programs linked with MPI.',
-  params: {
-    singletons: {
-      type: 'enum',
-      values: ['fail', 'warn'],
-      default: 'fail',
-      scope: 'front-end',
-      help: 'Several ranks of a program that is linked with MPI run each as an MPI job of size 1. fail: the job ends '
-        + 'with exit code 205, if it would with 0; warn: it is only told.',
-    },
-  },
-};
 
 /** Sonames of Open MPI, MPICH and what is built from it; not those of other libraries, such as libmpir. */
 const MPI_LIBRARY = /^libmpi(?:ch|cxx|chcxx|fort|chfort|_[a-z0-9_]+)?\.so/u;

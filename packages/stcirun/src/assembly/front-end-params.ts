@@ -1,4 +1,4 @@
-/** Parameters of sessions that stay; read by the front-end and by the session's own process. */
+/** Parameters of the front-end, and of a session's own process; agents do not read them. */
 
 import type { ParamGroup } from '@stci/core';
 
@@ -31,6 +31,21 @@ export const sessionGroup: ParamGroup = {
       max: 86_400_000,
       scope: 'front-end',
       help: 'How long the session that stcirun --detach made keeps the result of its job; its agents end at once.',
+    },
+  },
+};
+
+export const mpiGroup: ParamGroup = {
+  name: 'mpi',
+  help: 'Programs linked with MPI.',
+  params: {
+    singletons: {
+      type: 'enum',
+      values: ['fail', 'warn'],
+      default: 'fail',
+      scope: 'front-end',
+      help: 'Several ranks of a program that is linked with MPI run each as an MPI job of size 1. fail: the job ends '
+        + 'with exit code 205, if it would with 0; warn: it is only told.',
     },
   },
 };
