@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { print, printMachine } from './lib/print.mjs';
 
 const NAMES = ['start', 'memory', 'run', 'output', 'forward', 'simulate', 'plugin'];
-/** They take minutes and root, or write files: only run by name. */
+/** Measurements that take minutes and root, or write files: they run by name only. */
 const NAMED = ['client', 'launch', 'each', 'session', 'slurm', 'failure', 'costs', 'scaling'];
 
 const ALL = [...NAMES, ...NAMED];

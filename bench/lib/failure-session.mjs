@@ -98,7 +98,7 @@ function times({ confirmed, lastNotified, notified, confirmers }, sinceMs, survi
   };
 }
 
-/** It may have been killed meanwhile: it is given up. */
+/** A process that was killed meanwhile is given up. */
 function goesOn(pid) {
   try {
     process.kill(pid, 'SIGCONT');

@@ -75,7 +75,7 @@ export class Calls {
     });
   }
 
-  /** One that is not answered by number. Throws ClientError once the connection has ended. */
+  /** A request that is not answered by number. Throws ClientError once the connection has ended. */
   send(request: ProgramRequest, bytes?: Uint8Array): void {
     if (this.#closed !== undefined) throw this.#closed;
     this.#link.send(request, bytes);

@@ -9,7 +9,7 @@ export function checkRank(call: string, rank: unknown, size: number): number {
   throw new ClientError('STCI_CLIENT_RANK', `${call}: there is no rank ${rank}: the job has ${size}, from 0`);
 }
 
-/** Those that begin with `_` are the library's own. */
+/** Tags that begin with `_` are the library's own. */
 export function checkTag(call: string, tag: unknown, charsMax = PROGRAM_TAG_CHARS_MAX): string {
   const chars = `1 to ${charsMax} printable ASCII characters`;
   const isOne = typeof tag === 'string' && tag.length <= charsMax && /^[!-^`-~][!-~]*$/u.test(tag);

@@ -22,7 +22,7 @@ export interface Group {
   /** This rank's place among them, from 0; −1 in a rank that was started again, until its first `shrink`. */
   readonly rank: number;
   readonly size: number;
-  /** Their ranks in the job, by place, ascending. */
+  /** Ranks of the members in the job, by place, ascending. */
   readonly ranks: readonly number[];
 }
 

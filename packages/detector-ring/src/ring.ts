@@ -123,7 +123,7 @@ export class Ring implements Detector {
 
   #onMessage(from: MemberId, body: unknown, nowMs: number): DetectorAction[] {
     const message = readMessage(body);
-    // One who is not known yet may have joined.
+    // A member that is not known yet may have joined.
     if (message === undefined || this.#members.isGone(from)) return [];
     if (message.type === 'observe') return this.#onObserver(from.position, nowMs);
     if (from.position !== this.#emitter?.position || from.incarnation !== this.#emitter.incarnation) return [];
@@ -140,7 +140,7 @@ export class Ring implements Detector {
   /** NEW_OBSERVER: a heartbeat goes out at once. */
   #onObserver(position: Position, nowMs: number): DetectorAction[] {
     this.#replaceObserver(position, nowMs);
-    // One that has not started sends no other after it.
+    // A member that has not started sends no other heartbeat after it.
     if (this.#heartbeatMs === Infinity) return [];
     return [this.#heartbeatTo(position), { type: 'count', metric: 'heartbeats', value: 1 }];
   }
@@ -163,7 +163,7 @@ export class Ring implements Detector {
     const { timeoutMs, graceMs } = this.#settings;
     const waitMs = type === 'joined' ? graceMs + timeoutMs : this.#reconnectMs;
     const actions: DetectorAction[] = [];
-    // It may have missed the last one, while it was held for dead, and need not have asked for any.
+    // The observer may have missed the last one, while it was held for dead, and need not have asked for any.
     if (type === 'refuted' && next?.position === position && this.#heartbeatMs !== Infinity) {
       actions.push(this.#heartbeatTo(position), { type: 'count', metric: 'heartbeats', value: 1 });
     }
@@ -195,7 +195,7 @@ export class Ring implements Detector {
     this.#deadlineMs = deadlineMs;
   }
 
-  /** One is missed when half a period more has passed: messages take different times. */
+  /** A heartbeat is missed when half a period more has passed: messages take different times. */
   #countMisses(nowMs: number, actions: DetectorAction[]): void {
     const missed = Math.floor((nowMs - this.#silentMs) / this.#settings.periodMs - 0.5);
     if (missed <= this.#missed) return;

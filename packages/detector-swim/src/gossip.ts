@@ -5,7 +5,7 @@
 
 import type { MemberId, Position } from '@stci/interface';
 
-/** That a member is suspected, or lives: the higher number of lives stands, and at the same number the suspicion. */
+/** Rumour that a member is suspected, or lives: the higher number of lives stands, at the same the suspicion. */
 export interface Rumour {
   readonly member: MemberId;
   readonly isSuspect: boolean;

@@ -42,7 +42,7 @@ Examples:
     const runs = paths.length > 0 ? paths.map((path) => findRun(path, place).identity) : runningRuns(place);
     if (runs.length > 1 && paths.length === 0 && !flags.all) throw severalError(runs);
     if (runs.length === 0) printOut('no run goes on\n');
-    // One that does not end hides none of the others.
+    // A run that does not end hides none of the others.
     const ended = await Promise.allSettled(runs.map(abort));
     for (const one of ended) if (one.status === 'rejected') throw one.reason;
     return 0;
@@ -70,7 +70,7 @@ async function abort(run: RunIdentity): Promise<void> {
   printOut(`${run.directory}: ${wasRunning ? endOf(run) : 'was not running; nothing of it is left'}\n`);
 }
 
-/** It may end just now. */
+/** The process may end just now. */
 function terminate({ process: { pid } }: RunIdentity): void {
   try {
     process.kill(pid, 'SIGTERM');

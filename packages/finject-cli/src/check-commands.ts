@@ -72,7 +72,7 @@ export class CheckCommands {
     running.readable(true);
   }
 
-  /** Those that still run. */
+  /** Ends the commands that still run. */
   end(): void {
     for (const running of this.#running) running.signal('SIGKILL', 'group');
   }

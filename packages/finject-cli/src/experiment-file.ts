@@ -84,7 +84,7 @@ async function parse(text: string, file: string): Promise<readonly [ExperimentFi
   }
 }
 
-/** One that can be run. Throws STCI_EXPERIMENT_INVALID with all its problems. */
+/** Loads an experiment that can be run. Throws STCI_EXPERIMENT_INVALID with all its problems. */
 export async function loadExperiment(...of: Parameters<typeof readExperiment>): Promise<LoadedExperiment> {
   const read = await readExperiment(...of);
   const { experiment, shape, problems } = read;

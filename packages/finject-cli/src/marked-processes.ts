@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export const RUN_VARIABLE = 'STCI_EXPERIMENT';
 
-/** Those of this machine that this user may look at. `mark`: of one repeat, or the beginning of a run's. */
+/** Processes of this machine that this user may look at. `mark`: of one repeat, or the beginning of a run's. */
 export function markedProcesses(mark: string): readonly number[] {
   const needle = `${RUN_VARIABLE}=${mark}`;
   return readdirSync('/proc').filter((name) => /^\d+$/u.test(name)).map(Number).filter((pid) => {
@@ -27,7 +27,7 @@ export function isOfOwnSpace(pid: number): boolean {
   }
 }
 
-/** Its words, or what the kernel calls it; empty: it has ended. */
+/** The process's words, or what the kernel calls it; empty: it has ended. */
 export function commandOf(pid: number): string {
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();

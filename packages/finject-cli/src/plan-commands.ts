@@ -35,7 +35,7 @@ Example:
     return isRight ? 0 : ERROR_KINDS.STCI_EXPERIMENT_INVALID.exitCode;
   }
 
-  /** One that cannot be read hides none of the others. */
+  /** A file that cannot be read hides none of the others. */
   async #problems(file: string): Promise<string> {
     try {
       const { problems }: ReadExperiment = await readExperiment(file, this.config.root);

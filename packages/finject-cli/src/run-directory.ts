@@ -25,7 +25,7 @@ export interface RunIdentity {
   readonly mark: string;
 }
 
-/** One of this process, which holds its directory to its end: others may exchange what the path leads to. */
+/** A run of this process, which holds its directory to its end: others may exchange what the path leads to. */
 export interface OpenRun extends RunIdentity {
   /** Leads to the directory. */
   readonly at: string;
@@ -33,7 +33,7 @@ export interface OpenRun extends RunIdentity {
 
 export type FoundRun =
   | { readonly state: 'running'; readonly identity: RunIdentity }
-  /** It has ended, or was killed. */
+  /** The process has ended, or was killed. */
   | { readonly state: 'over'; readonly identity: RunIdentity };
 
 /** `NAME-20261122-130501` below finject-runs, in local time. */
@@ -112,7 +112,7 @@ export function findRun(path: string, place: SessionPlace): FoundRun {
   const entry = entries(place).find((one) => basename(one) === `${identity.mark}.json`);
   const listed = entry === undefined ? undefined : readIdentity(entry);
   if (listed !== undefined && isSame(listed.process, identity.process)) return { state: 'running', identity };
-  // It may have left the list just now.
+  // The process may have left the list just now.
   if (!isRunning(identity.process)) return { state: 'over', identity };
   throw new StciError('STCI_USAGE', `${file} names process ${identity.process.pid}, which is not in your list of runs: `
     + 'it is not trusted. A run with another session.directory is ended with the same one.');

@@ -82,7 +82,7 @@ class ExperimentRun {
   async run(): Promise<number> {
     const { directory: path, at } = this.#identity;
     const history = new HistoryFile({ path, at }, (error) => this.#onWriteError(error));
-    // It also keeps the process until the end: the platform's timers do not.
+    // The view also keeps the process until the end: the platform's timers do not.
     const view = this.#openView();
     const tick = setInterval(() => view?.tick(performance.now()), TICK_MS);
     const unwatch = this.#watchSignals();
@@ -226,7 +226,7 @@ export function summaryText({ repeats }: RunSummary, end: string, error?: string
   return `${lines}${isMeasured ? DETECTION : ''}${failuresText(repeats.filter(wasBegun))}${end}; ${passed} passed\n`;
 }
 
-/** Those that were made, and of how many where some were not. */
+/** Faults that were made, and of how many where some were not. */
 function faultsText({ injections }: RepeatSummary): string {
   const made = injections.filter(({ injectedMs }) => injectedMs !== undefined).length;
   return made === injections.length ? String(made) : `${made} of ${injections.length}`;

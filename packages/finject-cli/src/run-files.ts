@@ -28,7 +28,7 @@ export function holdRun(path: string): HeldDirectory {
   }
 }
 
-/** Its records of these types, or all, and the line of each. Throws STCI_HISTORY_INVALID where there is none. */
+/** Records of a run, of these types or all, and the line of each. Throws STCI_HISTORY_INVALID where there is none. */
 export function readRun(
   directory: string, types?: readonly HistoryRecord['type'][],
 ): History & { readonly lines: readonly number[] } {

@@ -13,7 +13,7 @@ const REFUSED: readonly (readonly [keyof PreparedTarget['request'], string, stri
   ['am', '--am', 'a simulation reads no files of parameters: give them by --mca'],
 ];
 
-/** Its hosts are those of the file, also where it is simulated inside of a batch job. */
+/** Hosts are those of the file, also where it is simulated inside of a batch job. */
 const NOT_OF_BATCH_JOB = ['--mca', 'allocation=^lsf,pbs,slurm'];
 
 /** The experiment with what stands for its program. Throws STCI_EXPERIMENT_INVALID. */

@@ -13,7 +13,7 @@ import {
 
 export interface PreparedTarget extends Prepared {
   readonly planned: PlannedJob;
-  /** One that stays, where the target names one. */
+  /** Session that stays, where the target names one. */
   readonly session: OpenedSession | undefined;
 }
 

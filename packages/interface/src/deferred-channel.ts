@@ -81,7 +81,7 @@ export class DeferredChannel implements Channel {
     else if (this.#inner !== undefined) this.destroy('closed');
   }
 
-  /** Its end is not left to the inner channel, whose owner may report that late: ssh, when it gives up to connect. */
+  /** The end is not left to the inner channel, whose owner may report it late: ssh, when it gives up to connect. */
   destroy(reason: string): void {
     this.#inner?.destroy(reason);
     this.#soon(() => this.end(reason));

@@ -90,7 +90,7 @@ export type HostAction =
   | { readonly type: 'end-launch'; readonly reason?: string }
   /** The next incarnation of its agent is started on the same host. */
   | { readonly type: 'start-again'; readonly afterMs: number }
-  /** It is started on a spare host, which takes its place. One must be left. */
+  /** The agent is started on a spare host, which takes its place. One must be left. */
   | { readonly type: 'use-spare' }
   /** The session goes on without the host; the agents below it are linked to another. */
   | { readonly type: 'leave-out'; readonly reason?: string };

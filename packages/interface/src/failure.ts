@@ -71,7 +71,7 @@ export interface FailureNotice {
   readonly detector: string;
   /** When it failed, where that is known: by the operating system. */
   readonly failedWallMs?: number;
-  /** Its last sign of life, where that is known: it failed after it. */
+  /** Last sign of life, where that is known: it failed after it. */
   readonly heardWallMs?: number;
   readonly suspectedWallMs: number;
   readonly confirmedWallMs: number;

@@ -133,7 +133,7 @@ export interface RankReport {
   readonly endWallMs?: number;
   /** Processes that it left behind in its group; the runtime ends them if it can (else: STCI_TOOL_SURVIVED). */
   readonly leftovers: number;
-  /** It, or a process of its own, read of its standard input; absent: not, or it was given none. */
+  /** The rank, or a process of its own, read of its standard input; absent: not, or it was given none. */
   readonly readInput?: boolean;
   /** How its earlier attempts ended, in order, where the error manager started it again. */
   readonly earlier?: readonly RankAttempt[];
@@ -207,7 +207,7 @@ export type MemberEvent =
   | MemberChange<'suspected'> & {
     readonly detector: string; readonly reporter: string; readonly evidence: string;
   }
-  /** It lives after all. */
+  /** The host lives after all. */
   | MemberChange<'refuted'>
   /** The tree had lost it, and it is linked again, with those below it: to the agent of this host, or `controller`. */
   | MemberChange<'linked'> & { readonly parent: string };

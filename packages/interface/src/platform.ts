@@ -54,7 +54,7 @@ export interface Listener {
 
 /** An unauthenticated connection. */
 export interface EvictionCandidate {
-  /** Its source, such as an address without the port. */
+  /** Source of the connection, such as an address without the port. */
   readonly source: string;
   /** Steps completed towards its authentication. */
   readonly progress: number;
@@ -189,7 +189,7 @@ export interface Process {
   signal(name: SignalName, whom: 'process' | 'group'): boolean;
   /** Number of living members of the process's group, itself included; zombies do not count. 0 once it is gone. */
   groupSize(): number;
-  /** Their process ids, for messages; empty if the system does not tell. */
+  /** Process ids of the group, for messages; empty if the system does not tell. */
   groupMembers(): readonly number[];
   /** Returns false when the pipe is full: wait for `onStdinDrain`. */
   writeStdin(chunk: Uint8Array): boolean;

@@ -89,15 +89,15 @@ export interface Agreed {
   readonly kind: CollectiveKind;
   /** All flags were true. */
   readonly flag: boolean;
-  /** Its ranks called different things: a program error. */
+  /** The ranks called different things: a program error. */
   readonly isMismatch: boolean;
-  /** Those that took part, and had not ended when it was decided. */
+  /** Ranks that took part, and had not ended when it was decided. */
   readonly ranks: readonly RankRange[];
-  /** Those of them that had been lost, and were started again; of a `shrink`. */
+  /** Ranks among them that had been lost, and were started again; of a `shrink`. */
   readonly joined: readonly RankRange[];
-  /** Those that are lost. */
+  /** Ranks that are lost. */
   readonly failed: readonly RankRange[];
-  /** Those for whose sake a strict one failed. */
+  /** Ranks for whose sake a strict one failed. */
   readonly missing: readonly LostRanks[];
 }
 

@@ -7,16 +7,16 @@
 
 /** Behind SLURM_ or SRUN_. A name that ends in `*` stands for all that begin so. */
 const STEP_OPTIONS = [
-  // Its size and where its tasks run.
+  // The step's size and where its tasks run.
   'NNODES', 'JOB_NUM_NODES', 'NTASKS', 'NPROCS', 'NTASKS_PER_*', 'TASKS_PER_NODE', 'DISTRIBUTION', 'DIST_*', 'HOSTFILE',
   'ARBITRARY_NODELIST', 'SPREAD_JOB', 'USE_MIN_NODES', 'CONSTRAINT', 'REQ_SWITCH', 'WAIT4SWITCH', 'RELATIVE',
   // What it has of each host: all, and it shares that with other steps.
   'CPUS_PER_TASK', 'CPUS_PER_GPU', 'CPU_BIND*', 'MEM_BIND*', 'MEM_PER_*', 'EXACT', 'EXCLUSIVE', 'OVERCOMMIT', 'OVERLAP',
   'HINT', 'THREADS_PER_CORE', 'CORE_SPEC', 'THREAD_SPEC', 'GPUS', 'GPUS_PER_*', 'GPU_BIND', 'GRES', 'GRES_FLAGS',
   'STEP_GRES', 'TRES_*', 'NETWORK', 'RESV_PORTS',
-  // Its streams.
+  // The step's streams.
   'LABELIO', 'UNBUFFEREDIO', 'STDINMODE', 'STDOUTMODE', 'STDERRMODE', 'OPEN_MODE', 'DEBUG', 'DEBUG_FLAGS',
-  // Its end, and srun's.
+  // The step's end, and srun's.
   'WAIT', 'KILL_BAD_EXIT', 'NO_KILL', 'IMMEDIATE', 'TIMELIMIT', 'SIGNAL', 'DISABLE_STATUS', 'EXIT_ERROR',
   'EXIT_IMMEDIATE', 'SRUN_REDUCE_TASK_EXIT_MSG', 'STEP_KILLED_MSG_NODE_ID',
   // What is set up for its tasks and runs before and after them, which are agents here.

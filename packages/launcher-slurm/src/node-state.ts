@@ -7,7 +7,7 @@
 /** `drains`: its job keeps it, others do not get it. */
 export type NodeVerdict = 'works' | 'drains' | 'silent' | 'dead';
 
-/** Those in which no step starts. `drained` is a node that no job has any more. */
+/** States in which no step starts. `drained` is a node that no job has any more. */
 const DEAD =
   /^(?:down|drained|error|fail|future|inval|no_respond|not_responding|perfctrs|power.*|reboot.*|unk|unknown)$/i;
 

@@ -8,7 +8,7 @@ const TAKEN_LONG = ['error', 'help', 'input', 'multi-prog', 'output', 'pty', 'us
 const TAKEN_SHORT = new Set(['e', 'h', 'i', 'o', 'V']);
 const BEGINNING_CHARS_MIN = 2;
 
-/** Those that name files, most of them programs that srun or Slurm's daemons run. */
+/** Options that name files, most of them programs that srun or Slurm's daemons run. */
 const FILE_OPTIONS = [
   'bcast', 'container', 'epilog', 'export-file', 'nodefile', 'prolog', 'task-epilog', 'task-prolog',
 ];

@@ -19,7 +19,7 @@ const CONNECT_MS = 60_000;
 /** Argument of an agent's main program. */
 export interface AgentContext {
   readonly platform: Platform;
-  /** Its standard input and output. */
+  /** Standard input and output of the agent. */
   readonly channel: Channel;
   /** Without the program's name. */
   readonly args: readonly string[];

@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs';
 import type { SignalName } from '@stci/interface';
 
-/** Those by which users tell programs something; TERM announces the end. */
+/** Signals by which users tell programs something; TERM announces the end. */
 const FORWARDED: readonly SignalName[] = ['SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGXCPU'];
 
 const IGNORED = ['SIGVTALRM', 'SIGPROF', 'SIGTSTP'] as const;

@@ -50,7 +50,7 @@ function threadsOfOthers(): number {
       const number = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
       if (![number('Pid'), number('PPid')].includes(process.pid)) count += number('Threads');
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
   return count;

@@ -7,7 +7,7 @@ import { code, page, table } from './markdown.mjs';
 
 const SOURCE = 'packages/interface/src/error-codes.ts';
 
-/** Those whose exit code is the tool's, or the signal's. */
+/** Errors whose exit code is the tool's, or the signal's. */
 const EXIT_OF = {
   STCI_TOOL_STATUS: 'the status', STCI_TOOL_SIGNAL: '128 + signal', STCI_JOB_INTERRUPTED: '128 + signal',
 };

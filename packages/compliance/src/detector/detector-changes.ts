@@ -130,7 +130,7 @@ export function checkRestart({ run, example: { seed = 1, deaths: [death] = [], d
   checkReports(run.model);
 }
 
-/** It has just died. */
+/** The member has died just before; another incarnation of it comes. */
 function checkComeback(run: DetectorRun, { position, incarnation }: MemberId, downMs: number): void {
   const { model, detection } = run;
   const backMs = model.nowMs + downMs;

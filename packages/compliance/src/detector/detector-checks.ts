@@ -172,7 +172,7 @@ function checkStandstill({ run, size, example: { seed = 1, pause } }: Started): 
   checkSuspicions(run);
   if (!model.agent(position).isAlive) return;
   checkCostLater(run);
-  // It watches, and is watched, as before; also one that comes later.
+  // The agent watches, and is watched, as before; so is one that joins later.
   if (size <= GROWING_SIZE_MAX && seed % 2 === 1) {
     model.grow();
     model.run(model.nowMs + 2 * run.settleMs);
@@ -281,7 +281,7 @@ function traceOf(
   return seen;
 }
 
-/** One is reported, and lives all the same; and another joins. */
+/** A member is reported, and lives all the same; and another joins. */
 function change(model: DetectorModel, position: Position, atMs: number, durationMs: number): void {
   for (const [type, share] of [['gone', 0], ['refuted', 1 / 4]] as const) {
     model.at(atMs + share * durationMs, () => {

@@ -27,7 +27,7 @@ const DAY_MS = 86_400_000;
 const CLOCKS_MS = [26 * DAY_MS, 60 * DAY_MS + 1 / 3, 2 ** 31 - 700, 2 ** 32 - 700, 1 / 3, 2 ** 34];
 /** The network's seeds are others. */
 const PLAN_SEED = 1_000_000;
-/** Those that a promise is about, the simplest first. Not of `record` and `sockets`. */
+/** Examples that a promise is about, the simplest first. Not of `record` and `sockets`. */
 export function* detectorExamples(
   promise: DetectorPromiseName,
   module: DetectorModule,

@@ -46,7 +46,7 @@ export function checkSuspicions({ model, detection, latencyBoundMs }: DetectorRu
   assert.ok(old === undefined, `agent ${old?.by} goes on suspecting agent ${old?.position}, which lives`);
 }
 
-/** One dies now; it is reported in time. Who lives is not reported. */
+/** The agent dies now; its death is reported in time. Who lives is not reported. */
 export function checkDeath(run: DetectorRun, position: Position): void {
   checkReported(run, position);
   checkReports(run.model);

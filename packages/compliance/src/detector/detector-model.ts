@@ -41,7 +41,7 @@ export interface ModelReport {
   readonly by: Position;
   readonly failed: MemberId;
   readonly cause: FailureCause;
-  /** It had not crashed: a mistake. */
+  /** The agent had not crashed: a mistake. */
   readonly isAlive: boolean;
 }
 
@@ -120,7 +120,7 @@ export class DetectorModel extends MachineNet<DetectorEvent, DetectorAction, Mod
     }
   }
 
-  /** It leaves, as all are told; it lives until they know. */
+  /** The agent leaves, as all are told; it lives until they know. */
   leave(position: Position): void {
     const { member } = this.agent(position);
     for (const other of this.living) if (other !== position) this.#tell(position, other, { type: 'gone', member });
@@ -131,7 +131,7 @@ export class DetectorModel extends MachineNet<DetectorEvent, DetectorAction, Mod
     });
   }
 
-  /** It has left before the others start, who are told so before. */
+  /** The agent has left before the others start, who are told so before. */
   leaveEarly(position: Position): void {
     const { member } = this.agent(position);
     this.agent(position).sendsLeft = 0;
@@ -233,7 +233,7 @@ export class DetectorModel extends MachineNet<DetectorEvent, DetectorAction, Mod
     this.bodyBytes += bytes;
   }
 
-  /** It stood still for so long since then. */
+  /** How long the agent has stood still since then. */
   #lagMs(by: Position, fromMs: number): number {
     return this.agent(by).standstills
       .reduce((sum, { sinceMs, untilMs }) => sum + Math.max(0, untilMs - Math.max(sinceMs, fromMs)), 0);

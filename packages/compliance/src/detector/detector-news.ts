@@ -43,13 +43,13 @@ export class Suspicions {
     }
   }
 
-  /** Those that began before. */
+  /** Suspicions that began before. */
   before(atMs: number): Suspicion[] {
     return [...this.#all.values()].filter(({ sinceMs }) => sinceMs < atMs);
   }
 }
 
-/** Its cause is one that there is; its times lie between the start and now. */
+/** The report's cause is one that there is; its times lie between the start and now. */
 export function checkReport({ cause, evidence, suspectedMs, heardMs }: Report, startMs: number, nowMs: number): void {
   if (!CAUSES.includes(cause)) throw new Error(`there is no cause ${JSON.stringify(cause)}`);
   if (evidence === '') throw new Error('a report without evidence');

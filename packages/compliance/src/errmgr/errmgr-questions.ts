@@ -44,7 +44,7 @@ export interface Question {
   readonly hosts?: Hosts;
 }
 
-/** Those that a promise is about. */
+/** Questions that a promise is about. */
 export function* questions(promise: (typeof PROMISES)[number]): Generator<Question> {
   for (const question of plainQuestions(promise)) {
     yield question;

@@ -92,7 +92,7 @@ export interface SitePlan {
   readonly isLate?: boolean;
   /** Of the actions, the one that cannot be carried out; Infinity: none can. */
   readonly refused?: number;
-  /** Its clock at the beginning. */
+  /** The agent's clock at the beginning. */
   readonly startMs?: number;
   /** So much later than it is due is what is due passed; default: 0. */
   readonly lateMs?: number;
@@ -159,7 +159,7 @@ export class FaultSiteModel extends MachineNet<FaultEvent, FaultAction, SiteAgen
     return true;
   }
 
-  /** Its plan to the end. */
+  /** Plays the plan to its end. */
   finish(): SiteRun {
     while (this.next());
     const left = [...this.#left].flatMap(([what, endMs]) => (endMs > this.nowMs ? [what] : []));

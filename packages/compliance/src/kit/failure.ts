@@ -12,7 +12,7 @@ const HARNESS_FRAME = /node:internal|\/uvu\/|compliance\/src\/kit\/(assert|deadl
 
 /** Where this package is, and STCI's others beside it. */
 const PACKAGES = fileURLToPath(new URL('../../..', import.meta.url));
-/** Those that run a component; the others have components of their own. */
+/** Packages that run a component; the others have components of their own. */
 const RUNNING = /^(compliance|core|interface|platform-node|platform-sim|testkit)\/(dist|src)\//;
 /** `at name (file:///path:1:2)`, or without the name. */
 const FRAME = /^\s+at (?:(?:async )?(.+?) \()?(?:file:\/\/)?(\/[^()]*?:\d+):\d+\)?$/u;

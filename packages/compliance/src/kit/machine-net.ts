@@ -26,9 +26,9 @@ export class NetAgent<Event, Action> {
   readonly machine: Machine<Event, Action>;
   /** Messages that it sends before it dies. */
   sendsLeft = Infinity;
-  /** It is not there yet: messages wait for its start. */
+  /** The agent is not there yet: messages wait for its start. */
   isAway = false;
-  /** Its timers pass. */
+  /** Timers of the machine pass. */
   hasTimers = true;
   frozenSinceMs: number | undefined;
   frozenUntilMs = 0;
@@ -95,7 +95,7 @@ export abstract class MachineNet<
     return 0;
   }
 
-  /** It goes on after it stood still for so long. */
+  /** The agent goes on after it stood still for so long. */
   protected thawed?(agent: Agent, lagMs: number): void;
 
   /** Uniform in [0, 1). */
@@ -130,7 +130,7 @@ export abstract class MachineNet<
     return true;
   }
 
-  /** It stands still: what arrives waits, and its timers are late. */
+  /** The agent stands still: what arrives waits, and its timers are late. */
   freeze(position: Position, forMs: number): void {
     const agent = this.agent(position);
     agent.frozenSinceMs ??= this.nowMs;

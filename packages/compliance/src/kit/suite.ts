@@ -222,7 +222,7 @@ async function runTest(plan: Plan, test: Test, beforeFailed: readonly unknown[])
 
 interface Outcome {
   readonly thrown: readonly unknown[];
-  /** It has found that it does not apply. */
+  /** The test has found that it does not apply. */
   readonly skipReason?: string | undefined;
 }
 

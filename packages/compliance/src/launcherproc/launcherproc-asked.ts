@@ -266,7 +266,7 @@ export function checkReach(component: LauncherProcComponent, set: Values): void 
   }
 }
 
-/** It is called as its component. */
+/** The launcherproc has the name of its component. */
 export function checkName(component: LauncherProcComponent, set: Values): void {
   assert.is(asked(component, { set }).launcherProc.name, component.name, 'its name is that of its component:');
 }

@@ -103,7 +103,7 @@ const LIMITS = { frameBytesMax: 1024 * 1024, queueBytesMax: 1024 * 1024, handsha
 /** An agent that is being started, and all that is reported of it. */
 export class StartedAgent {
   readonly errors: string[] = [];
-  /** Those that have no code, or no message. */
+  /** Errors that have no code, or no message. */
   readonly badErrors: string[] = [];
   readonly exits: string[] = [];
   evidence: AgentProcessEnd['evidence'];

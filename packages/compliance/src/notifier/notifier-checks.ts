@@ -263,7 +263,7 @@ function checkJoined({ bench, size, seed, example: { joins = 1, rounds = 0 } }: 
   // The later one may be there sooner.
   const joining = Array.from({ length: joins }, (_, index) => (seed % 2 === 0 ? total - 1 - index : size + index));
   for (const position of joining) network.join({ position, incarnation: 1 });
-  // One was reported, and lives.
+  // A member was reported, and lives.
   const { member } = network.agent(total - 1);
   for (const type of ['gone', 'joined'] as const) {
     network.tellOthers(member.position, { type, member });
@@ -311,7 +311,7 @@ function checkIncarnation({ bench, size, source, seed }: Given): void {
   }
 }
 
-/** Others are told of it soon, so that nothing is lost that was under way. */
+/** A source that starts again: others are told of it soon, so that nothing is lost that was under way. */
 function checkReplaced({ bench, size, source, seed }: Pick<Given, 'bench' | 'size' | 'source' | 'seed'>): void {
   const network = bench.network(size, seed);
   const expected: string[] = [];

@@ -53,6 +53,6 @@ export interface Failing {
   readonly position: Position;
   readonly sends: number;
   readonly isKnown?: true;
-  /** It has left before the start. */
+  /** The member has left before the start. */
   readonly isAbsent?: true;
 }

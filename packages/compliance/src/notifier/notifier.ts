@@ -20,7 +20,7 @@ import { NOTIFIER, type NotifierExample } from './notifier-contract.js';
 export type NotifierComponent = Component<NotifierModule, NoDeps>;
 
 export interface NotifierComplianceOptions {
-  /** Those that the component may name, by default. */
+  /** Topologies that the component may name, by default. */
   readonly topologies?: readonly TopologyComponent[];
   /** For each of so many seeds, a network with agents that fail; default: those of swarm-seeds.ts. */
   readonly seeds?: number;
@@ -65,7 +65,7 @@ export function notifierCompliance(component: NotifierComponent, options: Notifi
     const each = (examples: () => Iterable<NotifierExample>) => () => {
       for (const example of examples()) check(example);
     };
-    /** Those of a promise that not every notifier makes. */
+    /** Examples of a promise that not every notifier makes. */
     const eachOr = (otherwise: string, examples: () => Iterable<NotifierExample>) => () => {
       const all = [...examples()];
       if (all.length === 0) return skip(otherwise);

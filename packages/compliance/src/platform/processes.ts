@@ -169,7 +169,7 @@ function outputTests(test: TestApi, withSetup: WithSetup): void {
     const tool = start('waits');
     tool.process.closeOutput();
     await until(() => tool.count('end of stdout') === 1 && tool.count('end of stderr') === 1, 'both ends');
-    // It may have been ended by SIGPIPE already.
+    // The tool may have been ended by SIGPIPE already.
     tool.process.signal('SIGKILL', 'group');
     await until(() => tool.ends.length === 1, 'the exit');
     assert.equal([tool.count('end of stdout'), tool.count('end of stderr'), tool.count('stdout')], [1, 1, 0]);
@@ -181,7 +181,7 @@ function inputTests(test: TestApi, withSetup: WithSetup): void {
     const tool = start('copies', { stdin: 'pipe' });
     const block = new Uint8Array(65_536).fill(97);
     let written = 0;
-    // Its output is not read yet: the pipes fill up and writing must stop.
+    // The tool's output is not read yet: the pipes fill up and writing must stop.
     for (let hasRoom = true; hasRoom && written < 64_000_000; written += block.length) {
       hasRoom = tool.process.writeStdin(block);
     }

@@ -111,7 +111,7 @@ function pairs(topology: Topology): [Position, Position][] {
   return all.flatMap((from) => all.map((to): [Position, Position] => [from, to]));
 }
 
-/** Others each time, often as many as before. */
+/** Dead positions, others each time, often as many as before. */
 function deadOf({ size }: Topology, index: number, from: Position, to: Position): Position[] {
   const random = seededIntegers(index);
   return [random(size), random(size)].filter((position) => position !== from && position !== to);

@@ -39,7 +39,7 @@ export interface TopologyCase {
 const SMALL_SIZE_MAX = 40;
 /** Larger ones that are, too: where another bit is needed. */
 const FULL_SIZES = [63, 64, 65, 127, 128, 129];
-/** Those that are sampled, with a few samples each. */
+/** Sizes that are sampled, with a few samples each. */
 const BIT_SIZES = [256, 512, 1024, 2048, 4096].flatMap((size) => [size - 1, size, size + 1]);
 /** Of those the longest route, up to this size, and spanning trees are looked at as a whole; and of some others. */
 const ALL_ROUTES_SIZE_MAX = 1025;
@@ -226,7 +226,7 @@ function folded(example: TopologyExample, size: number): TopologyExample {
   };
 }
 
-/** Those that are asked in turn with it: one larger and one smaller one, and one with another option. */
+/** Topologies that are asked in turn with it: one larger and one smaller one, and one with another option. */
 function* othersOf(component: TopologyComponent, one: TopologyCase, size: number): Generator<TopologyRequested> {
   for (const other of [size + 1, Math.max(1, size >> 1)]) {
     const options = one.options?.(other);

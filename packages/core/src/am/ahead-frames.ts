@@ -57,7 +57,7 @@ export class AheadFrames {
     }
   }
 
-  /** Those of a pair that has begun again are of no use. */
+  /** Frames of a pair that has begun again are of no use. */
   #of(pair: Incoming): Kept {
     const key = agentKey(pair.source, pair.job);
     const known = this.#kept.get(key);

@@ -83,7 +83,7 @@ export interface SenderInit {
 export class Sender {
   readonly #init: SenderInit;
   readonly #pairs = new Map<number, Outgoing>();
-  /** Those with kept frames. */
+  /** Pairs with kept frames. */
   readonly #open = new Set<Outgoing>();
   readonly #resends: ResendPace<Outgoing>;
   #generation = 0;
@@ -169,7 +169,7 @@ export class Sender {
     for (const pair of this.#open) if (isFor(pair.destination, pair.job)) this.#resends.begin(pair);
   }
 
-  /** Those that may get something again, who waits longest first. */
+  /** Pairs that may get something again, who waits longest first. */
   get resending(): Outgoing[] {
     return this.#resends.pairs;
   }

@@ -135,7 +135,7 @@ export class DispatchQueue {
     }
   }
 
-  /** That of its source's messages that wait; frames wait for all that came before them. */
+  /** The queue of its source's messages that wait; frames wait for all that came before them. */
   #queueOf(received: Received | ReceivedFrame): number | Link {
     if ('frame' in received) return keyOf(received);
     const source = sourceOf(received);

@@ -225,7 +225,7 @@ export class MessageLayer {
     this.#transport.dropKept(agent);
   }
 
-  /** Others may be linked to this agent as children, before it has any. */
+  /** Agents may be linked to this one as children, before it has any. */
   keepBroadcasts(): void {
     this.#transport.keepBroadcasts();
   }

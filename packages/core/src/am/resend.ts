@@ -16,13 +16,13 @@ export interface Resent {
   /** How many of these count as under way, and what they are charged together. */
   underway: number;
   underwayCharge: number;
-  /** It was asked what it has got: until it answers nothing more is sent again. */
+  /** The receiver was asked what it has got: until it answers nothing more is sent again. */
   isAsked: boolean;
 }
 
 export class ResendPace<Pair extends Resent> {
   readonly #bytesMax: number;
-  /** Those that get something again; the one that got something last is the last. */
+  /** Pairs that get something again; the one that got something last is the last. */
   readonly #pairs = new Set<Pair>();
   /** Of all that is under way. */
   #charge = 0;

@@ -130,7 +130,7 @@ export class Transport {
     else this.#forward(frame, destination, link);
   }
 
-  /** Others may be linked to this agent as children: it keeps from now on what they may have missed. */
+  /** Agents may be linked to this one as children: it keeps from now on what they may have missed. */
   keepBroadcasts(): void {
     this.#keepsBroadcasts = true;
   }
@@ -259,7 +259,7 @@ export class Transport {
     else this.#init.onFault(error);
   }
 
-  /** Its source sends a frame again when there is a route, unless there never will be one. */
+  /** A frame without a route is sent again by its source when there is one, unless there never will be one. */
   #undeliverable(frame: Frame): void {
     const { destination, job, layer, flags } = decodeHeader(frame);
     if (!this.isGone(destination, job)) return;

@@ -96,7 +96,7 @@ export interface AdoptionListenerInit {
   readonly listens: ListenPlace | undefined;
   /** Of all hosts that there may be. */
   readonly tree: BootPlaces;
-  /** Its parent is reported as dead: another may take its place before the link is lost. */
+  /** The parent is reported as dead: another may take its place before the link is lost. */
   isParentDoubted(): boolean;
   /** The link to a new parent is up; `onClosed` as for other links. */
   readonly hooks: LinkHooks;
@@ -159,7 +159,7 @@ export class AdoptionListener {
     );
   }
 
-  /** Its own parent may have lost the link at its end only. */
+  /** The parent of this agent may have lost the link at its end only. */
   #refusalOf(peer: Address): string | undefined {
     const { node, tree, isParentDoubted, onRefused } = this.#init;
     const above = bootPosition(addressIndex(peer));

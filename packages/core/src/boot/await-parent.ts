@@ -15,7 +15,7 @@ import {
 import { formatDuration } from '@stci/registry';
 import { selectEviction } from '../bootcom/eviction.js';
 
-/** One is expected; others do not have the key. */
+/** Connections that may wait: one is expected, and others do not have the key. */
 const PENDING_MAX = 16;
 
 /** Longest frame; a stream has no frames of its own. */

@@ -131,7 +131,7 @@ export class BootSubtree {
       if (this.#adoptions.get(key) === all) this.#adoptions.delete(key);
     };
     const spec = this.#specOf(login, [login]);
-    // Its link has a deadline; what ends without an answer keeps nobody from another attempt.
+    // The link has a deadline; what ends without an answer keeps nobody from another attempt.
     const timer = afterRunning(node.platform.clock, 2 * waitMs, forget);
     const connect = (events: AgentProcessEvents): AgentProcess =>
       agentLauncher.reach(spec.address, { host: spec.host, path: socket, waitMs }, events);

@@ -388,7 +388,7 @@ export class ChildSupervisor {
     child.link?.destroy('did not stop in time');
   }
 
-  /** Those that are adopted in consequence are left to `stopRest`. */
+  /** Children that are adopted in consequence are left to `stopRest`. */
   #killRest(): void {
     const rest = this.#all();
     for (const child of rest) this.#overdue(child);

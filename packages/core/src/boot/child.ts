@@ -22,7 +22,7 @@ export interface ChildSpec {
   readonly host: HostSpec;
   /** Distinguishes this start from earlier ones of the same agent. */
   readonly incarnation: number;
-  /** Its BootDetails as CBOR. */
+  /** BootDetails as CBOR. */
   readonly details: Uint8Array;
   start(events: AgentProcessEvents): AgentProcess;
 }
@@ -88,12 +88,12 @@ export interface Child {
   link?: Link;
   linkClosed: boolean;
   exited: boolean;
-  /** Its exit was that of the agent itself, and not only of the connection to it. */
+  /** The exit was that of the agent itself, and not only of the connection to it. */
   hasEnded: boolean;
   reported: boolean;
   killed: boolean;
   watch?: StartWatch;
-  /** Its channel while it may ask for plugins. */
+  /** The channel while the agent may ask for plugins. */
   transfer?: Channel;
   /** What it said in place of an agent's first words, as a sentence. */
   saidFirst?: string;

@@ -42,9 +42,9 @@ interface Member {
   /** Undefined: nothing is known yet, or the start is spent. */
   start: HostStart | undefined;
   isSpent: boolean;
-  /** It is up, or was. */
+  /** The agent is up, or was. */
   isLinked: boolean;
-  /** Its process has ended, or nothing more will be heard of it. */
+  /** The agent's process has ended, or nothing more will be heard of it. */
   isOut: boolean;
   end: AgentProcessEnd | undefined;
   readonly diagnostics: string[];
@@ -98,7 +98,7 @@ export class GroupStart {
     });
   }
 
-  /** Those that wait are not given up for the others. */
+  /** Agents that wait are not given up for the others. */
   #onOverdue(group: AgentGroup, startMs: number): void {
     const phase = group.phase === undefined ? '' : `; it got as far as phase ${group.phase}`;
     const bound = group.settleMs === undefined ? 'launcher.handshake' : 'the bound of what started it';
@@ -118,12 +118,12 @@ export class GroupStart {
     return this.#members[host]?.start;
   }
 
-  /** Its process is known to have ended. */
+  /** The agent's process is known to have ended. */
   hasEnded(host: HostIndex, incarnation: number): boolean {
     return incarnation === INCARNATION && this.#members[host]?.end !== undefined;
   }
 
-  /** Those whose agents did not come up, and that nobody has reported yet. */
+  /** Hosts whose agents did not come up, and that nobody has reported yet. */
   failures(): { readonly host: HostIndex; readonly error: StciError }[] {
     return this.#members.flatMap(({ start }, host) => {
       if (start === undefined || !('reason' in start)) return [];
@@ -152,7 +152,7 @@ export class GroupStart {
     else member.start = { ...member.start, orStart: true };
   }
 
-  /** Its start has failed: if that was a connection to where it waits, it is tried once more. */
+  /** The start has failed: if that was a connection to where the agent waits, it is tried once more. */
   failed(host: HostIndex): void {
     const { start } = this.#members[host] ?? {};
     if (start !== undefined && 'key' in start && start.orStart === true) this.spend(host);
@@ -191,7 +191,7 @@ export class GroupStart {
     if (group === undefined || this.#isOver) return done();
     this.#onEnded = done;
     this.#isLost = isLost;
-    // One that nobody has connected to would wait.
+    // An agent that nobody has connected to would wait.
     const isWaiting = this.#members.some(({ isLinked, isOut, start }) =>
       !isLinked && !isOut && (start === undefined || 'key' in start));
     if (isWaiting) return this.#kill();

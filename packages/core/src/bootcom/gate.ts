@@ -71,7 +71,7 @@ export class Gate {
       this.#opened(listener, listener?.addresses ?? [], () => done(error)));
   }
 
-  /** It is authenticated, or closed: of what is not watched. */
+  /** The connection is authenticated, or closed: of what is not watched. */
   settled(pending: Pending): void {
     this.#pending.delete(pending);
   }

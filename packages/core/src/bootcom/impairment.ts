@@ -43,7 +43,7 @@ export class ImpairedChannel implements Channel, ChannelEvents {
   #isFull = false;
   /** Why it was given up, until the link hears of it. */
   #reason: string | undefined;
-  /** It neither impairs nor holds anything, or has closed. Called each time. */
+  /** The channel neither impairs nor holds anything, or has closed. Called each time. */
   onIdle: () => void = () => undefined;
 
   constructor(below: Channel, deps: ImpairmentDeps, bound?: BoundBefore) {

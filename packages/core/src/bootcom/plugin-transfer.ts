@@ -30,7 +30,7 @@ const TEXT_MAX = 2000;
 interface TransferInit {
   readonly channel: Channel;
   readonly clock: Clock;
-  /** This end. */
+  /** The agent at this end. */
   readonly self: Address;
   /** Longest silence of the other end, ms. */
   readonly deadlineMs: number;

@@ -15,7 +15,7 @@ export const MESSAGE_BYTES_MAX = 512 * 1024 * 1024;
  */
 export const ITEMS_MAX = 0x10_0000;
 
-/** Those of a value that the message's type says nothing of, and of data of a stream. */
+/** Items of a value that the message's type says nothing of, and of data of a stream. */
 export const OPAQUE_ITEMS_MAX = 0x1_0000;
 
 /** Entries of a list that is sent in several messages where it is longer. */

@@ -39,7 +39,7 @@ export const FLAG = {
   all: 32,
   /** Fragments of the same message came before. */
   rest: 64,
-  /** It goes by the routes of the overlay, not by those of the tree. */
+  /** The frame goes by the routes of the overlay, not by those of the tree. */
   overlay: 128,
 } as const;
 

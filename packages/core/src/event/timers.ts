@@ -37,7 +37,7 @@ export class Timers<Name extends string | number = string> {
     if (!this.has(name)) this.set(name, delayMs, fire, options);
   }
 
-  /** It runs. */
+  /** A timer of this name runs. */
   has(name: Name): boolean {
     return this.#timers.has(name);
   }

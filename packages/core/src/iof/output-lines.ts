@@ -19,7 +19,7 @@ export interface OutputLine {
   /** Undefined where it is not UTF-8. */
   readonly line?: string;
   readonly lineBase64?: string;
-  /** It has no newline: the last one, or a piece of one that exceeds the bound. */
+  /** The line has no newline: the last one, or a piece of one that exceeds the bound. */
   readonly partial?: true;
 }
 

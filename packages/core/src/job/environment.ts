@@ -32,7 +32,7 @@ export const RANK_VARIABLES = [
   'STCI_APP', 'STCI_ATTEMPT', 'STCI_JOB_ID', 'STCI_SESSION_ID',
 ] as const;
 
-/** Those that are the same for all ranks of a job, and tell where the others are. */
+/** Variables that are the same for all ranks of a job, and tell where the others are. */
 export const JOB_VARIABLES = ['STCI_HOSTS', 'STCI_MASTER'] as const;
 
 /** The mark of job and host in the environment of every tool and its descendants: leftovers are found by it. */

@@ -36,7 +36,7 @@ export interface RankEnd {
   readonly endWallMs?: number;
   readonly leftovers: number;
   readonly readInput?: boolean;
-  /** Its number, from 1; absent: that of the last start. */
+  /** Number of the attempt, from 1; absent: that of the last start. */
   readonly attempt?: number;
 }
 
@@ -76,7 +76,7 @@ export interface Ledger {
   /** Failures found, kept or not. */
   readonly failureCount: number;
   started(rank: Rank, pid: number, wallMs: number): boolean;
-  /** Its last attempt was started, and has not ended. */
+  /** The rank's last attempt was started, and has not ended. */
   isRunning(rank: Rank): boolean;
   /** Number of the attempt that runs, or is to be started; from 1. */
   attempt(rank: Rank): number;
@@ -94,7 +94,7 @@ export interface Ledger {
   giveUp(rank: Rank, error: ErrorRecord): void;
   /** The failure that the loss of `host` is. */
   lossOf(host: HostIndex, error: ErrorRecord, wallMs: number): Failure;
-  /** These ranks of `host` become `lost`, by default all without an outcome. A second loss of it changes nothing. */
+  /** Ranks of `host` become `lost`, by default all without an outcome. A second loss of it changes nothing. */
   agentLost(
     host: HostIndex, error: ErrorRecord, wallMs: number, ranks?: readonly Rank[],
   ): Entry & { readonly ranks: readonly Rank[] };

@@ -138,7 +138,7 @@ export class ControllerJob {
     return this.#phase === 'launching';
   }
 
-  /** It waits for hosts or slots until `onReady` is called. */
+  /** The job waits for hosts or slots until `onReady` is called. */
   hold(): void {
     this.#planned = undefined;
     this.#deadlines.suspendLaunch();
@@ -263,7 +263,7 @@ export class ControllerJob {
     this.#endJob(control.kill, control.reason);
   }
 
-  /** Its hosts are taken: it ends in the time that a batch system gives, whose words are the reason. */
+  /** The job's hosts are taken: it ends in the time that a batch system gives, whose words are the reason. */
   onAllocationEnding(error: StciError, hasWords: boolean): void {
     if (this.#phase === 'over') return;
     const found = failureBy('interrupt', error, this.#now());

@@ -15,15 +15,15 @@ const AWAITING_TEXT = 'the job waits for slots that other jobs of the session ha
 /** The hosts of a session, as a job sees them. */
 export interface Places {
   readonly hosts: readonly HostSpec[];
-  /** Those that no job can use; before all hosts have come up, those that will not. */
+  /** Hosts that no job can use; before all hosts have come up, those that will not. */
   readonly leftOut: ReadonlySet<HostIndex>;
-  /** Those of which it is not known whether they live. */
+  /** Hosts of which it is not known whether they live. */
   readonly doubted: readonly HostIndex[];
 }
 
 export interface Admitted {
   readonly job: ControllerJob;
-  /** Its hosts have come up: it is launched, or waits. */
+  /** The job's hosts have come up: it is launched, or waits. */
   begin(): void;
 }
 
@@ -44,7 +44,7 @@ export class JobAdmission {
   readonly room: RoomWatch;
   /** In the order of their submission. */
   readonly #waiting = new Set<ControllerJob>();
-  /** Those of them that wait for slots, and for no host. */
+  /** Jobs that wait for slots, and for no host. */
   readonly #lacking = new Set<ControllerJob>();
 
   constructor(init: JobAdmissionInit) {
@@ -112,7 +112,7 @@ export class JobAdmission {
     return this.#lacking.size > 0 || [...this.#init.jobs()].some(({ recovery }) => recovery.lacksRoom);
   }
 
-  /** Those that do not wait. */
+  /** Jobs that do not wait. */
   get placed(): ControllerJob[] {
     return [...this.#init.jobs()].filter((job) => !this.#waiting.has(job));
   }
@@ -142,7 +142,7 @@ export class JobAdmission {
     return hosts.map((host) => jobs.reduce((sum, { recovery }) => sum + recovery.slotsOn(host), 0));
   }
 
-  /** It is over. */
+  /** The job is over. */
   drop(job: ControllerJob): void {
     this.#waiting.delete(job);
     this.#lacking.delete(job);

@@ -44,7 +44,7 @@ export class JobDeadlines {
     this.#isSuspended = true;
   }
 
-  /** It goes on, and has its whole time again. */
+  /** The launch goes on, and has its whole time again. */
   resumeLaunch(): void {
     if (this.#isSuspended) this.#startLaunch();
   }

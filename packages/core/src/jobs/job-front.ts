@@ -113,7 +113,7 @@ export class JobFront {
     if (this.#init.spec.stdin.to === 'all' && this.#inputEnded) stream.down(new Uint8Array(0), agent);
   }
 
-  /** It is started again where the controller decides. That of a lost host is known already. */
+  /** The rank is started again where the controller decides. That of a lost host is known already. */
   #onMoving({ rank, outcome }: RankReport): void {
     this.#returning.add(rank);
     const { stdin } = this.#init.spec;
@@ -189,7 +189,7 @@ export class JobFront {
   #openInput(): void {
     this.#inputOpen = true;
     let room = true;
-    // One that has moved reads where nobody has been told of the end.
+    // A rank that has moved reads where nobody has been told of the end.
     const hasEnded = this.#inputEnded && this.#init.spec.stdin.to === 'rank';
     for (const chunk of this.#stdinQueue.splice(0)) room = this.#sendStdin(chunk);
     if (hasEnded) room = this.#sendStdin(new Uint8Array(0));

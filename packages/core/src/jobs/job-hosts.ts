@@ -31,7 +31,7 @@ export class JobHosts {
     return this.#lost.has(host);
   }
 
-  /** Its session agent is lost. */
+  /** The host's session agent is lost. */
   countLoss(host: HostIndex): void {
     this.#losses.set(host, 1 + this.losses(host));
   }
@@ -55,7 +55,7 @@ export class JobHosts {
     this.#undrained.clear();
   }
 
-  /** Those whose session agent is there, as far as is known. */
+  /** Hosts whose session agent is there, as far as is known. */
   get present(): HostIndex[] {
     return [...this.#heard].filter((host) => this.#undrained.has(host));
   }

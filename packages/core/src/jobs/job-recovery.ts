@@ -46,7 +46,7 @@ export interface JobRecoveryInit {
   onHostLost(host: HostIndex): void;
   /** Ranks wait for slots that other jobs have. */
   onAwaitingSlots(): void;
-  /** They all have some, or are given up. */
+  /** All ranks have slots, or are given up. */
   onPlaced(): void;
   onExited(host: HostIndex, end: RankEnd): void;
   /** Tells the outcome of a rank, which the ledger has. */
@@ -87,7 +87,7 @@ export class JobRecovery {
     const { host, error, kind } = loss;
     const wallMs = session.node.platform.clock.wallMs();
     if (host >= ledger.spec.hosts.length) return [];
-    // It waited for ranks: nothing is lost with it.
+    // The host waited for ranks: nothing is lost with it.
     if (loss.session?.launch === 0) this.#onIdleLost(loss, wallMs);
     if (hosts.isLost(host) || (loss.session?.launch ?? Infinity) < this.#launchOf(host)) return [];
     const isOthers = session.stays && localSize(ledger.map.hosts[host]!) === 0;
@@ -343,7 +343,7 @@ export class JobRecovery {
     this.#init.onPlaced();
   }
 
-  /** They are not started again: the failures for which they were to be count. */
+  /** The ranks are not started again: the failures for which they were to be count. */
   #giveUpRanks(ranks: ReadonlyMap<Rank, Failure>): void {
     const { ledger, exited, record } = this.#init;
     for (const [rank, found] of ranks) {

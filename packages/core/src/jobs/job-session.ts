@@ -26,7 +26,7 @@ export interface JobFailures {
 export interface JobSession {
   readonly node: AgentNode;
   readonly scope: AgentScope;
-  /** It has jobs of others, on hosts that may be no concern of this one. */
+  /** The session has jobs of others, on hosts that may be no concern of this one. */
   readonly stays: boolean;
   /** Agents were told to end, and it is not known yet why: no job is over meanwhile. */
   readonly allocationEnd: { readonly isPending: boolean };
@@ -54,6 +54,6 @@ export interface ControllerJobInit {
   readonly spec: JobSpec;
   /** Of the session, as they are now. */
   readonly hosts: readonly HostSpec[];
-  /** Those that the job cannot use. */
+  /** Hosts that the job cannot use. */
   readonly leftOut: ReadonlySet<HostIndex>;
 }

@@ -35,7 +35,7 @@ export interface RankRelocationInit {
   onSetAside(host: HostIndex, ranks: ReadonlySet<Rank>): void;
   /** A session agent cannot be told the ranks that are to be started there. */
   onUnsent(error: StciError | undefined): void;
-  /** These wait for slots that other jobs have. */
+  /** Ranks wait for slots that other jobs have. */
   onAwaitingSlots(ranks: readonly Rank[]): void;
   /** No host has room for these, which failures ended, nor is one awaited. */
   onNoRoom(ranks: ReadonlyMap<Rank, Failure>): void;
@@ -55,12 +55,12 @@ interface Room {
 interface Waiting {
   readonly failure: Failure;
   readonly timer: Timer;
-  /** It has left this host. */
+  /** Host that the rank has left. */
   readonly left: HostIndex | undefined;
   /** Where a slot is kept for it; its own host's while that is lost and no other has one. */
   slot: HostIndex | undefined;
   isDue: boolean;
-  /** It was told that it waits for other jobs. */
+  /** The follower was told that the rank waits for other jobs. */
   isTold: boolean;
 }
 
@@ -84,7 +84,7 @@ export class RankRelocation {
     this.#init = init;
   }
 
-  /** It fails soon after each start on this host. */
+  /** The rank fails soon after each start on this host. */
   leave(rank: Rank, host: HostIndex, failure: Failure, afterMs: number): void {
     const ranks = this.#left.get(host) ?? new Set();
     this.#left.set(host, ranks);
@@ -144,11 +144,11 @@ export class RankRelocation {
     if (untold.length > 0) onAwaitingSlots(untold);
     if (hopeless.size === 0) return;
     onNoRoom(new Map([...hopeless].map((rank) => [rank, (this.#drop(rank) as Waiting).failure])));
-    // Others wait behind them no longer.
+    // Ranks of other jobs wait behind them no longer.
     this.#init.session.onSlotsFree();
   }
 
-  /** It runs nowhere until it has been placed. */
+  /** The rank runs nowhere until it has been placed. */
   isWaiting(rank: Rank): boolean {
     return this.#waiting.has(rank);
   }
@@ -189,7 +189,7 @@ export class RankRelocation {
     return this.#unplaced(ranks, room).length === 0;
   }
 
-  /** Those that wait and have no slot on a host that can be used. */
+  /** Ranks that wait and have no slot on a host that can be used. */
   #lacking(isMeant: (one: Waiting) => boolean = () => true): Rank[] {
     return [...this.#waiting].flatMap(([rank, one]) =>
       (isMeant(one) && (one.slot === undefined || !this.#isUsable(one.slot)) ? [rank] : []));
@@ -204,7 +204,7 @@ export class RankRelocation {
     });
   }
 
-  /** One that goes back to its own host has its slot there, once that has one; one that leaves it may come back. */
+  /** A rank that goes back to its host has its slot there, once that has one; one that leaves it may come back. */
   #keepSlots(room: Room): void {
     for (const [rank, one] of this.#waiting) {
       const own = this.#init.ledger.placements.host(rank);
@@ -278,7 +278,7 @@ export class RankRelocation {
     return given;
   }
 
-  /** Those of session agents that were started here. */
+  /** Launches of session agents that were started here. */
   get launches(): readonly Launch[] {
     return [...this.#launches.values()];
   }

@@ -21,7 +21,7 @@ export interface BootDetails {
   readonly tree: BootTreePart;
   /** This agent's host, then those below it that it and the agents below it start. */
   readonly subtree: readonly HostLogin[];
-  /** It may be linked to another parent if it loses its own. */
+  /** The agent may be linked to another parent if it loses its own. */
   readonly outlivesParent: boolean;
   /** Addresses to connect to for the boot link, best first; empty for a native link. */
   readonly connect: readonly string[];

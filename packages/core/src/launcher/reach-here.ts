@@ -146,7 +146,7 @@ class AgentConnection implements AgentProcess {
   }
 }
 
-/** It is known to have ended only if that was found everywhere. */
+/** The agent is known to have ended only if that was found everywhere. */
 function failureOf(failures: readonly ErrorRecord[]): ErrorRecord {
   const [first, ...others] = failures as [ErrorRecord, ...ErrorRecord[]];
   if (others.length === 0) return first;

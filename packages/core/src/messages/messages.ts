@@ -204,7 +204,7 @@ const MESSAGE_TYPES = {
     id: 90, from: ['session'], ofOwnHost: true,
     body: fields({ host: u32, ranks: members(fields({ ...rankEnd, afterMs: u32, moves: optional(bool) })) }),
   },
-  /** Its answer, one for each. */
+  /** Answer to `job.restarting`, one for each. */
   'job.restarting.noted': { id: 93, from: ['controller'], body: fields({}) },
   /**
    * Session agent → controller: all its ranks have ended and their output is sent. `survivors`: processes left over

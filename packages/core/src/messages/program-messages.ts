@@ -15,7 +15,7 @@ const ranges = members(tuple(u32, u32));
 const form = integer(0, FORMS.length - 1);
 const kind = integer(0, COLLECTIVES.length - 1);
 
-/** Their lengths are no part of what is charged for a message, or a pair: they are bounded by themselves. */
+/** Lengths of tags and keys are no part of what is charged for a message, or a pair: each has its own bound. */
 const tag = str(PROGRAM_TAG_CHARS_MAX);
 const key = str(PROGRAM_KEY_CHARS_MAX);
 

@@ -30,7 +30,7 @@ export function leftOutCause(hosts: Iterable<string>): EndCause {
   return { kind: 'agent-launch', error: toErrorRecord(error), exitCode: error.exitCode };
 }
 
-/** Its programs did not do what they were started for, though they ended well. */
+/** The job's programs did not do what they were started for, though they ended well. */
 export function programCause(error: StciError): EndCause {
   return { kind: 'tool-status', error: toErrorRecord(error), exitCode: error.exitCode };
 }

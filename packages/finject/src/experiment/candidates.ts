@@ -7,7 +7,7 @@ import type { FaultVictim, HostIndex, Position, Rank } from '@stci/interface';
 import { depthOf, hostAt, parentOf, positionOf, treeLinks, withAncestors } from './boot-tree.js';
 import type { EndRef, Experiment, Filter, HostRef, TargetShape, Who } from './contracts.js';
 
-/** Those whose victims are single ranks, hosts, agents or links. */
+/** Selectors whose victims are single ranks, hosts, agents or links. */
 export type Selector = Extract<Who, Filter>;
 
 export interface Candidate {

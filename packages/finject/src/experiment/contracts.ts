@@ -77,7 +77,7 @@ export type Who =
   | ({ readonly of: 'ranks'; readonly ranks: readonly Rank[] | 'all' } & Filter)
   | ({ readonly of: 'hosts'; readonly hosts: readonly HostRef[] | 'all' } & Filter)
   | ({ readonly of: 'agents'; readonly role: AgentRole } & Filter)
-  /** Those of the boot tree, or between named agents. */
+  /** Links of the boot tree, or between named agents. */
   | ({ readonly of: 'links'; readonly links: readonly (readonly [EndRef, EndRef])[] | 'all' } & Filter)
   | { readonly of: 'partition'; readonly shape: 'halves' | 'ring' | 'bridge' | 'isolate' }
   | { readonly of: 'sets'; readonly sets: readonly (readonly EndRef[])[] }
@@ -234,7 +234,7 @@ export interface RepeatPlan {
   readonly repeat: number;
   /** From 1; within its configuration: names it for people. */
   readonly number: number;
-  /** Its name; empty: there is one only. */
+  /** Name of the configuration; empty: there is one only. */
   readonly configuration: string;
   /** What no fault may harm, by number in this configuration: for the terms of the session. */
   readonly keep: { readonly ranks: readonly Rank[]; readonly hosts: readonly HostIndex[] };

@@ -16,7 +16,7 @@ export function onCycles(dependencies: Dependencies): ReadonlySet<string> {
   return without(without(new Set(dependencies.keys()), dependencies, users), users, dependencies);
 }
 
-/** Those that remain when each that needs no other one is taken away, again and again. */
+/** Names that remain when each that needs no other one is taken away, again and again. */
 function without(names: ReadonlySet<string>, needs: Dependencies, users: Dependencies): ReadonlySet<string> {
   const left = new Set(names);
   const among = (name: string): number => needs.get(name)?.filter((other) => left.has(other)).length ?? 0;

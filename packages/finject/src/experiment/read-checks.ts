@@ -12,7 +12,7 @@ const TYPES = [
 ] as const;
 type Type = (typeof TYPES)[number];
 
-/** Those that need no value. */
+/** Types that need no value. */
 const BARE = ['no-false-detection', 'no-orphan'] as const;
 /** Keys beside the one that says the type → the types that have them. */
 const OPTIONS: Readonly<Record<string, readonly Type[]>> = {

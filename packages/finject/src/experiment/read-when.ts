@@ -117,7 +117,7 @@ function readTriggerObject(at: Cursor, context: WhenContext): Trigger | undefine
   if (key === 'mark') return { on: 'mark', name: value, rank, nth };
   if (key === 'output') return isPattern(at.get(key), value) ? { on: 'output', pattern: value, rank, nth } : undefined;
   const read = readEvent(value);
-  // One that is unknown was told of by the schema.
+  // An event that is unknown was told of by the schema.
   if (!read.ok) return undefined;
   const fault = of.isAbsent ? undefined : context.faultNamed(of);
   return ofFault({ ...read.value, nth, fault }, at);

@@ -59,7 +59,7 @@ export function dependencies({ name, who }: FaultEntry): string[] {
 function inOrder(leaves: readonly FaultEntry[]): FaultEntry[] {
   const byName = new Map(leaves.map((leaf) => [leaf.name, leaf]));
   const [begun, done] = [new Set<FaultEntry>(), new Set<FaultEntry>()];
-  // Those to come, the next one last: a chain may be longer than the stack of calls.
+  // Faults to come, the next one last: a chain may be longer than the stack of calls.
   const waiting = [...leaves].reverse();
   for (let leaf = waiting.at(-1); leaf !== undefined; leaf = waiting.at(-1)) {
     const first = begun.has(leaf) ? [] : dependencies(leaf).flatMap((name) => byName.get(name) ?? []);

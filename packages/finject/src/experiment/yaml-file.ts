@@ -35,7 +35,7 @@ export function loadFile(text: string, file: string): LoadedFile {
   const lines = new LineCounter();
   let document: Document;
   try {
-    // Its own search for keys that are given twice takes the square of their number.
+    // The parser's own search for keys that are given twice takes the square of their number.
     document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false });
   } catch (thrown) {
     // Nesting beyond the stack.

@@ -67,7 +67,7 @@ export class LinkMachine implements FaultMachine {
     }
   }
 
-  /** It is reported before: the way to the controller may be the one that is cut. */
+  /** The fault is reported before it is injected: the way to the controller may be the one that is cut. */
   #inject(): FaultAction[] {
     const { how, text } = this.#body;
     this.dueMs = undefined;

@@ -61,7 +61,7 @@ export class NetworkMachine implements FaultMachine {
         return this.#isUnwanted ? this.#end('undo') : [];
       case 'removing':
         this.#state = 'over';
-        // Its time was over in the kernel, and another fault has the table.
+        // The rule's time was over in the kernel, and another fault has the table.
         if (problem === undefined || problem.includes(GONE)) return [{ type: 'undone' }];
         return [{ type: 'failed', reason: `it goes on for as long as was ordered: ${problem}` }];
       default:

@@ -76,7 +76,7 @@ function plan({ victim }: FaultOrder, place: FaultPlace): readonly FaultPart[] |
   }));
 }
 
-/** Those first that are cut off by others; the farther, the earlier. */
+/** Stages: first the hosts that are cut off by others; the farther, the earlier. */
 function stagesOf(positions: Position[], isReachable: readonly boolean[], place: FaultPlace): Position[][] {
   const stages = new Map<number, Position[]>();
   for (const position of positions.sort((a, b) => place.depth(b) - place.depth(a))) {

@@ -32,7 +32,7 @@ const module: FaultModule = {
   open: ({ order: { args, victim, durationMs = 0 } }) => {
     if (victim.kind !== 'rank') {
       const what = victim.kind === 'host' ? 'all' : 'self';
-      // It is continued by another process, or not at all: there is nothing left to undo.
+      // The agent is continued by another process, or not at all: there is nothing left to undo.
       return oneAction({ inject: { type: 'pause', key: 'pause', what, forMs: durationMs }, text: 'stopped' });
     }
     const ranks = [victim.rank];

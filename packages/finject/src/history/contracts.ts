@@ -15,7 +15,7 @@ export interface Stamp {
 }
 
 export type InjectionState =
-  /** Its moment has come; it was sent to the session; at its site; as FaultReport; the moment never came. */
+  /** The moment has come; sent to the session; at its site; as FaultReport; the moment never came. */
   | 'due' | 'ordered' | FaultReport['state'] | 'never';
 
 /** Why a run or repeat ended before its end. */
@@ -82,7 +82,7 @@ export interface HistoryWriter {
 export interface History {
   readonly directory: string;
   readonly records: readonly HistoryRecord[];
-  /** It has no end, or its last line is damaged. */
+  /** The history has no end, or its last line is damaged. */
   readonly isCutOff: boolean;
   /** What was wrong with its lines, by their numbers. */
   readonly problems?: readonly string[] | undefined;

@@ -4,7 +4,7 @@ import type { RepeatSummary } from './contracts.js';
 
 const TIMELINES_MAX = 24;
 
-/** Those that did not pass, then one of each outcome and configuration, then the first: in order of their numbers. */
+/** Repeats that did not pass, then one of each outcome and configuration, then the first: in order of numbers. */
 export function drawnRepeats(repeats: readonly RepeatSummary[]): readonly RepeatSummary[] {
   if (repeats.length <= TIMELINES_MAX) return repeats;
   const seen = new Set<string>();

@@ -23,7 +23,7 @@ export interface RepeatView {
   readonly target: RecordOf<'target'> | undefined;
   /** Of the repeat: its `start` record, else its first. */
   readonly startMs: number;
-  /** Its last record. */
+  /** Time of the last record. */
   readonly endMs: number;
   readonly events: readonly TimedEvent[];
   readonly injections: readonly RecordOf<'injection'>[];

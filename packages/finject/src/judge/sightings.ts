@@ -16,7 +16,7 @@ export interface Sighting {
   readonly cause: FailureCause | undefined;
   readonly evidence: string;
   readonly detector: string | undefined;
-  /** Its last sign of life; it failed after it. */
+  /** Last sign of life; it failed after it. */
   readonly heard: Moment | undefined;
   /** The operating system's time, where it is known. */
   readonly failed: Moment | undefined;

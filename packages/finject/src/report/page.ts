@@ -148,7 +148,7 @@ function runSections({ summary, history }: ReportRun, label: string): Markup {
         : safely(() => settings(run))}`;
 }
 
-/** One for each shape that the configurations have. */
+/** A topology for each shape that the configurations have. */
 function topologies(run: ReturnType<typeof runOf>, repeats: readonly RepeatSummary[]): Markup {
   if (run === undefined) return html`<p>Not known.</p>`;
   const own = Object.entries(run.shape.configurations ?? {});

@@ -11,7 +11,7 @@ import { Timers } from './timers.js';
 
 /** Hosts that are looked at together: a login costs a tenth of a second of this machine's processor. */
 const HOSTS_MAX = 32;
-/** Those that could not be looked at within this time, beside the time that a host waits for an end, are not known. */
+/** Hosts that could not be looked at in this time, beside the time that one waits for an end, are not known. */
 const ALL_MS = 60_000;
 /** A look gets this long in any case, beside that time. */
 const LOOK_MS = 15_000;

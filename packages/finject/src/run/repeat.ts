@@ -45,7 +45,7 @@ export class Repeat {
   #stopped: StopReason | undefined;
   #isOpening = false;
   #isTimeOut = false;
-  /** It is to end, or its job has. */
+  /** The repeat is to end, or its job has. */
   #isEnding = false;
   #isHurried = false;
   /** After the job. */
@@ -87,7 +87,7 @@ export class Repeat {
     });
   }
 
-  /** It is over, but for the look at what it has left. */
+  /** The repeat is over, but for the look at what it has left. */
   get isSearching(): boolean {
     return this.#session.isSearching;
   }
@@ -255,7 +255,7 @@ export class Repeat {
     this.#job?.end(kill, this.#isTimeOut ? "the repeat's time limit" : 'finject was stopped');
   }
 
-  /** It could not be begun. */
+  /** The repeat could not be begun. */
   #fail(error: StciError | undefined): void {
     if (this.#isClosing) return;
     if (this.#stopped === undefined && error !== undefined) {

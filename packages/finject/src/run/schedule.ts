@@ -42,7 +42,7 @@ export class Schedule {
     this.#mark(id, 'injected', nowMs);
   }
 
-  /** It is undone, has failed, or there was nothing to undo. What waits for it to be injected waits no longer. */
+  /** The fault is undone, has failed, or there was nothing to undo. What waits for its injection waits no longer. */
   onOver(id: string, nowMs: number): void {
     this.#mark(id, 'injected', nowMs);
     this.#mark(id, 'over', nowMs);
@@ -58,14 +58,14 @@ export class Schedule {
     return next;
   }
 
-  /** Those that are due now, in order. */
+  /** Injections that are due now, in order. */
   take(nowMs: number): readonly PlannedInjection[] {
     const due = this.#items.filter((item) => !item.isTaken && (dueOf(item) ?? Infinity) <= nowMs);
     for (const item of due) item.isTaken = true;
     return due.sort((a, b) => (dueOf(a) ?? 0) - (dueOf(b) ?? 0)).map(({ injection }) => injection);
   }
 
-  /** Those whose moment has not come. */
+  /** Injections whose moment has not come. */
   rest(): readonly PlannedInjection[] {
     return this.#items.filter(({ isTaken }) => !isTaken).map(({ injection }) => injection);
   }

@@ -17,7 +17,7 @@ const LINKS_MAX = 40;
 
 /** Why a path is not used. */
 export class UntrustedPath extends Error {
-  /** It is somebody else's, or can become that: nothing that this user would have to mend. */
+  /** The path is somebody else's, or can become that: nothing that this user would have to mend. */
   readonly isForeign: boolean;
 
   constructor(text: string, isForeign = false) {

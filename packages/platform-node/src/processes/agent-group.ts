@@ -32,7 +32,7 @@ export function endAgentGroup(group: number, isLeaderOver: boolean): void {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It has ended, or is another user's.
+        // The process has ended, or is another user's.
       }
     }
   }

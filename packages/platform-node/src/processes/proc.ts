@@ -144,7 +144,7 @@ function idsOf(pid: string): string | undefined {
   }
 }
 
-/** Those of `pids` that belong to this user; root: all. */
+/** Processes among `pids` that belong to this user; root: all. */
 export function ownPids(pids: readonly string[]): readonly string[] {
   const { statSync } = builtin('node:fs');
   const uid = process.geteuid?.();

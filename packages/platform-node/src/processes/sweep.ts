@@ -31,7 +31,7 @@ function killAll(pids: readonly number[], ended: Set<number>): void {
       process.kill(pid, 'SIGKILL');
       ended.add(pid);
     } catch {
-      // It has ended by itself, or is another user's.
+      // The process has ended by itself, or is another user's.
     }
   }
 }
@@ -52,7 +52,7 @@ export function sweep(deps: SweepDeps, mark: string, deadlineMs: number, done: (
   clock.soon(check);
 }
 
-/** Those of `pids` that carry `mark`, or that carry our limit, are of our user and no longer our descendants. */
+/** Processes among `pids` with `mark`, or with our limit, of our user and no longer our descendants. */
 function search(clock: Clock, mark: string, pids: readonly string[], done: (found: readonly number[]) => void): void {
   const needle = Buffer.from(mark);
   const found: number[] = [];

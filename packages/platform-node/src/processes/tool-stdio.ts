@@ -89,7 +89,7 @@ export class InputPipe {
     try {
       this.#readFd = openSync(`/proc/self/fd/${this.#writeFd}`, O_RDONLY | O_NONBLOCK);
     } catch {
-      // It is not known then.
+      // Whether it reads is not known then.
     }
   }
 

@@ -19,7 +19,7 @@ export function prepareTls(): void {
   context();
 }
 
-/** One for all connections of this process, of both ends: it has no key. */
+/** The context of all connections of this process, of both ends: it has no key. */
 function context(): SecureContext {
   const { SSL_OP_NO_RENEGOTIATION, SSL_OP_NO_TICKET } = builtin('node:crypto').constants;
   made ??= builtin('node:tls').createSecureContext({
@@ -40,7 +40,7 @@ function context(): SecureContext {
 export function serverTls(key: Uint8Array): (socket: Socket) => TLSSocket {
   const pskCallback = (_socket: TLSSocket, identity: string): Uint8Array | null => (identity === IDENTITY ? key : null);
   return (socket) => {
-    // Its errors are reported by the TLS socket.
+    // Errors of the socket are reported by the TLS socket.
     socket.on('error', () => {});
     const options = { isServer: true, secureContext: context(), pskCallback };
     return new (builtin('node:tls').TLSSocket)(socket, options);

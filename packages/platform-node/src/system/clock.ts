@@ -44,7 +44,7 @@ class DeadlineTimer implements Timer {
   }
 }
 
-/** One for all platforms of this process. Made at the first use, which loads node:perf_hooks. */
+/** The wall clock of all platforms of this process. Made at the first use, which loads node:perf_hooks. */
 let wall: WallClock | undefined;
 
 function wallMs(): number {

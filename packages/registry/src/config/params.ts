@@ -39,7 +39,7 @@ export function createParams(catalog: ParamCatalog, resolved: Iterable<ResolvedP
     has: (name: string) => byName.has(name),
     entries: () => sorted,
     under: (prefix: string) => {
-      // They follow each other: `.` is before any letter and digit.
+      // Names with this prefix follow each other: `.` is before any letter and digit.
       const start = `${prefix}.`;
       const below: Record<string, ParamValue> = {};
       for (let at = firstFrom(sorted, start); sorted[at]?.name.startsWith(start) === true; at++) {

@@ -12,7 +12,7 @@ export interface ParamRelation {
   readonly upper: string;
   /** What would go wrong: the end of a sentence that begins with "else". */
   readonly why: string;
-  /** One that was not set takes the other's value where its own would break the relation. */
+  /** A parameter that was not set takes the other's value where its own would break the relation. */
   readonly follows: boolean;
   /** The other is at least so many times as large; default: 1. */
   readonly times?: number;

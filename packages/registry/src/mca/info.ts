@@ -232,7 +232,7 @@ function explain(registry: Registry, params: Params, name: string, options: Desc
   const request = options.requests?.[name];
   if (mode === 'keyed' && request === undefined) return { list, candidates: unasked(components, list) };
   const found = askAll(components, list, params, options.facts ?? {}, request);
-  // It is an error where a component that the user named declines, so none is chosen.
+  // A component that the user named and that declines is an error, so none is chosen.
   const isRefused = found.candidates.some(({ named, verdict }) => named && verdict === 'declined');
   const candidates = found.candidates.map(({ component, verdict, priority, reason }, index) => ({
     name: component.name,

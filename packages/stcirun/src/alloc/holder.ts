@@ -39,7 +39,7 @@ printf '\\0'
 read -r _ <&${KEEP}
 ${isChild('self', '$PPID')} || exec scancel "$SLURM_JOB_ID"`;
 
-/** Its process becomes salloc. Arguments: salloc's path, its options. */
+/** The shell becomes salloc. Arguments: salloc's path, its options. */
 const OUTER = `trap '' PIPE
 i=0
 (

@@ -49,7 +49,7 @@ export async function requestAllocation(request: AllocationRequest): Promise<Hel
     held.log.exit = by === null ? `exit code ${status}` : `signal ${by}`;
     onExit();
   });
-  // One that cannot be started ends its streams.
+  // A process that cannot be started ends its streams.
   child.on('error', () => onExit());
   const unwatch = watchState(request, child, held);
   try {

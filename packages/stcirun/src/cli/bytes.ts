@@ -39,7 +39,7 @@ function checkVariables(env: Readonly<Record<string, string>>): void {
   const raw = pieces(read('/proc/self/environ'));
   for (const [name, value] of suspects) {
     const origin = raw.find((bytes) => bytes.toString() === `${name}=${value}`);
-    // One that the user gave by -x is an argument, and was checked as such.
+    // A variable that the user gave by -x is an argument, and was checked as such.
     if (origin === undefined || isText(origin)) continue;
     const what = `the variable ${name}, ${quoted(origin.subarray(origin.indexOf('=') + 1), value)},`;
     refuse(what, `Leave it out by --unset '${name.replaceAll(REPLACEMENT, '?')}', or set it in UTF-8.`);

@@ -230,7 +230,7 @@ export interface OptionFacts {
   readonly group: string;
   /** `program`: may differ between the programs of a job; else one value for all. */
   readonly scope: 'program' | 'job';
-  /** Its value when none is given; another is given after `=`. */
+  /** Value when none is given; another is given after `=`. */
   readonly implied?: string;
 }
 

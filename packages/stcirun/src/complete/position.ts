@@ -99,7 +99,7 @@ function inRun(words: readonly string[], runs: Runs): Position {
   }
 }
 
-/** Its value is the next word. */
+/** The option's value is the next word. */
 function takesNext(option: OptionRow | undefined, word: string): boolean {
   return option?.value !== undefined && option.implied === undefined && !word.includes('=');
 }

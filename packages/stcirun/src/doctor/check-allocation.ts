@@ -61,7 +61,7 @@ async function checkByStep(
   names: readonly string[], nodes: ReadonlyMap<string, NodeChecks>, canStep: boolean, params: AllocationParams,
 ): Promise<HostReport[]> {
   const startMs = performance.now();
-  // One that Slurm has as down would keep the step from all others.
+  // A host that Slurm has as down would keep the step from all others.
   const able = names.filter((name) => canStep && nodes.get(name)?.slurm.state !== 'bad');
   const { deadlineMs } = params;
   const init = { hosts: able, program: probeProgram(params), slurm: params.slurm, clocks: CLOCKS, deadlineMs };

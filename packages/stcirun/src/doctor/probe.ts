@@ -39,7 +39,7 @@ export interface HostFacts {
   readonly left: readonly { readonly pid: number; readonly command: string }[];
   readonly leftCount: number;
   readonly agents: number;
-  /** Those that were ended, where that was asked for. */
+  /** Processes that were ended, where that was asked for. */
   readonly ended: readonly { readonly pid: number; readonly command: string }[];
   readonly endedCount: number;
   /** Private sockets of processes that have ended, removed where that was asked for. */

@@ -19,7 +19,7 @@ export interface SlurmJob {
   readonly partition: string;
   /** `9:58`, `1-02:03:04`, `UNLIMITED`, `INVALID` where it is over. */
   readonly left: string;
-  /** Those that it has now; undefined where they cannot be read. */
+  /** Nodes that the job has now; undefined where they cannot be read. */
   readonly nodes: readonly string[] | undefined;
   /** Why it is in this state; undefined: Slurm tells none. */
   readonly reason: string | undefined;

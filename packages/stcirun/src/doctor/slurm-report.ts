@@ -36,9 +36,9 @@ export interface AllocationReport {
   readonly partition?: string;
   /** Until its limit, in Slurm's words. */
   readonly left?: string;
-  /** Those that it has now, folded. */
+  /** Nodes that the job has now, folded. */
   readonly nodes?: string;
-  /** That it outlives a lost node, and where that was seen; absent: not known, as Slurm does not tell it. */
+  /** Whether it outlives a lost node, and where that was seen; absent: not known, as Slurm does not tell it. */
   readonly noKill?: string;
   readonly steps: readonly SlurmStep[];
   /** Steps can be started in it. */

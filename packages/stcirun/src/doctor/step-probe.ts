@@ -29,7 +29,7 @@ export interface TaskResult {
   readonly clock: Clock | undefined;
   /** Why there is no node, in the words of host-program. */
   readonly noNode: string | undefined;
-  /** Its own standard error, and Slurm's words of it. */
+  /** Lines of the task's own standard error, and Slurm's words of it. */
   readonly lines: readonly string[];
 }
 

@@ -67,7 +67,7 @@ export async function planAsked(
   const line = await parseContexts(contexts);
   if (line.kind !== 'run') throw new StciError('STCI_INTERNAL', 'options asked for help');
   checkProcessLimit('an agent', AGENT_THREADS);
-  // It may be one that only other hosts have.
+  // The directory may be one that only other hosts have.
   const isHere = wdir !== undefined && statSync(wdir, { throwIfNoEntry: false })?.isDirectory() === true;
   const caller = { agents: AGENTS, wdir, say, platform: { variables, writeLog, wdir: isHere ? wdir : '/' } };
   // What is for who shows output has no default here.

@@ -94,7 +94,7 @@ export class JobInput implements StdinSource {
         if (!(await this.write(chunk))) return;
       }
     } catch (thrown) {
-      // One that was destroyed because nobody reads has not failed.
+      // A stream that was destroyed because nobody reads has not failed.
       if (!this.#isOver) throw thrown;
     }
     await this.close();

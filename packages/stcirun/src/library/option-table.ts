@@ -268,7 +268,7 @@ function shown(value: unknown): string {
   try {
     words = JSON.stringify(value, (_name, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each));
   } catch {
-    // It contains itself.
+    // The value contains itself.
   }
   const said = value === undefined || typeof value === 'number' ? String(value) : words ?? typeof value;
   return said.length > SHOWN_MAX ? `${said.slice(0, SHOWN_MAX)}…` : said;

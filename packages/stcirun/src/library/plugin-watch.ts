@@ -95,7 +95,7 @@ function onExit(status: number): void {
 
 /** What is not a plugin's is what it would be without us. */
 function onUncaught(thrown: unknown): void {
-  // Its job has not been told if the caller was to take care of it; one that is over has no `onFault`.
+  // The job has not been told if the caller was to take care of it; one that is over has no `onFault`.
   if (thrown instanceof PluginFault) return thrown.owner?.onFault?.(thrown.error);
   const error = attributed(thrown);
   if (error !== thrown && error instanceof StciError && faultOf(error.data['plugin'], error)) return;

@@ -34,7 +34,7 @@ interface Target {
   readonly file: PooledFile;
   readonly writer: Writer;
   readonly merger: LineMerger;
-  /** Its streams that have not ended. */
+  /** Streams into the file that have not ended. */
   readonly streams: Set<SourceId>;
 }
 

@@ -59,7 +59,7 @@ function namesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory).filter((name) => !name.startsWith('.'));
   } catch {
-    // It is not there, is no directory, or does not tell its names.
+    // The directory is not there, is none, or does not tell its names.
     return [];
   }
 }

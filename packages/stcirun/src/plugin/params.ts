@@ -66,7 +66,7 @@ export function pluginPairs(
   const wdir = paths.every((path) => isAbsolute(path)) ? undefined : callerDirectory();
   const located = paths.map((path) => {
     const found = wdir === undefined ? resolveFrom(wdir, path, '--plugin') : locatePlugin(wdir, path);
-    // One that is named by its whole path is told as the others of `plugin.paths` are.
+    // A plugin that is named by its whole path is told as the others of `plugin.paths` are.
     if (!mayBeAbsent && found !== path && !existsSync(found)) {
       throw new StciError('STCI_PLUGIN_INVALID', `--plugin ${path}: there is no such directory, nor a package of that `
         + `name in a node_modules from there up (${found}).`);

@@ -118,7 +118,7 @@ export function startWatch(
 ): Worker {
   const port = isKept || isMainThread ? undefined : portToParent();
   const workerData = { marker, timeoutMs, speaker, exitCode, task: ownTask(), port, isKept };
-  // Its own streams are not ours: an agent has none.
+  // The thread's own streams are not ours: an agent has none.
   const streams = { stdin: false, stdout: true, stderr: true };
   const transferList = port === undefined ? [] : [port];
   const worker = new Worker(WATCH_CODE, { eval: true, workerData, transferList, execArgv: [], ...streams });

@@ -15,7 +15,7 @@ import {
 /** Of one session: what it tells, or why it does not. */
 export interface SessionRow {
   readonly name: string;
-  /** Its process has ended. */
+  /** The session's process has ended. */
   readonly isGone: boolean;
   readonly status?: SessionStatus;
   readonly problem?: string;

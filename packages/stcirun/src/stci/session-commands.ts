@@ -197,7 +197,7 @@ waits until the session has ended.
   }
 }
 
-/** Those that have not ended; none if the session does not say so soon. */
+/** Jobs that have not ended; none if the session does not say so soon. */
 async function runningJobs(sessions: Sessions, facts: FoundSession): Promise<readonly JobStatus[]> {
   const { connectSession } = await import('../session/connect.js');
   try {

@@ -74,7 +74,7 @@ export class Commands {
       try {
         process.kill(-this.#pid, 'SIGTERM');
       } catch {
-        // It has ended by itself meanwhile.
+        // The process has ended by itself meanwhile.
       }
     }
     await endAll(this.#mark);

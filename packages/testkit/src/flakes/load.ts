@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/** Its standard input ends when its starter does, or ends it; it looks every 50 ms. */
+/** Standard input of the process ends when its starter does, or ends it; it looks every 50 ms. */
 const SPIN = `process.stdin.on('end', () => process.exit()).resume();
 const spin = () => {
   const endMs = performance.now() + 50;

@@ -24,7 +24,7 @@ const SLOWEST_SHOWN = 10;
 
 export class Results {
   readonly directory: string;
-  /** Those that are not tests: a condition that could not be had. */
+  /** Problems that are not tests: a condition that could not be had. */
   readonly problems: string[] = [];
   #all: Result[];
 

@@ -78,7 +78,7 @@ function scan(netns: ReadonlySet<number>): Found[] {
       const inode = Number(/\d+/.exec(readlinkSync(`/proc/${entry}/ns/net`))?.[0]);
       if (netns.has(inode)) found.push(read(entry));
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return found;

@@ -49,7 +49,7 @@ export class Slurm {
     await this.#start('slurmctld', []);
   }
 
-  /** It saves its state first, unless it is killed; steps go on meanwhile. */
+  /** Slurmctld saves its state first, unless it is killed; steps go on meanwhile. */
   async stopSlurmctld(by: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     await this.#stop('slurmctld', by);
   }
@@ -59,7 +59,7 @@ export class Slurm {
     await this.startSlurmctld();
   }
 
-  /** It accepts connections, but does not answer. */
+  /** Slurmctld accepts connections, but does not answer. */
   freezeSlurmctld(): void {
     for (const { pid } of this.#find('slurmctld')) signal(pid, 'SIGSTOP');
   }

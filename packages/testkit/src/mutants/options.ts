@@ -21,7 +21,7 @@ export interface MutantsOptions {
   readonly minutes: number | undefined;
   /** Where results are kept, and found again; undefined: a new directory. */
   readonly out: string | undefined;
-  /** Those that survived an earlier call are run again. */
+  /** Mutants that survived an earlier call are run again. */
   readonly isRetry: boolean;
   readonly isHelp: boolean;
 }

@@ -14,7 +14,7 @@ import type { MutantsOptions } from './options.js';
 import type { Mutation } from './points.js';
 import type { JudgeOrder, Measured, MeasuredTest, MeasureOrder } from './run-tests.js';
 
-/** One that takes much longer than without a mutant hangs. */
+/** A step that takes much longer than without a mutant hangs. */
 interface Step {
   readonly name: string;
   /** Of Node, in the copy. */
@@ -100,7 +100,7 @@ export class Probes {
     return undefined;
   }
 
-  /** Those that execute its code, those of its name first, then those of its folder, then the fastest, to the limit. */
+  /** Cases that execute the code, those of its name first, then of its folder, then the fastest, to the limit. */
   #casesFor(index: number): Case[] {
     const { path } = this.#mutations[index] as Mutation;
     const folder = `/test/${basename(dirname(path))}/`;

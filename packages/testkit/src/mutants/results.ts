@@ -58,7 +58,7 @@ export class Results {
   }
 }
 
-/** Its line, and its change if nothing noticed it. */
+/** The mutant's line, and its change if nothing noticed it. */
 export function resultLines({ id, verdict, operator, place, diff, by, ms }: Result): string[] {
   const noticed = by === undefined ? '' : ` by ${by}`;
   const line = `${verdict} ${place} ${operator} ${id}${noticed}, ${(ms / 1000).toFixed(1)} s`;

@@ -38,7 +38,7 @@ export function findTestFiles(root: string, defaultTimeoutMs: number): TestFile[
   return files;
 }
 
-/** Its path contains one of the words, if there are any, and it may come out differently for the other user or Node. */
+/** The path contains one of the words, if there are any, and it may come out differently for the other user or Node. */
 export function isChosen({ label, sameFor }: TestFile, words: readonly string[], others: readonly Change[]): boolean {
   const isNamed = words.length === 0 || words.some((word) => label.includes(word));
   return isNamed && (others.length === 0 || others.some((other) => !sameFor.includes(other)));

@@ -40,13 +40,13 @@ export async function endLeftovers(mark: string): Promise<Leftover[]> {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended by itself meanwhile.
+      // The process has ended by itself meanwhile.
     }
   }
   return left;
 }
 
-/** Those that run now, this process excluded. */
+/** Processes that run now, this process excluded. */
 export function marked(mark: string): Leftover[] {
   const found: Leftover[] = [];
   for (const entry of processDirectories()) {

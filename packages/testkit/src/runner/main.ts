@@ -104,7 +104,7 @@ async function runAll(run: Run, files: readonly TestFile[], options: RunnerOptio
   });
 }
 
-/** Those that may take longest first, so that none of them is left for the end; or as the seed decides. */
+/** Files that may take longest first, so that none of them is left for the end; or as the seed decides. */
 function inOrder(files: readonly TestFile[], seed: number | undefined): TestFile[] {
   if (seed === undefined) return [...files].sort((a, b) => b.timeoutMs - a.timeoutMs);
   const rank = ({ label }: TestFile): string => createHash('sha256').update(`${seed} ${label}`).digest('hex');

@@ -123,7 +123,7 @@ export const PERSONAL_DIRECTORIES: readonly string[] = [
   'home', 'Users', 'root', 'work', 'workspace', 'workspaces', 'data', 'scratch', 'project', 'projects', 'builds',
   'mnt', 'media', 'srv', 'nfs', 'lustre', 'gpfs', 'export', 'Volumes',
 ];
-/** Their owners in examples. */
+/** Owners of such directories in examples. */
 export const EXAMPLE_OWNERS: readonly string[] = ['kim', 'me', 'u', 'user'];
 
 /** Of tests: what waits for time in place of a condition, and checks that cannot fail; selectors of ESLint. */

@@ -31,7 +31,7 @@ const SUITES: Readonly<Record<string, (component: AnyComponent) => void>> = {
   fault: (component) => faultCompliance(component, [{ label: DEFAULT }]),
 };
 
-/** Its tests; none where its framework has no suite. */
+/** Tests of the component; none where its framework has no suite. */
 export async function collectSuite(component: AnyComponent): Promise<readonly CollectedTest[]> {
   const { name } = component.framework;
   if (name === 'detector') return detectorTests(component as DetectorComponent);

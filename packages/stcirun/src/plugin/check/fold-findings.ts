@@ -4,7 +4,7 @@ import type { Finding } from './findings.js';
 
 export interface FoldedFinding {
   readonly finding: Finding;
-  /** Others like it. */
+  /** Number of findings like it. */
   readonly more: number;
 }
 
