@@ -17,7 +17,7 @@ const CONNECT_S = scaled(10, 3);
 const DEADLINE_MS = 120_000;
 const GOAL = 1;
 
-/** Of the first hosts: refused, no answer, no host, no login, another host's key. */
+/** Faults of the first hosts: refused, no answer, no host, no login, another host's key. */
 const DOWN = ['no-sshd', 'silent', 'absent', 'key-refused', 'changed-host-key'];
 const names = Array.from({ length: HOSTS }, (_, i) => `h${i + 1}`);
 const traits = Object.fromEntries(DOWN.map((trait, i) => [names[i], [trait]]));

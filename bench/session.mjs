@@ -104,7 +104,7 @@ async function jobsASecond(hosts, jobs) {
   }
 }
 
-/** From the kill of an inner agent to the first line of the last rank below it. */
+/** Times from the kill of an inner agent to the first line of the last rank below it. */
 async function mendTimes(hosts, shape, mends) {
   const loop = `while :; do echo x; sleep ${PERIOD_S}; done`;
   const times = [];

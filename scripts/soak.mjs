@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { growthProblems, jobProblems } from './lib/soak/checks.mjs';
 import { SoakSession } from './lib/soak/session.mjs';
 
-/** Of the rounds; the samples before are those of a session that warms up. */
+/** Share of the rounds; the samples before are those of a session that warms up. */
 const WARM = 0.3;
 const KILL_DELAY_MS = 400;
 const PROBLEMS_SHOWN = 20;

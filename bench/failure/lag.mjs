@@ -11,7 +11,7 @@ import { scaled } from '../lib/stats.mjs';
 import { above } from '../lib/metrics.mjs';
 
 const PERIODS_MS = scaled([100, 20], [100]);
-/** Of each of two ranks. */
+/** Bytes of each of two ranks. */
 const BYTES = scaled(300_000_000, 1_000_000);
 const IDLE_MS = scaled(4000, 100);
 const BOUNDS_MS = [5, 20, 50, 100];

@@ -10,7 +10,7 @@ import { buildMember, memberlistKills, whyNoMemberlist } from '../lib/memberlist
 import { print, printGoal } from '../lib/print.mjs';
 import { median, scaled, spread } from '../lib/stats.mjs';
 
-/** By the number of agents: kills of one job (the others are to stay many), and of the peer, which takes 10 s each. */
+/** Sizes with kills of one job (the others are to stay many), and of the peer, which takes 10 s each. */
 const SIZES = scaled([[16, 5, 5], [64, 20, 10]], [[4, 1, 0]]);
 const KILLS = scaled(20);
 const NOTIFIERS = scaled(['lazy', 'bmg', 'tree'], ['lazy']);

@@ -12,12 +12,12 @@ import { print } from './print.mjs';
 import { cleanEnvironment, script, stci, stcirun, withDirectory } from './place.mjs';
 
 const NAME = 'bench';
-/** Each prints its host and the process of its agent. */
+/** Program that prints its host and the process of its agent. */
 const WHO = 'echo "$STCI_HOST $PPID"';
 /** Stopping several takes less, unless this process was not run meanwhile. */
 const STOP_MS = 5;
 
-/** Of a session in which `stopAgents` may stop each host more than once. */
+/** Parameters of a session in which `stopAgents` may stop each host more than once. */
 export const START_AGAIN = [['errmgr.loss', 'start-again'], ['errmgr.loss.pause', '0s']];
 
 /** Parameters of a session with an overlay and a ring; `more` are `[name, value]`. */

@@ -8,7 +8,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, script, stcirun } from './place.mjs';
 
-/** In the order of the tables; the first is the floor, the second is that to which goals refer. */
+/** Launchers in the order of the tables; the first is the floor, the second is that to which goals refer. */
 export const LAUNCHERS = [
   { name: 'ssh, all at once', needs: 'xargs', argv: floorArgv },
   { name: 'mpiexec.hydra', needs: 'mpiexec.hydra', package: 'hydra, or mpich', argv: hydraArgv },
@@ -32,14 +32,14 @@ export const FLAT = {
   argv: (shape) => ourArgv(shape, ['--mca', 'launcher=flat', '--mca', 'launcher.window=64']),
 };
 
-/** Each host is started by the one before: the cost of one more level. */
+/** Launcher in which each host is started by the one before: the cost of one more level. */
 export const CHAIN = {
   name: 'chain',
   isOurs: true,
   argv: (shape) => ourArgv(shape, ['--mca', 'launcher.tree.arity=1']),
 };
 
-/** In an allocation of Slurm, whose hosts and tasks are the shape's; the first is that to which goals refer. */
+/** Launchers in an allocation of Slurm, whose shape they have; the first is that to which goals refer. */
 export const SLURM_LAUNCHERS = [
   { name: 'srun', needs: 'srun', argv: () => ['srun', 'true'] },
   { name: 'srun, one a host', needs: 'srun', argv: ({ hosts }) => oneEach(hosts, ['true']) },

@@ -10,7 +10,7 @@ const PROCESSORS = 2;
 const LATENCY_MS = 0.1;
 const { createTree } = await built('topology-tree', 'tree.js');
 
-/** In whole ms, as the simulated method requires. */
+/** Costs in whole ms, as the simulated method requires. */
 function simulated({ childMs, starterCpuMs, starterThreadMs }) {
   return { loginMs: Math.round(childMs), gapMs: Math.round(Math.max(starterThreadMs, starterCpuMs / PROCESSORS)) };
 }

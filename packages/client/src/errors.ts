@@ -29,7 +29,7 @@ export function errorOfCall(call: string, { code, message }: ClientError): Clien
   return new ClientError(code, `${call}: ${message}`);
 }
 
-/** Of a value that the function does not take. */
+/** Error of a value that the function does not take. */
 export function argumentError(call: string, text: string): ClientError {
   return new ClientError('STCI_CLIENT_ARGUMENT', `${call}: ${text}`);
 }

@@ -131,14 +131,14 @@ export function opened(message: Uint8Array): unknown {
   throw decodeError({ form: 'json', bytes }, '');
 }
 
-/** Of calls to a rank that has ended, or after the connection has. */
+/** Errors of calls to a rank that has ended, or after the connection has. */
 const ENDS: readonly ClientErrorCode[] = [
   'STCI_CLIENT_RANK_LOST', 'STCI_CLIENT_RANK_ENDED', 'STCI_CLIENT_LOST', 'STCI_CLIENT_CLOSED',
 ];
 
 const errorIn = (name: string) => (fault: unknown): ClientError => errorOf(name, fault);
 
-/** Of a function that combines two values. */
+/** Error of a function that combines two values. */
 function noAnswer(name: string): ClientError {
   return new ClientError('STCI_CLIENT_COMBINE', `${name}: combine answered undefined (is there a return?)`);
 }

@@ -115,7 +115,7 @@ export class TreeStream<T> implements Stream<T> {
     }
   }
 
-  /** Until the stream is closed or fails. */
+  /** Passes chunks down until the stream is closed or fails. */
   async #passDown(parent: number): Promise<void> {
     const name = 'receive()';
     try {
@@ -153,7 +153,7 @@ export class TreeStream<T> implements Stream<T> {
     this.#resume?.();
   }
 
-  /** For those below. */
+  /** Error that those below get. */
   #closedError(): ClientError {
     const { group, label } = this.#init;
     return new ClientError('STCI_CLIENT_CLOSED', `The stream ${label} was closed by rank ${this.#rank(group.rank)}`);

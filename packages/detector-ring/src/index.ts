@@ -12,7 +12,7 @@ export { ORDER_FORM, orderProblem, orderRing, parseOrder, spreadCabinets, type R
 
 /** The papers' ratio for shared machines (IJHPCA, 5.3). */
 const TIMEOUT_PERIODS = 10;
-/** Of `{type: 'heartbeat', lagMs: 0}` as CBOR. */
+/** Length of `{type: 'heartbeat', lagMs: 0}` as CBOR. */
 const HEARTBEAT_BYTES = 23;
 
 type Params = Readonly<Record<string, ParamValue>>;

@@ -41,7 +41,7 @@ function readMessage(body: unknown): RingMessage | undefined {
   return type === 'heartbeat' && isLag ? { type, lagMs } : undefined;
 }
 
-/** After a replaced observer's last heartbeat, by timeouts. */
+/** Time after a replaced observer's last heartbeat, in timeouts. */
 const REPLACED_TIMEOUTS = 2;
 const LAG_MS_MAX = 0xffff_ffff;
 

@@ -14,7 +14,7 @@ export interface Rumour {
   readonly by: Position;
 }
 
-/** Of one message. */
+/** Bound on rumours of one message. */
 export const RUMOURS_MAX = 8;
 /** memberlist's RetransmitMult. */
 const SENDS_FACTOR = 4;
@@ -22,7 +22,7 @@ const SENDS_FACTOR = 4;
 export class Gossip {
   readonly #rumours = new Map<number, { rumour: Rumour; sends: number }>();
 
-  /** In place of what was said about this member before. */
+  /** Adds a rumour in place of what was said about this member before. */
   add(rumour: Rumour): void {
     this.#rumours.set(rumour.member.position, { rumour, sends: 0 });
   }
@@ -31,7 +31,7 @@ export class Gossip {
     this.#rumours.delete(position);
   }
 
-  /** For the next message of an agent among so many. */
+  /** Takes rumours for the next message of an agent among so many. */
   take(members: number): Rumour[] {
     if (this.#rumours.size === 0) return [];
     const sendsMax = SENDS_FACTOR * Math.ceil(Math.log2(members + 1));

@@ -8,7 +8,7 @@ import { Swim, type SwimSettings } from './swim.js';
 
 type Params = Readonly<Record<string, ParamValue>>;
 
-/** Of `{type: 'answer', n: 4294967295, rumours: []}` as CBOR. */
+/** Length of `{type: 'answer', n: 4294967295, rumours: []}` as CBOR. */
 const BODY_BYTES = 30;
 
 function settingsOf(params: Params): SwimSettings {

@@ -256,7 +256,7 @@ export class Swim implements Detector {
     if (this.#suspicions.delete(member.position)) actions.push({ type: 'trust', member });
   }
 
-  /** Also a suspicion of an earlier life: who still has it has not heard of the refutation. */
+  /** Refutes a suspicion, of an earlier life, too: who still has it has not heard of the refutation. */
   #refute(suspectedLives: number, actions: DetectorAction[]): void {
     const { self } = this.#init;
     const lives = Math.max(this.#livesOf(self), Math.min(NUMBER_MAX, suspectedLives + 1));

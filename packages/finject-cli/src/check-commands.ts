@@ -8,7 +8,7 @@ import type { Platform, Process, ProcessEnd } from '@stci/interface';
 
 type CommandCheck = Pick<Extract<Check, { readonly type: 'command' }>, 'command' | 'timeoutMs'>;
 
-/** Of what a command says. */
+/** Bound on what is kept of a command's output. */
 const SAID_CHARS_MAX = 4000;
 /** What it has started may keep its output open: of that nothing is waited for longer. */
 const OUTPUT_MS = 200;

@@ -44,7 +44,7 @@ export interface LoadedExperiment extends ReadExperiment {
 /** Finds the shape of a target; the simulated ones have another. */
 export type ShapeOf = (experiment: Experiment, programs: string) => Promise<TargetShape>;
 
-/** With all its problems. Throws STCI_EXPERIMENT_INVALID for a file that cannot be read at all. */
+/** Reads a file with all its problems. Throws STCI_EXPERIMENT_INVALID for one that cannot be read at all. */
 export async function readExperiment(
   file: string, programs: string, overrides: Overrides = {}, shapeOf: ShapeOf = targetShape,
 ): Promise<ReadExperiment> {

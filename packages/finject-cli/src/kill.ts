@@ -17,7 +17,7 @@ import {
 const TIMEOUT_MS = 10_000;
 /** How much later than it may take an answer is given up. */
 const SILENCE_MS = 15_000;
-/** Each agent has 5 s for it. */
+/** Time for undoing; each agent has 5 s for it. */
 const UNDO_MS = 10_000;
 const VICTIMS_MAX = 1000;
 /** As long as a session takes it. */
@@ -215,7 +215,7 @@ function ranksOf(text: string, { ranks: size }: JobStatus): readonly number[] {
   throw usage(`--rank: the job has no rank ${unknown}: expected ${size === 1 ? '0' : `0..${size - 1}`}.`);
 }
 
-/** By its name, or its number. */
+/** The host of this name, or number. */
 function hostNamed(option: string, name: string, { hosts }: SessionStatus): HostIndex {
   const found = hosts.find(({ spec }) => spec.name === name) ?? hosts.find(({ host }) => String(host) === name);
   if (found !== undefined) return found.host;

@@ -67,7 +67,7 @@ export function openRunDirectory(path: string, place: SessionPlace): OpenRun {
   }
 }
 
-/** With those above it; its user's alone, since targets print what others need not read. Its path without links. */
+/** Makes a directory and those above it, for its user alone, as targets print what others need not read. No links. */
 function makeDirectory(path: string): HeldDirectory {
   const held = holdDirectory(resolveDirectory(resolve(path), { makes: true, isShared: true }));
   const facts = statSync(held.at);
@@ -139,7 +139,7 @@ function checked(value: unknown): RunIdentity | undefined {
   return isWhole && mark === `${pid}-${since}` ? (value as RunIdentity) : undefined;
 }
 
-/** No session has such a name. */
+/** A directory beside sessions: no session has such a name. */
 const entriesIn = (sessions: string): string => join(sessions, '.experiments');
 
 /** Files by which runs are found that go on. */

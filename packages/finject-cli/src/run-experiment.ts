@@ -203,7 +203,7 @@ class ExperimentRun {
 
 const DETECTION = 'detection: from the fault at its victim to the confirmation at the agent that detected it\n';
 
-/** Of the reason in the table; the report has all of it. */
+/** Length of the reason in the table; the report has all of it. */
 const REASON_CHARS = 60;
 /** Reasons that are told below the table. */
 const REASONS_MAX = 10;

@@ -87,7 +87,7 @@ export class RunView {
     this.#put(`${this.#name}\n`);
   }
 
-  /** Of several configurations with how far the run is: `repeat 2 of 3, swim (4 of 6)`. */
+  /** Name of the repeat; of several configurations with how far the run is: `repeat 2 of 3, swim (4 of 6)`. */
   #nameOf({ repeat, number, configuration }: RepeatPlan): string {
     const { plans } = this.#init;
     const own = plans.filter((plan) => plan.configuration === configuration);
@@ -172,7 +172,7 @@ function outputLine(rank: number, stream: 'stdout' | 'stderr', line: string): st
   return `${`[${rank}]${stream === 'stderr' ? '!' : ''}`.padStart(10)}  ${printable(line)}\n`;
 }
 
-/** Of events that tell of failures and recovery; undefined: of the others. */
+/** Text of events that tell of failures and recovery; undefined: of the others. */
 function eventText(event: JobEvent): string | undefined {
   switch (event.type) {
     case 'failure':

@@ -73,7 +73,7 @@ export async function simulatedTarget(
   };
 }
 
-/** Of each configuration, by its name; empty: the experiment has none. */
+/** Target of each configuration, by its name; empty: the experiment has none. */
 export async function simulatedTargets(
   experiment: Experiment, programs: string,
 ): Promise<ReadonlyMap<string, SimulatedTarget>> {

@@ -3,7 +3,7 @@
 import { release } from 'node:os';
 import { printOut, StciCommand, VERSION } from '@stci/stcirun/front-end';
 
-/** Of what a run depends on. */
+/** Versions of what a run depends on. */
 export function versions(): Readonly<Record<string, string>> {
   return { stci: VERSION, node: process.version, platform: `${process.platform} ${process.arch} ${release()}` };
 }

@@ -42,7 +42,7 @@ export type Verdict =
   /** With `code`, the request itself is wrong: if no other component accepts it, `reason` is the error's message. */
   | { readonly accept: false; readonly reason: string; readonly code?: ErrorCode };
 
-/** Of this host: `hostname`, `user`; `variables`, the environment of the process that asks. */
+/** Facts of this host: `hostname`, `user`; `variables`, the environment of the process that asks. */
 export type Facts = Readonly<Record<string, FactValue>>;
 
 export type FactValue = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;

@@ -22,7 +22,7 @@ export interface DetectorPromise {
   readonly text: string;
 }
 
-/** For what a promise is asked. */
+/** Setting for which a promise is asked. */
 export interface PromiseRequest {
   /** Agents that take part, at least 1. */
   readonly members: number;
@@ -30,7 +30,7 @@ export interface PromiseRequest {
   readonly latencyBoundMs: number;
 }
 
-/** Of a metric that a detector's `count` actions name, in its own unit: `heartbeats`, `round_trip_ms`. */
+/** Metric that a detector's `count` actions name, in its own unit: `heartbeats`, `round_trip_ms`. */
 export interface MetricSpec {
   readonly type: 'counter' | 'histogram';
   readonly help: string;
@@ -82,7 +82,7 @@ export interface DetectorInit {
   random(): number;
 }
 
-/** Of one agent or tool; never shared. */
+/** Detector of one agent or tool; never shared. */
 export interface Detector {
   /** When `on` is to be called with `due`; undefined: only after another event. ms, as `nowMs`. */
   readonly dueMs: number | undefined;

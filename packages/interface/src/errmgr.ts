@@ -39,7 +39,7 @@ export interface Failure {
   readonly exitCode: number;
 }
 
-/** Asked by the session: the agent of a host did not come up, or is lost. */
+/** Question of the session: the agent of a host did not come up, or is lost. */
 export interface SessionContext {
   readonly of: 'session';
   /**
@@ -56,7 +56,7 @@ export interface SessionContext {
   readonly sparesLeft: number;
 }
 
-/** Asked by a job: one of its ranks or hosts failed, or the job as a whole. */
+/** Question of a job: one of its ranks or hosts failed, or the job as a whole. */
 export interface JobContext {
   readonly of: 'job';
   readonly phase: 'launching' | 'running' | 'ending';
@@ -66,14 +66,14 @@ export interface JobContext {
   readonly attempt: number;
 }
 
-/** Asked where a tool runs, by its session agent: the tool failed. */
+/** Question of a session agent, where a tool runs: the tool failed. */
 export interface ToolContext {
   readonly of: 'tool';
   /** Starts of the rank so far, at least 1. */
   readonly attempt: number;
 }
 
-/** Asked where a session agent ran, by its root agent: it is lost, or did not come up. */
+/** Question of a root agent, where a session agent ran: it is lost, or did not come up. */
 export interface AgentContext {
   readonly of: 'agent';
   /** Starts of the job's session agent on this host so far, at least 1. */
@@ -84,7 +84,7 @@ export type LocalContext = ToolContext | AgentContext;
 
 export type FailureContext = SessionContext | JobContext;
 
-/** Of a session, about the host that failed. */
+/** Action of a session about the host that failed. */
 export type HostAction =
   /** All agents are ended, with every failure found. `reason`: if the failures do not say it. */
   | { readonly type: 'end-launch'; readonly reason?: string }

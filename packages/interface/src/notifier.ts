@@ -7,7 +7,7 @@
 import type { MemberId, Members } from './failure.js';
 import type { Position, Topology } from './topology.js';
 
-/** Of broadcasts while nobody joins or leaves, and no failed agent is known yet to those that relay them. */
+/** Promise for broadcasts while nobody joins or leaves, and no failed agent is known yet to those that relay them. */
 export interface NotifierPromise {
   /** Every survivor has it after `steps` times the longest time of a message, and `delayMs` of waiting besides. */
   readonly steps: number;
@@ -61,7 +61,7 @@ export interface NotifierInit {
   readonly topologyOf: ((size: number) => Topology) | undefined;
 }
 
-/** Of one agent, for as long as it lives: the numbers of its broadcasts are never used again. */
+/** Notifier of one agent, for as long as it lives: the numbers of its broadcasts are never used again. */
 export interface Notifier {
   readonly dueMs: number | undefined;
   /**

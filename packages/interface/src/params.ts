@@ -36,7 +36,7 @@ export interface ParamSpec {
   readonly level?: 'basic' | 'tuner' | 'developer';
 }
 
-/** By short name, as in the declaration. */
+/** Declarations by short name. */
 export type ParamSpecs = Readonly<Record<string, ParamSpec>>;
 
 /** Highest precedence first. `override` is the administrator's file, which takes precedence over the command line. */

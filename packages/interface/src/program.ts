@@ -7,10 +7,10 @@
 import { assert } from './errors.js';
 import type { JobId, Rank } from './ids.js';
 
-/** Of this form of the protocol; the two ends must have the same. */
+/** Version of this form of the protocol; the two ends must have the same. */
 export const PROGRAM_PROTOCOL = 2;
 
-/** In the environment of a rank: path of the socket, and what proves which rank connects. */
+/** Variables of a rank's environment: path of the socket, and what proves which rank connects. */
 export const PROGRAM_SOCKET_VARIABLE = 'STCI_CLIENT_SOCKET';
 export const PROGRAM_TOKEN_VARIABLE = 'STCI_CLIENT_TOKEN';
 

@@ -59,7 +59,7 @@ export function ask(
   });
 }
 
-/** Of `sinfo -h -N -o '%N|%T|%E'`: the hosts in a bad state, with Slurm's words. Pure. */
+/** Hosts in a bad state, with Slurm's words, in the output of `sinfo -h -N -o '%N|%T|%E'`. Pure. */
 export function badNodes(output: string): Map<string, string> {
   const bad = new Map<string, string>();
   for (const line of output.split('\n')) {
@@ -73,7 +73,7 @@ export function badNodes(output: string): Map<string, string> {
   return bad;
 }
 
-/** Of `squeue -h -o '%T|%N|%r'`: the job's state and hosts; undefined if there is no such job. Pure. */
+/** State and hosts of a job, in the output of `squeue -h -o '%T|%N|%r'`; undefined if there is no such job. Pure. */
 export function jobState(output: string): { readonly state: string; readonly hosts: readonly string[] } | undefined {
   const [state = '', list = ''] = (output.split('\n')[0] ?? '').split('|').map((word) => word.trim());
   return state === '' ? undefined : { state, hosts: hostsOf(list) };

@@ -16,7 +16,7 @@ import { CONNECT_MS_MIN, type SlurmParams } from './command.js';
 const WAIT_MS = 60_000;
 /** Silence of one host is told before its parent gives it up: that waits for a quarter of the time, or longer. */
 const CONNECT_FRACTION = 1 / 5;
-/** After its connection's end, the end of an agent's step is awaited for so long. */
+/** Time for which the end of an agent's step is awaited after its connection's end. */
 const EXIT_MS = 3000;
 
 export type SlurmDeps = Pick<LauncherProcDeps, 'inline'> & {

@@ -19,11 +19,11 @@ const NONCE_BYTES = 8;
 const ADDRESSES_MAX = 64;
 /** Last lines of srun kept for messages. */
 const LINES_MAX = 12;
-/** After srun's end its output is awaited for so long: another process may hold it. */
+/** Time for which srun's output is awaited after its end: another process may hold it. */
 const OUTPUT_MS = 2000;
 /** How long srun may take to cancel the step: it waits for hosts that are lost, and for those that it launches. */
 const CANCEL_MS = 2000;
-/** After `kill` a step has ended so long after, at the latest; the rest is for processes to be reaped. */
+/** Time after `kill` in which a step has ended, at the latest; the rest is for processes to be reaped. */
 export const STOP_MS = CANCEL_MS + OUTPUT_MS + 1000;
 /** The reason for an end comes from the hosts, and may come after srun's own word. */
 const REASON_MS = 300;

@@ -7,7 +7,7 @@ interface Decoder {
 declare const TextDecoder: new () => Decoder;
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 
-/** For chunks of one stream in order. */
+/** Decoder of the chunks of one stream, in order. */
 export function createDecoder(): Decoder {
   return new TextDecoder();
 }

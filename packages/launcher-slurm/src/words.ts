@@ -59,7 +59,7 @@ const SIGNALS: Readonly<Record<string, ProcessEnd['signal']>> = {
   'Hangup': 'SIGHUP', 'Interrupt': 'SIGINT', 'Bus error': 'SIGBUS', 'Out Of Memory': 'SIGKILL',
 };
 
-/** Of srun's words for a task's end; of words that are not known it is SIGKILL, as the task did not end by itself. */
+/** End in srun's words for it; of words that are not known it is SIGKILL, as the task did not end by itself. */
 function endOf(what: string): ProcessEnd {
   const status = /^Exited with exit code (\d+)/.exec(what)?.[1];
   if (status !== undefined) return { status: Number(status) };

@@ -7,7 +7,7 @@
 import { NODE_MAJOR_MIN, type FailedPhase } from '@stci/host-program';
 import type { ErrorRecord, ProcessEnd, ReachFailure } from '@stci/interface';
 
-/** In order of time; `socket` for an agent that runs already. */
+/** Phases in order of time; `socket` for an agent that runs already. */
 export type SshPhase =
   'resolve' | 'connect' | 'authenticate' | 'login shell' | 'node' | 'bundle' | 'socket' | 'handshake';
 

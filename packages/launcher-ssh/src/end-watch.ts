@@ -22,7 +22,7 @@ export class EndWatch {
     else if (LOST.test(line)) this.#isLost = true;
   }
 
-  /** To be called when all lines have been read. */
+  /** Evidence of the end: to be asked for when all lines have been read. */
   evidenceOf({ status, signal }: ProcessEnd): AgentProcessEnd['evidence'] {
     if (signal !== undefined) return 'connection';
     return status !== OWN_STATUS || (this.#isOrderly && !this.#isLost) ? 'process' : 'connection';

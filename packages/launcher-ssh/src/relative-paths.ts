@@ -14,7 +14,7 @@ const FILE_KEYS: ReadonlySet<string> = new Set([
 ]);
 const COMMAND_KEYS: ReadonlySet<string> = new Set(['knownhostscommand', 'localcommand', 'proxycommand']);
 
-/** Not a path, or one that begins at a fixed place: absolute, of the home directory (`~`, `%d`), of a variable. */
+/** Words that are no path, or one of a fixed place: absolute, of the home directory (`~`, `%d`), of a variable. */
 const FIXED = /^"?(?:[/~$]|%d|none$|yes$|no$|ask$|auto$|SSH_AUTH_SOCK$)/u;
 
 /** The first word of `client` and `options` with a path that depends on the working directory. */

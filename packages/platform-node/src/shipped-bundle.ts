@@ -48,7 +48,7 @@ require('node:vm').compileFunction(head, ${JSON.stringify(PARAMETERS)}, { filena
   require, main, main.exports, path, require('node:path').dirname(path), { hash, bytes, path });
 `;
 
-/** For a host where no file can be stored: reports the reason to the agent that starts this one. */
+/** Program for a host where no file can be stored: reports the reason to the agent that starts this one. */
 const REFUSE_CODE = `process.stderr.write(process.argv.at(-1) + '\\n'); process.exitCode = 1;`;
 
 export function shippedCommand(shipped: ShippedBundle): readonly string[] {

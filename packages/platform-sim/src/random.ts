@@ -49,7 +49,7 @@ export class SimRandom implements Random {
     for (let round = 0; round < 12; round++) this.#next();
   }
 
-  /** From now on this generator, what it was forked from, and all forks of that give other numbers, by this label. */
+  /** This generator, what it was forked from, and all forks of that give other numbers from now on, by this label. */
   renew(label: string): void {
     this.#salt.text = ` renewed ${label}`;
   }

@@ -86,7 +86,7 @@ export class Scheduler {
     this.queue.push(event, delayMs > 0 ? this.nowMs + delayMs : this.nowMs);
   }
 
-  /** In the next turn of the loop. */
+  /** Runs the event in the next turn of the loop. */
   turn(event: SimEvent): void {
     this.queue.pushTurn(event, this.nowMs + TURN_MS);
   }

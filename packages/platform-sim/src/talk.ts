@@ -80,7 +80,7 @@ class Talk {
     else this.#sendSome();
   }
 
-  /** To others of the group in turn, one of them longer than is sent without asking. */
+  /** Sends to others of the group in turn, one of them longer than is sent without asking. */
   #sendSome(): void {
     let left = SENDS;
     for (let i = 0; i < SENDS; i++) {

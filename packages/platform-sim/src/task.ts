@@ -6,7 +6,7 @@
 import type { ProcessEnd } from '@stci/interface';
 import type { EventOwner, SimEvent } from './event-queue.js';
 
-/** To be released when its task dies: channels, pipes, listeners. */
+/** What is to be released when its task dies: channels, pipes, listeners. */
 export interface Resource {
   release(): void;
 }

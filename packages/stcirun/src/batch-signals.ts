@@ -21,7 +21,7 @@ export interface SignalledAgent {
   forward(signal: SignalName): void;
 }
 
-/** In a job of Slurm; elsewhere such a signal ends an agent. `cgroups`: reads /proc/self/cgroup. */
+/** Watches in a job of Slurm; elsewhere such a signal ends an agent. `cgroups`: reads /proc/self/cgroup. */
 export function watchBatchSignals(
   variables: NodeJS.ProcessEnv, agent: () => SignalledAgent, cgroups: () => string = readCgroups,
 ): void {

@@ -48,7 +48,7 @@ export function declarations(text, head) {
   return joined(found);
 }
 
-/** Of a block its closing brace at the first column, of another statement its semicolon outside of all brackets. */
+/** End of a block, its closing brace at the first column; else of a statement, its semicolon outside of brackets. */
 function endOf(lines, from) {
   const isBlock = /^export (?:declare )?(?:abstract )?(?:interface|class) /.test(lines[from]);
   let depth = 0;

@@ -109,7 +109,7 @@ export class SoakSession {
     return [...left, ...files];
   }
 
-  /** All of the session, tools included; not the commands that this process runs. */
+  /** Processes of the session, tools included; not the commands that this process runs. */
   #processes() {
     const isOwn = (pid) => /^\d+$/.test(pid) && read(`/proc/${pid}/environ`).includes(this.#files);
     return readdirSync('/proc').filter(isOwn);

@@ -78,7 +78,7 @@ export class Agent {
     this.#socket.write(programRecord(head));
   }
 
-  /** All that was sent arrives. */
+  /** Closes once all that was sent has arrived. */
   close(): void {
     this.#socket.end();
     this.#socket.unref();

@@ -99,7 +99,7 @@ export function usage(name: CallName): string {
   return [name, ...words, ...options.map((option) => `[${optionText(option)}]`)].join(' ');
 }
 
-/** With the values that are allowed, where they are few. */
+/** Help of an option, with the values that are allowed, where they are few. */
 export function optionHelp(name: ClientOption): string {
   const { values, help }: OptionForm = CLIENT_OPTIONS[name];
   return values === undefined ? help : `${help}: ${values.join(', ')}`;

@@ -24,7 +24,7 @@ async function run(words: Words): Promise<Outcome> {
   return outcome;
 }
 
-/** All of it, whatever standard output is. */
+/** Writes all of it, whatever standard output is. */
 function write(fd: number, out: Uint8Array | string): void {
   const bytes = Buffer.from(out as Uint8Array);
   for (let at = 0; at < bytes.length;) {

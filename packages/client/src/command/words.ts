@@ -17,7 +17,7 @@ export interface Words {
 
 const row = (name: ClientOption): string => `  ${optionText(name).padEnd(18)}  ${optionHelp(name)}\n`;
 
-/** All of stci-client, or one call. */
+/** Help of all of stci-client, or of one call. */
 export function help(of?: CallName): string {
   if (of !== undefined) {
     const { words, options, help: text }: CallForm = CALLS[of];

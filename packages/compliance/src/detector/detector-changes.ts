@@ -7,10 +7,10 @@ import {
 } from './detector-judge.js';
 import type { DetectorRun } from './detector-run.js';
 
-/** Of the time that an agent may take for its first sign of life. */
+/** Share of the time that an agent may take for its first sign of life. */
 export const LATE_SHARE = 0.75;
 
-/** Of few agents, with one seed, more than two join. */
+/** Largest size at which, with one seed, more than two join. */
 const MANY_JOIN_SIZE_MAX = 3;
 const MORE_JOIN = 3;
 
@@ -57,7 +57,7 @@ export function checkLeft({ run, example: { leaves, leftEarly, absent, deaths: [
   checkDeath(run, left);
 }
 
-/** Also more than once, and of one that had come back. */
+/** Refutes more than once, and one that had come back, too. */
 export function checkRefuted({ run, size, example: { seed = 1, deaths: [death] = [] } }: Started): void {
   const { model, settleMs, detection: { minMs } } = run;
   if (death === undefined) return;

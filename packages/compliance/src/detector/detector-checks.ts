@@ -15,14 +15,14 @@ import {
 import { DetectorModel, type DetectorModelInit } from './detector-model.js';
 import { DetectorRun, type DetectorCase } from './detector-run.js';
 
-/** Of a pause that is forgiven, in shortest intervals of detection; of one that ends in a report, in longest ones. */
+/** Length of a pause that is forgiven, in shortest intervals of detection; of one that is reported, in longest ones. */
 export const SHORT_PAUSE = 0.75;
 export const LONG_PAUSE = 1.5;
-/** Of `quiet`, once, of few agents: counters of a byte come around. */
+/** Messages of one long run of `quiet`, of few agents: counters of a byte come around. */
 const LONG_RUN_MESSAGES = 1500;
-/** Of `standstill`: where another joins. */
+/** Largest size at which another joins in `standstill`. */
 const GROWING_SIZE_MAX = 4;
-/** Of `same`, of those that run meanwhile: with short periods they would send many. */
+/** Messages of detectors that run beside one of `same`: with short periods they would send many. */
 const BESIDE_MESSAGES_MAX = 3000;
 /** Floating-point times. */
 const ROUNDING_MS = 1e-4;
@@ -183,7 +183,7 @@ function checkStandstill({ run, size, example: { seed = 1, pause } }: Started): 
   checkReported(run, position);
 }
 
-/** By their text. */
+/** Strange bodies of messages, by their text. */
 export const STRANGE: ReadonlyMap<string, unknown> = new Map([
   undefined, null, 0, -1, 1.5, NaN, true, 'ping', '', [], [[]], {}, { type: 'ping' }, { type: 'answer', n: -1 },
   { type: 'heartbeat', lagMs: -1 }, { type: 'heartbeat', lagMs: 'x' }, { type: 'round', hops: 1e300 }, { type: {} },

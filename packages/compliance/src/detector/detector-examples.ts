@@ -8,22 +8,22 @@ import type { DetectorExample, DetectorPromiseName } from './detector-contract.j
 import { DetectorRun, type DetectorCase } from './detector-run.js';
 
 const SIZES = [2, 3, 4, 7, 12];
-/** With one seed: around powers of two, where another bit is needed. The largest where most depends on the number. */
+/** Sizes with one seed: around powers of two, where another bit is needed. The largest for most that depends on it. */
 const LARGE_SIZES = [16, 17, 33];
 const LARGEST_SIZE = 65;
 const OF_LARGEST: readonly DetectorPromiseName[] = ['interval', 'several', 'left'];
 const MEMBERS = [1, 2, 3, 64, 10_000];
 const METRICS_SIZE = 7;
-/** No other run has so many: a topology that is kept is one of these runs. */
+/** Size that no other run has: a topology that is kept is one of these runs. */
 const SAME_SIZE = 10;
 /** Where another bit is needed, in whatever counts agents: of `interval`, the last one dies. */
 const BIT_SIZES = [31, 32, 63, 64, 127, 128, 129, 255, 256, 257];
 /** Larger runs are left out: so many messages take a second. */
 const MESSAGES_MAX = 100_000;
-/** With other parameters, whose runs are many. */
+/** Bound on messages with other parameters, whose runs are many. */
 const FEW_MESSAGES_MAX = 30_000;
 const DAY_MS = 86_400_000;
-/** Of a machine that is up for weeks: more bits, and those that come to be needed in the middle of a run. */
+/** Clocks of machines that are up for weeks: more bits, and those that come to be needed in the middle of a run. */
 const CLOCKS_MS = [26 * DAY_MS, 60 * DAY_MS + 1 / 3, 2 ** 31 - 700, 2 ** 32 - 700, 1 / 3, 2 ** 34];
 /** The network's seeds are others. */
 const PLAN_SEED = 1_000_000;
@@ -68,13 +68,13 @@ function* extremes(module: DetectorModule, one: DetectorCase): Generator<Detecto
   }
 }
 
-/** Of a run with a death. */
+/** Messages of a run with a death. */
 function messagesOf(module: DetectorModule, one: DetectorCase, size: number): number {
   const { promise, settleMs, detection } = new DetectorRun(module, one, size, 1);
   return promise.messagesPerSecond * size * (settleMs + detection.maxMs) / 1000;
 }
 
-/** With other parameters, as far as it can be said what is promised. `moduleOf`: with these besides the case's. */
+/** Examples with other parameters, where it can be said what is promised. `moduleOf`: with these besides the case's. */
 export function* parameterExamples(
   sets: Iterable<readonly Readonly<Record<string, string>>[]>,
   of: (params: Readonly<Record<string, string>>) => readonly [DetectorModule, DetectorCase],

@@ -15,7 +15,7 @@ export interface Started {
   readonly example: DetectorExample;
 }
 
-/** For some time nothing happens, while all live: no more is sent than promised. */
+/** Nothing happens for some time, while all live: no more is sent than promised. */
 export function checkCost(run: DetectorRun): { readonly messages: number } {
   const { model, detection } = run;
   const size = model.living.length;

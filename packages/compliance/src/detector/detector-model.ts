@@ -53,7 +53,7 @@ export interface ModelDeath {
 
 const BODY_BYTES_MAX = 64 * 1024;
 
-/** Of a position at which nobody is. */
+/** Detector of a position at which nobody is. */
 const NOBODY: Detector = { dueMs: undefined, on: () => [] };
 
 class ModelAgent extends NetAgent<DetectorEvent, DetectorAction> {
@@ -102,7 +102,7 @@ export class DetectorModel extends MachineNet<DetectorEvent, DetectorAction, Mod
     return this.#suspicions.count;
   }
 
-  /** Of agents that live, by others that do, for so long. */
+  /** Suspicions of agents that live, by others that do, for so long. */
   suspicions(forMs: number): Suspicion[] {
     return this.#suspicions.before(this.nowMs - forMs).filter(({ by, position }) => (
       this.agent(by).isAlive && this.agent(position).isAlive));

@@ -96,7 +96,7 @@ export class DetectorRun {
     if (other !== undefined) model.give(waiting, { type: 'waiting', id: ++this.#waits, on: other });
   }
 
-  /** Of one agent, from the failure to the first report of it. */
+  /** Time from the failure of one agent to the first report of it. */
   delayOf(position: Position): number | undefined {
     const death = this.model.deaths.find(({ member }) => member.position === position);
     const report = this.model.reports.find(({ failed }) => failed.position === position);

@@ -57,7 +57,7 @@ export class DetectorSockets {
     for (const { watch } of this.#agents) watch.start(members);
   }
 
-  /** Of those that live: what they were told. */
+  /** Notices that each of those that live was told. */
   get told(): readonly (readonly FailureNotice[])[] {
     return this.#agents.filter(({ isSilent }) => !isSilent).map(({ told }) => told);
   }

@@ -21,7 +21,7 @@ import { checkComponent } from './detector-record.js';
 import { DetectorRun, detectorModule, type DetectorCase, type DetectorComponent } from './detector-run.js';
 import { DetectorSockets } from './detector-sockets.js';
 
-/** Of the test on real sockets. */
+/** Size of the test on real sockets. */
 const REAL_SIZE = 4;
 const REAL_MS_MAX = 2000;
 const SLOW = { timeoutMs: 100_000 };

@@ -24,13 +24,13 @@ export const OVER: readonly FailureKind[] = ['timeout', 'interrupt', 'output'];
 export const KINDS: readonly FailureKind[] = [...TOOL, 'session-lost', ...HOST, ...OVER];
 const ATTEMPTS = [1, 2, 3, 4, 5, 6, 30];
 const FAILURES_BEFORE = [0, 1, 2, 5, 1000];
-/** Of these few questions: shifted by as many bits, a pause is negative, or short again. */
+/** Attempts of these few questions: shifted by as many bits, a pause is negative, or short again. */
 const LATER_ATTEMPTS = [7, 8, 12, 16, 31, 32, 33, 64, 100, 101];
 export const OTHERS: readonly Failed[] = [
   { rank: 7, host: 3, exitCode: 137, code: 'STCI_PROGRAM_NOT_EXECUTABLE' },
   { rank: 300, host: 70, exitCode: 255, wallMs: 2 ** 41, code: 'STCI_PROGRAM_WDIR' },
 ];
-/** Of hosts that are started at least three times. */
+/** Names of hosts that are started at least three times. */
 const HOST_NAMES = ['fd00::5', 'Node-3.EXAMPLE.org', '10.0.0.4', `n.${'a-long-label.'.repeat(12)}org`];
 
 export const PROMISES = [
@@ -95,7 +95,7 @@ function* hostQuestions(): Generator<Question> {
   }
 }
 
-/** After many starts; of hosts, with the largest values of the session's parameters. */
+/** Questions after many starts; of hosts, with the largest values of the session's parameters. */
 function* laterQuestions(): Generator<Question> {
   for (const attempt of LATER_ATTEMPTS) {
     for (const kind of [...TOOL, ...HOST]) {

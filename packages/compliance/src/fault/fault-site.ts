@@ -40,7 +40,7 @@ function placeOf({ hosts, arity = 1, ranks = 2 * hosts, down = [] }: PlaceInit):
   return Object.freeze({ hosts, isUp, hostOf, depth, parent });
 }
 
-/** Of each kind, the simplest first. */
+/** Victims of each kind, the simplest first. */
 export const VICTIMS: readonly FaultVictim[] = [
   { kind: 'rank', rank: 0 },
   { kind: 'rank', rank: 5 },
@@ -55,7 +55,7 @@ export const VICTIMS: readonly FaultVictim[] = [
   { kind: 'partition', sets: [[0, 1], [2], [3]] },
 ];
 
-/** Of a large session, there and not there. */
+/** Victims of a large session, there and not there. */
 export const FAR_VICTIMS: readonly FaultVictim[] = [
   { kind: 'rank', rank: 129 },
   { kind: 'rank', rank: 130 },
@@ -111,7 +111,7 @@ const CAN: Readonly<Record<FaultPart['at']['role'], readonly string[]>> = {
 const STOPPING = ['SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU'];
 /** Events of one machine, at most. */
 const EVENTS_MAX = 10_000;
-/** For what is to be undone. */
+/** Duration of what is to be undone. */
 const UNDO_MS = 1000;
 
 type SiteAgent = NetAgent<FaultEvent, FaultAction>;

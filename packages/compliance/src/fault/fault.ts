@@ -106,7 +106,7 @@ export function faultExample(component: FaultComponent, example: FaultExample): 
   verify(FAULT, example, (one) => check(component, one), smaller);
 }
 
-/** Each victim; then in other sessions, for other times, and with arguments at their bounds. */
+/** Orders to each victim; then in other sessions, for other times, and with arguments at their bounds. */
 function* ordersOf(
   component: FaultComponent, given: FaultExample['args'],
 ): Generator<Omit<FaultExample, 'promise'>> {
@@ -193,7 +193,7 @@ function partsOf(module: FaultModule, order: FaultOrder, place: FaultPlace): rea
   return typeof plan === 'string' ? [] : plan;
 }
 
-/** Of each part. */
+/** Runs of each part. */
 function runs(module: FaultModule, order: FaultOrder, place: FaultPlace, plan: SitePlan): SiteRun[] {
   return partsOf(module, order, place).map((part) => new FaultSiteModel(module, order, place, part, plan).finish());
 }

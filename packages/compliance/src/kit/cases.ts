@@ -24,7 +24,7 @@ const KINDS = {
 
 export type FieldKind = keyof typeof KINDS;
 
-/** By name; `required`: those that must be there. */
+/** Kinds of fields by name; `required`: those that must be there. */
 export type Fields<Case> = Readonly<Record<keyof Case & string, FieldKind>>;
 
 export interface SuiteCall<Case> {
@@ -35,7 +35,7 @@ export interface SuiteCall<Case> {
   readonly required: readonly (keyof Case & string)[];
 }
 
-/** Of a suite that takes cases; labels differ. */
+/** Checks the cases of a suite; labels differ. */
 export function checkCases<Case>(call: SuiteCall<Case>, component: unknown, cases: unknown): void {
   checkGiven(call, component);
   const isList = Array.isArray(cases) && cases.length > 0;
@@ -50,7 +50,7 @@ export function checkCases<Case>(call: SuiteCall<Case>, component: unknown, case
   }
 }
 
-/** Of a suite that takes options. */
+/** Checks the options of a suite. */
 export function checkOptions<Options>(call: SuiteCall<Options>, component: unknown, options: unknown): void {
   checkGiven(call, component);
   checkFields(call, options, 'options');

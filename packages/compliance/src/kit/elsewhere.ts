@@ -44,7 +44,7 @@ export function elsewhere<Result>(body: () => Result): Result {
 
 type TopologyOf = (size: number) => Topology;
 
-/** Of one session, asked by nobody else: a module that keeps it has a wrong one for the next session. */
+/** Topology of one session, asked by nobody else: a module that keeps it has a wrong one for the next session. */
 export function ownTopology(make: TopologyOf | undefined, state: { readonly isOver: boolean }): TopologyOf | undefined {
   return make && ((size) => new Proxy(make(size), {
     get: (made, name: keyof Topology) => {

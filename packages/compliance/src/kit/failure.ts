@@ -99,7 +99,7 @@ function cut(text: string): string {
   return `${text.slice(0, DETAILS_CHARS_MAX)}\n… ${text.length - DETAILS_CHARS_MAX} more characters`;
 }
 
-/** Of anything. */
+/** Printable form of anything. */
 export function printable(value: unknown): string {
   try {
     return typeof value === 'string' ? JSON.stringify(value) : String(value);

@@ -90,7 +90,7 @@ export abstract class MachineNet<
   /** Carries it out. `event`: on what it answered so. */
   protected abstract act(agent: Agent, action: Action, event: Event): void;
 
-  /** Of the next message. */
+  /** Latency of the next message. */
   protected delayMs(): number {
     return 0;
   }
@@ -113,7 +113,7 @@ export abstract class MachineNet<
     this.#queue.push(new Call(run), atMs);
   }
 
-  /** Until then, or until nothing is left to do. */
+  /** Runs until then, or until nothing is left to do. */
   run(untilMs = Infinity): void {
     for (let next = this.#queue.peek(); next !== undefined && next.timeMs <= untilMs; next = this.#queue.peek()) {
       this.step();

@@ -12,12 +12,12 @@ import { fileURLToPath } from 'node:url';
 import { Worker, isMainThread, workerData } from 'node:worker_threads';
 import { isOwnPath } from './failure.js';
 
-/** Of processor time, without a turn of the event loop, or a step of a check. */
+/** Processor time without a turn of the event loop, or a step of a check. */
 const STALL_MS = 10_000;
-/** Of time, where the call waits. */
+/** Time of the same, where the call waits. */
 const WAIT_MS = 6 * STALL_MS;
 const LOOK_MS = 250;
-/** For the debugger's answers; then the process is killed. */
+/** Time for the debugger's answers; then the process is killed. */
 const ANSWER_MS = 2000;
 const NAME_BYTES_MAX = 1000;
 const EXAMPLE_BYTES_MAX = 4000;

@@ -79,7 +79,7 @@ export function collectTests(define: () => void): CollectedTest[] {
   return testsOf(plans);
 }
 
-/** Of the suites that a module defines when it is loaded. */
+/** Tests of the suites that a module defines when it is loaded. */
 export async function collectTestsOf(load: () => Promise<unknown>): Promise<CollectedTest[]> {
   const plans: Plan[] = [];
   collected = plans;
@@ -91,7 +91,7 @@ export async function collectTestsOf(load: () => Promise<unknown>): Promise<Coll
   return testsOf(plans);
 }
 
-/** To be run in this order: a suite's `before` runs with its first test, `after` with its last. */
+/** Tests to be run in this order: a suite's `before` runs with its first test, `after` with its last. */
 function testsOf(plans: readonly Plan[]): CollectedTest[] {
   standDown();
   return plans.flatMap((plan) => {

@@ -68,7 +68,7 @@ const BIT_SIZES = [128, 256, 512, 1024, 2048, 4096].flatMap((size) => [size - 1,
 const HUGE_SIZES = [8191, 8192, 8193, 16_385, 65_537];
 /** Powers of odd numbers, whose logarithms are rounded. */
 const POWER_SIZES = [81, 100, 125, 216, 243, 343, 625, 729, 2187, 3125];
-/** With parameters at their bounds, and other names. */
+/** Sizes with parameters at their bounds, and other names. */
 const FEW_SIZES = [1, 2, 3, 16, 33, 64];
 const MANY_NAMES_SIZE = 1100;
 const LARGE_SIZES = [1000, 10_000];

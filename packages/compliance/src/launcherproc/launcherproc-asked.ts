@@ -136,7 +136,7 @@ function notesOf(component: LauncherProcComponent, set: Values, beside?: Values)
 
 const REFUSED = 'refused: ';
 
-/** Of these two differ; all of a list, or of a text, do. */
+/** Values of which two differ; all of a list, or of a text, do. */
 function valuesOf(spec: ParamSpec, now: ParamValue): readonly ParamValue[] {
   const { type, min = 0, max = Infinity } = spec;
   if (type === 'list') return [[], ['one'], ['one', 'two'], ['two']];

@@ -17,7 +17,7 @@ import { LATENCY_MS, NotifierNetwork, membersOf } from './notifier-network.js';
 
 const PAYLOAD = Uint8Array.of(1, 2, 3);
 const DAY_MS = 86_400_000;
-/** Of machines that are up for long: more bits, or bits that come to be needed in the middle of a run. By the seed. */
+/** Clocks of machines that are up for long: more bits, or bits that come to be needed during a run. By the seed. */
 const CLOCKS_MS = [0, 26 * DAY_MS, 1 / 4, 60 * DAY_MS, 2 ** 31 - 200, 2 ** 32 - 200];
 
 /** Makes networks of one component. */
@@ -245,7 +245,7 @@ function checkGone({ bench, size, source, seed, failures, example: { present } }
   checkTimes(network, source, 1);
 }
 
-/** All survivors but the source, so often. */
+/** Checks that all survivors but the source got it so often. */
 function checkTimes(network: NotifierNetwork, source: Position, times: number): void {
   for (const position of network.survivors()) {
     const [found, expected] = [network.deliveries(position).length, position === source ? 0 : times];

@@ -13,7 +13,7 @@ import { hear } from '../kit/hear.js';
 import { MachineNet, NetAgent } from '../kit/machine-net.js';
 
 export const LATENCY_MS = 10;
-/** Of each agent, without a message. */
+/** Bound on each agent's timers without a message. */
 const DUES_MAX = 100;
 
 export interface NotifierNetworkInit {

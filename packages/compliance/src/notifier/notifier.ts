@@ -30,10 +30,10 @@ export interface NotifierComplianceOptions {
 const EXHAUSTIVE_SIZE = isFullSwarm ? 16 : 11;
 /** As the swarm's: CI names another one each time. */
 const FIRST_SEED = Number(process.env['STCI_SWARM_FROM'] ?? 0);
-/** Of so many failures; as many as there are of 6 of 15. */
+/** Bound on choices of so many failures; as many as there are of 6 of 15. */
 const CHOICES_MAX = 5005;
 const MOSTLY_DEAD_SEEDS = 200;
-/** With each other parameter. */
+/** Seeds with each other parameter. */
 const FEW_SEEDS = 10;
 const FEW_SIZES = [2, 5, 17, 64];
 const MEMBERS = [1, 2, 3, 4, 5, 16, 17, 64, 65, 129, 1000, 1025, 4097];
@@ -41,7 +41,7 @@ const MEMBERS = [1, 2, 3, 4, 5, 16, 17, 64, 65, 129, 1000, 1025, 4097];
 const BIT_SIZES = [
   63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2048, 2049,
 ];
-/** Of positions, at a few of which there are agents. */
+/** Numbers of positions, at a few of which there are agents. */
 const SPARSE_SIZES = [1025, 2049, 4097, 8193];
 const SLOW = { timeoutMs: 300_000 };
 

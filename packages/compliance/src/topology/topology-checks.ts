@@ -146,7 +146,7 @@ function checkDetours(topology: Topology, { source, target, dead = [] }: Topolog
   assert.ok(isSame, `${nameOf(topology)}: the set of dead positions has changed`);
 }
 
-/** Of all pairs it is the longest route; of one, the route is no longer. */
+/** Diameter of all pairs is the longest route; of one pair, the route is no longer. */
 function checkDiameter(topology: Topology, { source, target }: TopologyExample): void {
   const { diameter } = topology;
   let longest = source === undefined ? longestOf.get(topology) ?? longestRoute(topology) : 0;
@@ -169,7 +169,7 @@ function longestRoute(topology: Topology): number {
   return longest;
 }
 
-/** To some positions, and on to those from which the way was the longest. */
+/** Guess of the longest route: to some positions, and on to those from which the way was the longest. */
 function guessRoute(topology: Topology): number {
   const { size } = topology;
   let longest = 0;

@@ -55,7 +55,7 @@ export function* badRequests({ params }: TopologyComponent): Generator<TopologyR
   }
 }
 
-/** Of another type, beyond its bounds, between whole numbers, none of those that are named. */
+/** Values of another type, beyond the bounds, between whole numbers, none of those that are named. */
 function badValues({ type, min, max }: ParamSpec): unknown[] {
   const beyond = [...(min === undefined ? [] : [min - 1]), ...(max === undefined ? [] : [max + 1])];
   if (type === 'int') beyond.push((min ?? 0) + 0.5);

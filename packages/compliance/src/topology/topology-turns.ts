@@ -9,7 +9,7 @@ import * as assert from '../kit/assert.js';
 import { elsewhere } from '../kit/elsewhere.js';
 import { seededIntegers } from '../kit/seeded.js';
 
-/** Of a large topology so many positions are asked about. */
+/** Positions that are asked about of a large topology. */
 const ASKED_MAX = 12;
 
 interface Question {

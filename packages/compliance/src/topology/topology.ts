@@ -41,16 +41,16 @@ const SMALL_SIZE_MAX = 40;
 const FULL_SIZES = [63, 64, 65, 127, 128, 129];
 /** Sizes that are sampled, with a few samples each. */
 const BIT_SIZES = [256, 512, 1024, 2048, 4096].flatMap((size) => [size - 1, size, size + 1]);
-/** Of those the longest route, up to this size, and spanning trees are looked at as a whole; and of some others. */
+/** Sizes up to which the longest route of those, and spanning trees, are looked at as a whole; and of some others. */
 const ALL_ROUTES_SIZE_MAX = 1025;
 const WHOLE_TREE_SIZE_MAX = 1025;
 const HUGE_SIZE = 65_537;
-/** With each value of an option that suits; COMPARED_SIZE always does. */
+/** Sizes with each value of an option that suits; COMPARED_SIZE always does. */
 const OPTION_SIZES = [COMPARED_SIZE, 33, 100];
 /** Where many positions are dead: more than a word has bits. */
 const MANY_DEAD_SIZES = [100, 129];
 const OTHER_SIZES = [48, 81, 96, 100, 192, 210, 255, 384];
-/** Of so many positions all sets of dead ones. */
+/** Size up to which all sets of dead positions are tried. */
 const ALL_SETS_SIZE_MAX = 6;
 const DEAD_SETS = 6;
 const SAMPLES = 60;

@@ -69,7 +69,7 @@ export interface MessageContext {
 
 type Handler = (body: never, context: MessageContext) => unknown;
 
-/** Of agents that have no other handler. */
+/** Handlers of agents that have no other. */
 const DEFAULTS: { readonly [Name in MessageName]?: Handler } = { 'agent.echo': (body) => body };
 
 export class MessageLayer {

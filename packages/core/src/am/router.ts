@@ -57,7 +57,7 @@ export class Router {
     this.clearReachable();
   }
 
-  /** To be called when the rule's answers change. */
+  /** Forgets what is reachable: to be called when the rule's answers change. */
   clearReachable(): void {
     this.#reachable.clear();
   }
@@ -82,7 +82,7 @@ export class Router {
     if (link.role === 'parent') this.#parentLink = link;
   }
 
-  /** Only if it is still the link of its peer: a newer one may have replaced it. */
+  /** Removes the link if it is still that of its peer: a newer one may have replaced it. */
   removeLink(link: Link): void {
     if (this.#overlayLinks.delete(link)) return;
     this.clearReachable();

@@ -188,7 +188,7 @@ export class Transport {
     return this.#delivery.pairs;
   }
 
-  /** For acknowledgements. */
+  /** Acknowledgements that are awaited. */
   get waits(): Iterable<readonly [key: string, on: Address]> {
     return this.#delivery.waits;
   }

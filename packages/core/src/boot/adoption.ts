@@ -116,7 +116,7 @@ export class AdoptionListener {
     this.#gate = new Gate({ platform, pendingMax: params.int('bootcom.pending.max'), accept });
   }
 
-  /** Of the socket, or addresses of the listener. Undefined: no other agent can reach this one. */
+  /** Path of the socket, or addresses of the listener. Undefined: no other agent can reach this one. */
   get path(): string | undefined {
     const { addresses, isClosed } = this.#gate;
     return isClosed || addresses.length === 0 ? undefined : joinAddresses(addresses);

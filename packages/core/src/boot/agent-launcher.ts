@@ -151,7 +151,7 @@ export class AgentLauncher {
     this.#gate.close();
   }
 
-  /** Only a child that is being started may connect. */
+  /** Accepts the connection of a child that is being started, and no other. */
   #accept(channel: Channel, watch: Watch): Link {
     const { node } = this.#init;
     let owner: ChildSupervisor | undefined;
@@ -183,7 +183,7 @@ export class AgentLauncher {
     return this.#launcherProc?.name === LOCAL;
   }
 
-  /** For the planned hosts, agents of processes: the launcherproc that starts all of them by one call, if it can. */
+  /** The launcherproc that starts all planned hosts' agents of processes by one call, if it can. */
   get launcherOfAll(): Required<Pick<LauncherProc, 'name' | 'startAll'>> | undefined {
     const proc = this.#launcherProc;
     const isProcess = this.#init.node.params.string('launcher.root.method') === 'process';

@@ -237,7 +237,7 @@ export class BootSubtree {
     return [...this.#logins.keys()].filter((at) => at !== position && this.#parentOf(at) === position);
   }
 
-  /** By the plan, whichever host was left out since. */
+  /** Path by the plan, whichever host was left out since. */
   #pathTo(agent: Address): Address[] {
     const { position } = this.#init;
     const target = bootPosition(addressIndex(agent));

@@ -191,7 +191,7 @@ export class ChildSupervisor {
     this.stopRest(done);
   }
 
-  /** After `stop`: calls `done` when the children that were adopted since have ended, too. */
+  /** Calls `done` when the children that were adopted since `stop` have ended, too. */
   stopRest(done: () => void): void {
     this.#onStopped = done;
     this.#stopTimer = this.#init.node.platform.clock.after(this.#init.stopMs, () => this.#killRest());

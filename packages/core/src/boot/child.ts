@@ -180,7 +180,7 @@ export function evidenceOf({ hasEnded }: Child, reason: LinkCloseReason): LossEv
   return reason === 'silent' ? 'silent' : 'closed';
 }
 
-/** Of one that is reached over a connection the link closes, too, and may say why: that it was refused. */
+/** The link of an agent that is reached over a connection closes, too, and may say why: that it was refused. */
 export function isToldByLink({ process, linkClosed }: Child): boolean {
   return process?.isConnection === true && !linkClosed;
 }

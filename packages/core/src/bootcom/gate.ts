@@ -95,7 +95,7 @@ export class Gate {
   }
 }
 
-/** Of a listener for links, by the agent's parameters; `key`: they are encrypted. */
+/** Options of a listener for links, by the agent's parameters; `key`: they are encrypted. */
 export function linkListenOptions(
   params: Params, key: Uint8Array | undefined,
 ): Omit<ListenOptions, 'pendingMax' | 'selectEviction'> {

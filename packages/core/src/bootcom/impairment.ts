@@ -18,7 +18,7 @@ export interface ImpairmentDeps {
   readonly random: Pick<Random, 'uniform'>;
 }
 
-/** Of a channel that has its receiver, which passes the events on to the impaired channel from now on. */
+/** Receiver that a channel had before, which passes the events on to the impaired channel from now on. */
 export interface BoundBefore {
   readonly events: ChannelEvents;
   readonly isReading: boolean;

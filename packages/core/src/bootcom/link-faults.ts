@@ -52,7 +52,7 @@ export class LinkFaults {
     this.#platform = platform;
   }
 
-  /** From now on; replaces what the same owner ordered before for these peers. */
+  /** Impairs from now on; replaces what the same owner ordered before for these peers. */
   impair(peers: readonly Position[], how: Impairment, owner = ''): void {
     this.#remove(peers, owner);
     this.#rules.push({ owner, peers: new Set(peers), how });
@@ -72,7 +72,7 @@ export class LinkFaults {
     return links.length;
   }
 
-  /** All rules are over; at the end of the agent, too. */
+  /** Ends all rules; at the end of the agent, too. */
   clear(): void {
     this.#rules = [];
     this.#applyAll();
@@ -89,7 +89,7 @@ export class LinkFaults {
     return impaired;
   }
 
-  /** Of a link that was made: its peer, as it says, or as it has proved. */
+  /** Takes the peer of a link that was made, as it says, or as it has proved. */
   onNamed(link: Link, agent: Address): void {
     const position = positionOf(agent);
     if (position === undefined || this.#positions.has(link)) return;

@@ -51,7 +51,7 @@ export class PendingLinks {
     else if (this.#byLink.size > this.#max) this.#evictSoon();
   }
 
-  /** To be called when the link is authenticated or closed. */
+  /** Forgets a link: to be called when it is authenticated or closed. */
   delete(link: Pending): void {
     this.#byLink.delete(link);
   }

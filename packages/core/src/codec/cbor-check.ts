@@ -15,7 +15,7 @@ const DIRECT_MAX = 23;
 const INFO_8_BYTES = 27;
 const INDEFINITE = 31;
 
-/** Of major type 7: false, true, null, undefined, and floats of 2, 4 and 8 bytes. */
+/** Values of major type 7: false, true, null, undefined, and floats of 2, 4 and 8 bytes. */
 const SIMPLE_MIN = 20;
 const FLOAT_MIN = 25;
 

@@ -18,7 +18,7 @@ const encoder = new Encoder({
 /** cbor-x renames a key `__proto__` in objects; in maps it does not. */
 const mapDecoder = new Encoder({ useRecords: false, mapsAsObjects: false });
 
-/** With the tail, the longest array whose CBOR head is one byte. */
+/** Length of the longest array, with the tail, whose CBOR head is one byte. */
 const TAIL_HEAD_MAX = 22;
 
 export function encode(value: unknown): Uint8Array {

@@ -150,7 +150,7 @@ function plainBytes(chunk: Uint8Array): Uint8Array {
   return chunk.constructor === Uint8Array ? chunk : new Uint8Array(buffer, byteOffset, length);
 }
 
-/** Of what is no frame, what a message shows. */
+/** Bytes that a message shows of what is no frame. */
 const SHOWN_BYTES = 60;
 
 function checkVersion(bytes: Uint8Array, at: number): void {

@@ -114,7 +114,7 @@ export function oneOf<T extends string>(...allowed: readonly T[]): Shape<T> {
     allowed.includes(value as T) ? (value as T) : refuse(path, `one of ${allowed.join(', ')}`, value));
 }
 
-/** In an object's field, null counts as absent. */
+/** A field that may be absent; null counts as absent, too. */
 export function optional<T>(item: Shape<T>): Shape<T | undefined> {
   return shape(item.bytesMax, (value, path) =>
     value === undefined || value === null ? undefined : item(value, path));

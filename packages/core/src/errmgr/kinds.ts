@@ -2,7 +2,7 @@
 
 import { ERROR_KINDS, isErrorCode, type Failure } from '@stci/interface';
 
-/** Of what a policy can be chosen: a rank's program; a session agent; a host, with its root agent. */
+/** Subjects of which a policy can be chosen: a rank's program; a session agent; a host, with its root agent. */
 export const SUBJECTS = ['tool', 'agent', 'host'] as const;
 export type Subject = (typeof SUBJECTS)[number];
 

@@ -16,12 +16,12 @@ export interface TextCodec {
   base64(bytes: Uint8Array): string;
 }
 
-/** To be kept: a copy, unless they are at least so much of their buffer, all of which they would retain. */
+/** Bytes to be kept: a copy, unless they are at least so much of their buffer, all of which they would retain. */
 export function ownBytes(bytes: Uint8Array, shareMin = 1 / 2): Uint8Array {
   return bytes.length < bytes.buffer.byteLength * shareMin ? bytes.slice() : bytes;
 }
 
-/** From this average length of lines in bytes, they are copied line by line; shorter ones byte by byte. */
+/** Average length of lines in bytes from which they are copied line by line; shorter ones byte by byte. */
 const LONG_LINE_BYTES = 12;
 const SAMPLE_BYTES = 1024;
 

@@ -16,7 +16,7 @@ export function foldHostlist(names: Iterable<string>): string {
   return items.join(',');
 }
 
-/** For messages: each host once, numbers ascending. */
+/** Folded names for messages: each host once, numbers ascending. */
 export function foldSorted(names: Iterable<string>): string {
   const { compare } = new Intl.Collator('en', { numeric: true });
   return foldHostlist([...new Set(names)].sort(compare));

@@ -370,7 +370,7 @@ class JobLedger implements Ledger {
   }
 }
 
-/** From what a batch system does to its words about it. */
+/** Time from what a batch system does to its words about it. */
 const WORDS_MS = 10_000;
 
 /** Whether this may come of the end of the allocation, which is told later. */

@@ -8,7 +8,7 @@ import { expandHostlist } from './hostlist.js';
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Of a task, a step or a host, or of MPI programs that something else starts. */
+/** Variables of a task, a step or a host, or of MPI programs that something else starts. */
 const OF_OTHERS = new RegExp(`^(?:${[
   'SLURM_(?:PROCID|LOCALID|NODEID|GTIDS|TASK_PID|NTASKS|NPROCS|TASKS_PER_NODE|NTASKS_PER_.*)',
   'SLURM_(?:STEP_.*|STEPID|SRUN_.*|LAUNCH_.*|UMASK|CPU_BIND.*|MEM_BIND.*|MPI_TYPE|PMI.*|PRIO_PROCESS)',
@@ -16,13 +16,13 @@ const OF_OTHERS = new RegExp(`^(?:${[
   'PMI_.*|PMIX_(?!MCA_).*',
 ].join('|')})$`, 'u');
 
-/** Of a host, as Slurm sets them for a step there. */
+/** Variables of a host, as Slurm sets them for a step there. */
 const OF_HOST = /^(?:SLURMD_NODENAME|SLURM_TOPOLOGY_.*|SLURM_GPUS_ON_NODE)$/u;
 
 /** Which GPUs of its host the step has. */
 const OF_STEP = /^(?:[A-Z]+_VISIBLE_DEVICES|GPU_DEVICE_ORDINAL|ZE_AFFINITY_MASK)$/u;
 
-/** Of a job, or of anything else of Slurm. */
+/** Variables of a job, or of anything else of Slurm. */
 const OF_SLURM = /^SLURMD?_/u;
 
 const JOB_ID = 'SLURM_JOB_ID';

@@ -164,7 +164,7 @@ export class ControllerJob {
     this.front.check(this.#session.passLaunch(this.#launch, this.job));
   }
 
-  /** With the ranks as they are placed now. */
+  /** The launch with the ranks as they are placed now. */
   #launchOf(ledger: Ledger): Launch {
     return jobLaunch(this.#session, ledger, this.#params, this.#leftOut);
   }
@@ -242,7 +242,7 @@ export class ControllerJob {
     this.checkOver();
   }
 
-  /** Before the launch, hosts are the session's concern: the job gets those that come up. */
+  /** Hosts are the session's concern before the launch: the job gets those that come up. */
   onHostsLost(losses: readonly HostLoss[]): void {
     if (this.#phase === 'over' || this.#launch === undefined) return;
     const found = losses.flatMap((loss) => this.recovery.lose(loss));
@@ -320,7 +320,7 @@ export class ControllerJob {
     this.#forceEnd('timeout', launchTimeoutError(timeoutMs, hasWaited, missing, this.#ledger.ranksOpen));
   }
 
-  /** In any case, neither a host nor a reader of output delays the end further. A job that is ending has its cause. */
+  /** Neither a host nor a reader of output delays the end further. A job that is ending has its cause. */
   #onJobTimeout(timeoutMs: number): void {
     const end = (waits: string): void =>
       this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.#ledger.ranksOpen, waits));

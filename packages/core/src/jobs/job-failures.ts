@@ -16,7 +16,7 @@ import type { HostLoss } from '../hosts/loss-notices.js';
 import { failureBy } from '../job/exit-rule.js';
 import { foldSorted } from '../job/hostset.js';
 
-/** Of ranks that failed by themselves. */
+/** Causes of ranks that failed by themselves. */
 export const RANK_CAUSES: Readonly<Partial<Record<RankReport['outcome'], FailureCause>>> = {
   exited: 'exited', signalled: 'signalled', 'failed-start': 'not-started',
 };
@@ -24,13 +24,13 @@ export const RANK_CAUSES: Readonly<Partial<Record<RankReport['outcome'], Failure
 /** Process ids listed in a message; the rest is counted. */
 const PIDS_SHOWN = 8;
 
-/** Of the launch of the session's agents. */
+/** Failure of the launch of the session's agents. */
 export function launchFailure(host: HostIndex | undefined, error: ErrorRecord, wallMs: number): Failure {
   const { exitCode } = fromErrorRecord(error);
   return { kind: 'agent-launch', error, ...(host !== undefined && { host }), wallMs, exitCode };
 }
 
-/** For a host below a lost one; its own agent may be well. */
+/** Error of a host below a lost one; its own agent may be well. */
 export function cutOffRecord(hosts: readonly HostSpec[], host: HostIndex, lost: HostIndex): ErrorRecord {
   const name = (index: HostIndex): string => hosts[index]?.name ?? String(index);
   return {
@@ -40,21 +40,21 @@ export function cutOffRecord(hosts: readonly HostSpec[], host: HostIndex, lost: 
   };
 }
 
-/** For a job that does not fit on the hosts that are up. */
+/** Error of a job that does not fit on the hosts that are up. */
 export function restartingError(names: readonly string[]): StciError {
   const text = `The job does not fit now: agents are being started again on ${foldSorted(names)}. Wait for them `
     + "(--wait), or ask for fewer ranks (-n). 'stci ps' shows them.";
   return new StciError('STCI_SLOTS_EXCEEDED', text, { data: { busy: true } });
 }
 
-/** For a host that reported nothing after its ranks were to end. */
+/** Error of a host that reported nothing after its ranks were to end. */
 export function unansweredHostError(hosts: readonly HostSpec[], index: HostIndex): StciError {
   const host = hosts[index]?.name ?? String(index);
   const text = `Host ${host} does not answer: the outcome of its ranks is unknown`;
   return new StciError('STCI_AGENT_LOST', text, { host });
 }
 
-/** For hosts that have not said that their output was taken. */
+/** Text on hosts that have not said that their output was taken. */
 export function undrainedText(hosts: readonly HostSpec[], undrained: ReadonlySet<HostIndex>): string {
   const names = foldSorted([...undrained].map((index) => hosts[index]?.name ?? String(index)));
   const host = undrained.size === 1 ? 'host' : 'hosts';
@@ -78,7 +78,7 @@ export function jobTimeoutError(timeoutMs: number, ranksOpen: number, waits: str
   return new StciError('STCI_JOB_TIMEOUT', waits === '' ? text : `${text}; ${waits}`);
 }
 
-/** For processes that survived SIGKILL; undefined if there are none. */
+/** Failure of processes that survived SIGKILL; undefined if there are none. */
 export function survivorsFailure(
   hosts: readonly HostSpec[],
   index: HostIndex,

@@ -70,7 +70,7 @@ export class JobFront {
     this.emit({ type: 'ended', report });
   }
 
-  /** Of what was sent to the job's agents. */
+  /** Takes the error of what was sent to the job's agents. */
   check(error: StciError | undefined): void {
     if (needsOwner(error)) this.#init.node.platform.clock.soon(() => this.#init.onUnsent(error));
   }

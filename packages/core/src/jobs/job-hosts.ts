@@ -15,12 +15,12 @@ export class JobHosts {
     for (const { host, runs } of map.hosts) if (runs.length > 0) this.#undrained.add(host);
   }
 
-  /** Not a late one of a session agent that was given up. */
+  /** A report of the host; a late one of a session agent that was given up does not count. */
   onReport(host: HostIndex): void {
     if (!this.#lost.has(host)) this.#heard.add(host);
   }
 
-  /** No further report is awaited. */
+  /** The host is lost: no further report is awaited. */
   onLost(host: HostIndex): void {
     this.#lost.add(host);
     this.#undrained.delete(host);

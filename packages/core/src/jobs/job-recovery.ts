@@ -71,7 +71,7 @@ export class JobRecovery {
     this.#init = init;
   }
 
-  /** Of a failure that the ledger has. `attempt`: starts so far of what failed. */
+  /** Reaction to a failure that the ledger has. `attempt`: starts so far of what failed. */
   apply(found: Failure, attempt = found.rank === undefined ? 0 : this.#init.ledger().attempt(found.rank)): void {
     const actions = this.#decide(found, attempt);
     // A tool is started again by its session agent, or not at all.

@@ -11,7 +11,7 @@ import type { AgentNode } from '../node/node.js';
 /** How long after the grace period the ends of ranks are awaited: before SIGKILL, and again before the job is over. */
 export const END_REPORT_MS = 5000;
 
-/** From SIGTERM to SIGKILL where a batch system takes the hosts, at most; tool.grace may be less. */
+/** Time from SIGTERM to SIGKILL where a batch system takes the hosts, at most; tool.grace may be less. */
 export const ALLOCATION_GRACE_MS = 15_000;
 
 export interface JobTerminationInit {

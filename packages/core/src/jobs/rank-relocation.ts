@@ -153,7 +153,7 @@ export class RankRelocation {
     return this.#waiting.has(rank);
   }
 
-  /** Of ranks without an outcome, and kept ones. */
+  /** Slots of ranks without an outcome, and kept ones. */
   slotsOn(host: HostIndex): number {
     const open = this.#init.ledger.openRanks(host);
     if (this.#waiting.size === 0) return open.length;

@@ -67,7 +67,7 @@ export function decodeBootDetails(encoded: Uint8Array): BootDetails {
   return { ...details, tree };
 }
 
-/** Of two kinds: `arity` alone, or `planned` and `parents`, each host once, without a cycle. */
+/** Part of two kinds: `arity` alone, or `planned` and `parents`, each host once, without a cycle. */
 function partOf(found: Partial<ArityPlan & ParentsPart>, hosts: number): BootTreePart {
   const { arity, planned, parents } = found;
   if (arity !== undefined) return { arity };

@@ -7,7 +7,7 @@ import { accept, defineComponent, type BootTreePlan, type HostSpec } from '@stci
 import { TOPOLOGY_ARITY_MAX } from '../topology/options.js';
 import { launcherFramework } from './framework.js';
 
-/** By arity, hosts that are added later are the controller's children as well, as far as that goes. */
+/** The plan is by arity, so that hosts that are added later are the controller's children, too, as far as that goes. */
 function flatTree(hosts: readonly HostSpec[]): BootTreePlan {
   if (hosts.length <= TOPOLOGY_ARITY_MAX) return { arity: TOPOLOGY_ARITY_MAX };
   return { parents: hosts.map(() => undefined) };

@@ -60,7 +60,7 @@ export class StartPace {
     return this.#contention;
   }
 
-  /** To be called before `window` is asked for. */
+  /** Processor times: to be given before `window` is asked for. */
   onCpuTimes(now: CpuTimes | undefined): void {
     if (now === undefined) return;
     const ranMs = now.ranMs - this.#measured.ranMs;

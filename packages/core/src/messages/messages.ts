@@ -237,7 +237,7 @@ const MESSAGE_TYPES = {
   ...SESSION_MESSAGES,
 } as const satisfies Record<string, MessageType>;
 
-/** Of a reply. */
+/** Bound on a reply without a body. */
 const NO_BODY = { bytesMax: 0 };
 
 export type MessageName = keyof typeof MESSAGE_TYPES;

@@ -24,7 +24,7 @@ const anyRow = tuple(
   labelText, oneOf('counter', 'histogram'), text, list(labelText, 2 * LABELS_MAX), list(num, BUCKETS_S.length + 2),
 );
 
-/** Of metrics and labels: only label values and helps are escaped where they are printed. */
+/** Names of metrics and labels: only label values and helps are escaped where they are printed. */
 const NAME = /^[a-z][a-z0-9_]{0,127}$/;
 
 const metricRow = shape(anyRow.bytesMax, (value, path): MetricRow => {

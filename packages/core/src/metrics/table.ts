@@ -47,7 +47,7 @@ export const METRICS: Readonly<Record<string, MetricFamily>> = {
   repairs: counter('stci_tree_repairs', 'Agents that were linked to another parent.'),
 };
 
-/** Of a metric that a detector declares: `round_trip_ms` is `stci_detector_round_trip_seconds`. */
+/** Family of a metric that a detector declares: `round_trip_ms` is `stci_detector_round_trip_seconds`. */
 export function detectorFamily(name: string, { type, help }: MetricSpec): MetricFamily {
   const isMs = name.endsWith('_ms');
   const told = isMs ? `${name.slice(0, -'_ms'.length)}_seconds` : name;

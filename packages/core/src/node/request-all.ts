@@ -4,7 +4,7 @@ import type { Address, JobId, StciError } from '@stci/interface';
 import type { MessageBody, MessageName } from '../messages/messages.js';
 import type { AgentNode } from './node.js';
 
-/** Of a session agent its job, else 0. */
+/** An agent; of a session agent with its job, else with 0. */
 export type AgentOfJob = readonly [agent: Address, job: JobId];
 
 export interface RequestAll<Name extends MessageName> {

@@ -33,7 +33,7 @@ export class EventLog {
     this.#toFile(event);
   }
 
-  /** Of the file: the report as far as it is settled, if there is one. Calls back when all is written, or cannot be. */
+  /** Ends the file with the report as far as it is settled, if any. Calls back when all is written, or cannot be. */
   close(report: JobReport | undefined, done: () => void): void {
     const { file } = this.#init;
     if (file === undefined) return done();

@@ -23,7 +23,7 @@ import { FailureNews } from './failure-news.js';
 import { restartText } from './recovery-text.js';
 import { endText, exitReport, finalLines, unreadText } from './report.js';
 
-/** After so long a job that is ending, or whose output is not yet written, does not keep its failure to itself. */
+/** Time after which a job that is ending, or whose output is not yet written, does not keep its failure to itself. */
 const STALL_MS = 1000;
 
 /** The longest pause that can be announced, since the user decides when the front-end resumes. */

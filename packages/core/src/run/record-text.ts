@@ -59,7 +59,7 @@ function ms(durationMs: number): string {
   return formatDuration(Math.max(0, Math.round(durationMs)));
 }
 
-/** With times in ISO format. */
+/** The record as JSON, with times in ISO format. */
 export function recordJson(record: FailureRecord): RecordJson {
   const { failedWallMs, heardWallMs, suspectedWallMs, confirmedWallMs, notifiedWallMs, ...rest } = record;
   return {

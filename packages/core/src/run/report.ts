@@ -69,7 +69,7 @@ function isOfTaking({ code, data }: ErrorRecord): boolean {
   return code === 'STCI_AGENT_LOST' || (code === 'STCI_TOOL_SIGNAL' && (signal === 'SIGTERM' || signal === 'SIGKILL'));
 }
 
-/** Of the first ranks each, and the sum. */
+/** Text on the first ranks each, and the sum. */
 function droppedText({ dropped = [] }: JobReport): readonly string[] {
   if (dropped.length === 0) return [];
   const sum = dropped.reduce((total, { bytes }) => total + bytes, 0);
@@ -105,7 +105,7 @@ export function unreadText({ ranks }: JobReport, stdin: StdinTo): string | undef
     + 'a loop of the shell keeps its own with --stdin none';
 }
 
-/** By host: processes of ranks' groups, but not ranks themselves, that could not be ended. */
+/** Survivors by host: processes of ranks' groups, but not ranks themselves, that could not be ended. */
 function survivorsLeftBehind({ ranks, failures }: JobReport): readonly (readonly [string, number])[] {
   return failures.flatMap(({ code, host = '', data }) => {
     if (code !== 'STCI_TOOL_SURVIVED' || data?.['pids'] === undefined) return [];

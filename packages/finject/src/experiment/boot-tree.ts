@@ -28,7 +28,7 @@ export function hasTree({ hosts, arity = 0, parents }: TargetShape): boolean {
   return shortestCycle(new Map(links)) === undefined;
 }
 
-/** Of any position but the controller's. */
+/** Parent of any position but the controller's. */
 export function parentOf(position: Position, { arity = 1, parents }: TargetShape): Position {
   return parents === undefined ? Math.floor((position - 1) / arity) : (parents[hostAt(position)] ?? 0);
 }

@@ -149,7 +149,7 @@ function readTargetObject(at: Cursor): Target | undefined {
   };
 }
 
-/** With the slots that a list gives: `n1:4`. */
+/** Hosts with the slots that a list gives: `n1:4`. */
 function readHosts(at: Cursor): string[] | undefined {
   if (at.isAbsent) return undefined;
   const lists = Array.isArray(at.value) ? at.items() : [at];

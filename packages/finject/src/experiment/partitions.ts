@@ -44,7 +44,7 @@ function halves(kept: readonly Position[], free: readonly Position[], bridge: re
   ];
 }
 
-/** Each reaches its two neighbours only, in a random order. */
+/** A ring: each reaches its two neighbours only, in a random order. */
 function ring(kept: readonly Position[], free: readonly Position[]): Sets | string {
   if (kept.length > 1) return 'a partition of form ring separates the controller from the keep-alive set';
   const order = [...kept, ...free];

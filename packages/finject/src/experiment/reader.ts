@@ -153,7 +153,7 @@ export class Cursor {
     return this.hostItems()?.map(({ name }) => (/^\d{1,10}$/.test(name) ? Number(name) : name));
   }
 
-  /** Of all items, each once. A few short texts may stand for a great many. */
+  /** Values of all items, each once. A few short texts may stand for a great many. */
   #together<Value>(read: (item: Cursor) => readonly Value[] | undefined): Value[] | undefined {
     const found = new Set<Value>();
     for (const item of this.items()) {

@@ -39,7 +39,7 @@ export const NAME_CHARS_MAX = 64;
 const INJECTED_MAX = 1_000_000_000;
 const RANK_MAX = 0xffff_ffff;
 const LIST_MAX = 100_000;
-/** Of a file; a whole and its parts are one each. */
+/** Bound on the faults of a file; a whole and its parts are one each. */
 export const FAULTS_MAX = 1000;
 export const CHECKS_MAX = 1000;
 export const CONFIGURATIONS_MAX = 100;

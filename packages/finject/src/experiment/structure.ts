@@ -45,7 +45,7 @@ export function sizeProblems({ root }: Pick<LoadedFile, 'root'>): FormProblem[] 
   }));
 }
 
-/** With their parts. */
+/** Number of faults, with their parts. */
 function countFaults(list: unknown): number {
   const waiting: unknown[][] = Array.isArray(list) ? [list] : [];
   let count = 0;

@@ -55,7 +55,7 @@ export function dependencies({ name, who }: FaultEntry): string[] {
   return who.sameHostAs === undefined ? others : [...others, who.sameHostAs];
 }
 
-/** Each after those that it depends on; cycles were refused with the file. */
+/** Faults, each after those that it depends on; cycles were refused with the file. */
 function inOrder(leaves: readonly FaultEntry[]): FaultEntry[] {
   const byName = new Map(leaves.map((leaf) => [leaf.name, leaf]));
   const [begun, done] = [new Set<FaultEntry>(), new Set<FaultEntry>()];

@@ -4,7 +4,7 @@ import type {
   FaultAction, FaultEvent, FaultMachine, FaultPart, FaultPlace, Impairment, Position,
 } from '@stci/interface';
 
-/** For the machine: what is done to the links to these agents, inclusive ranges of positions. */
+/** What is done to the links to these agents, inclusive ranges of positions; for the machine. */
 export interface LinkBody {
   readonly peers: readonly (readonly [Position, Position])[];
   readonly how: Impairment | 'close';

@@ -12,7 +12,7 @@ export interface OneAction {
   readonly text: string;
 }
 
-/** In force when its action is done, undone when the other one is. */
+/** A machine that is in force when its action is done, undone when the other one is. */
 export function oneAction({ inject, undo, text }: OneAction): FaultMachine {
   let isUndoing = false;
   const on = (event: FaultEvent): readonly FaultAction[] => {

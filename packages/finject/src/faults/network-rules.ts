@@ -13,7 +13,7 @@ export const TAKEN = 'File exists';
 /** What it says when a table, or this fault's mark in it, is not there. */
 export const GONE = 'No such file or directory';
 
-/** Of mode rate. The kernel lets one second's bytes pass besides; one packet of a local link has up to 64 KiB. */
+/** Burst of mode rate. The kernel lets one second's bytes pass besides; a packet of a local link has up to 64 KiB. */
 const BURST_BYTES = 131_072;
 
 type Args = FaultOrder['args'];

@@ -12,7 +12,7 @@ import { LinkMachine, agentName, isThere, rangesOf, siteAt, type LinkBody } from
 /** Between the injections of agents that need each other to be reached; ms. */
 const STEP_MS = 50;
 
-/** For each position the sets that it is in. */
+/** Sets that each position is in. */
 function memberships(sets: readonly (readonly Position[])[], hosts: number): Set<number>[] {
   const own = Array.from({ length: hosts + 1 }, () => new Set<number>());
   sets.forEach((set, index) => set.forEach((position) => own[position]?.add(index)));
@@ -36,7 +36,7 @@ function reachable(own: readonly Set<number>[], place: FaultPlace): boolean[] {
   return known as boolean[];
 }
 
-/** Of each position that carries rules out: to whom it is silent, ascending. */
+/** Rules of each position that carries some out: to whom it is silent, ascending. */
 function rulesOf(
   own: readonly Set<number>[], isReachable: readonly boolean[], place: FaultPlace,
 ): Map<Position, Position[]> {

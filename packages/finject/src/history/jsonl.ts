@@ -51,7 +51,7 @@ const FIELDS: Readonly<Record<HistoryRecord['type'], Readonly<Record<string, Che
 
 /** The longest line that is read, characters: a repeat of hundreds of thousands of ranks and injections. */
 export const LINE_CHARS_MAX = 1 << 27;
-/** Of what is quoted. */
+/** Length of what is quoted. */
 const SHOWN_CHARS_MAX = 80;
 /** Flaws that are told one by one. */
 const PROBLEMS_MAX = 1000;

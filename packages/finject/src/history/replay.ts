@@ -22,9 +22,9 @@ type Fields = Readonly<Record<string, Check>>;
 const ORDER_MS_MAX = 86_400_000;
 const NAME_CHARS_MAX = 256;
 const U32_MAX = 0xffff_ffff;
-/** Of a list that is no plan's. */
+/** Bound on a list that is no plan's. */
 const LIST_MAX = 1_000_000;
-/** Of one injection. */
+/** Bound on the victims of one injection. */
 const VICTIMS_MAX = 100_000;
 
 function leaf(expected: string, test: (value: unknown) => boolean): Check {

@@ -13,7 +13,7 @@ export interface Moment {
   readonly host?: HostIndex;
 }
 
-/** Of the time between two moments: that of one clock is exact, however wrong the clock. */
+/** Error of the time between two moments: that of one clock is exact, however wrong the clock. */
 export function errorBetween(from: Moment | undefined, to: Moment | undefined): number {
   if (from?.host !== undefined && from.host === to?.host) return 0;
   return (from?.errorMs ?? 0) + (to?.errorMs ?? 0);

@@ -62,7 +62,7 @@ export interface RepeatSummary extends Pick<RepeatPlan, 'repeat' | 'number' | 'c
   readonly problems: readonly string[];
 }
 
-/** Of at least one value. Confidence: 95 %. */
+/** Description of at least one value. Confidence: 95 %. */
 export interface Description {
   readonly n: number;
   readonly mean: number;
@@ -76,7 +76,7 @@ export interface Description {
   readonly medianInterval: readonly [number, number] | undefined;
 }
 
-/** Of one measure. */
+/** Figures of one measure. */
 export interface Figures extends Description {
   readonly measure: string;
   readonly unit: string;
@@ -86,7 +86,7 @@ export interface Figures extends Description {
   readonly values: readonly number[];
 }
 
-/** Of a share of repeats or injections. */
+/** Proportion of repeats or injections. */
 export interface Proportion {
   readonly what: string;
   readonly configuration: string;

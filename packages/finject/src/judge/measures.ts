@@ -112,7 +112,7 @@ function hasEndedItself({ subject, cause }: Sighting): boolean {
   return subject.kind === 'tool' && (cause === 'exited' || cause === 'signalled' || cause === undefined);
 }
 
-/** In force, or its consequences may still come. */
+/** Whether it is in force, or its consequences may still come. */
 function isInForce(one: Pending, atMs: number, slackMs: number, view: RepeatView): boolean {
   if (one.injected === undefined || one.injected.ms - slackMs > atMs) return false;
   if (isEnding(one.planned)) return true;

@@ -44,7 +44,7 @@ export function runOf(history: History): RecordOf<'run'> | undefined {
   return history.records.find((record): record is RecordOf<'run'> => record.type === 'run');
 }
 
-/** In the order in which they began. A repeat whose plan was lost has an empty one. */
+/** Repeats in the order in which they began. One whose plan was lost has an empty one. */
 export function repeatsOf(history: History): readonly RepeatView[] {
   const run = runOf(history);
   const byRepeat = new Map<number, HistoryRecord[]>();

@@ -46,12 +46,12 @@ export class RunJudge {
     if (record.type === 'repeat-end') this.#judge();
   }
 
-  /** Of the last repeat that has ended. */
+  /** Whether the last repeat that has ended passed. */
   get didPass(): boolean {
     return this.#repeats.at(-1)?.isPassed === true;
   }
 
-  /** With all records of the repeats that a report draws; of the others, what was planned and injected. */
+  /** All records of the repeats that a report draws; of the others, what was planned and injected. */
   history(isCutOff = false): History {
     const first = this.#run === undefined ? [] : [this.#run];
     const records = [...first, ...[...this.#kept.values()].flat(), ...this.#open, ...this.#rest];

@@ -13,7 +13,7 @@ const EXACT_MAX = 30;
 /** Differences are formed of so many evenly spaced quantiles of larger samples: pairs are quadratic. */
 const COMPARED_MAX = 400;
 
-/** Of at least one value. */
+/** Describes at least one value. */
 export function describe(values: readonly number[]): Description {
   const sorted = [...values].sort((a, b) => a - b);
   const n = sorted.length;
@@ -68,7 +68,7 @@ export function wilson(count: number, n: number): readonly [number, number] {
   return [count === 0 ? 0 : Math.max(0, centre - half), count === n ? 1 : Math.min(1, centre + half)];
 }
 
-/** Of a second sample against a first. */
+/** Shift of a second sample against a first. */
 export interface Shift {
   /** Hodges and Lehmann: the median of all differences, second minus first. */
   readonly estimate: number;

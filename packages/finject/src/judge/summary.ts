@@ -20,7 +20,7 @@ export function summarize(history: History, within?: Within): RunSummary {
   return summaryOf(history, views, views.map((view) => judgeSafely(view, run?.experiment.checks ?? [], within)));
 }
 
-/** Of repeats that were judged. `views`: with what was planned and injected. */
+/** Summary of repeats that were judged. `views`: with what was planned and injected. */
 export function summaryOf(
   history: History, views: readonly RepeatView[], repeats: readonly RepeatSummary[],
 ): RunSummary {

@@ -87,7 +87,7 @@ function pText(p: number): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(3);
 }
 
-/** For a terminal: lines of columns. */
+/** Comparison for a terminal: lines of columns. */
 export function comparisonText(groups: readonly Group[]): string {
   const { measures, outcomes } = compareGroups(groups);
   const lines = [['outcome', ...groups.map(({ label }) => label)]];

@@ -39,7 +39,7 @@ export interface Axis {
   at(value: number): number;
 }
 
-/** From `min` to `max` of the values on `from`..`to`; logarithmic where they span much and are positive. */
+/** Axis from `min` to `max` of the values on `from`..`to`; logarithmic where they span much and are positive. */
 export function axisOf(min: number, max: number, from: number, to: number, mayBeLog: boolean): Axis {
   if (mayBeLog && min > 0 && max / min > 50) return logAxis(min, max, from, to);
   const low = Math.min(0, min);

@@ -24,7 +24,7 @@ import { topologyChart } from './topology.js';
 const OPEN_MAX = 3;
 const OUTPUT_LINES = 30;
 
-/** Of at least one run; several are compared. The text of a whole file. */
+/** Page of at least one run; several are compared. The text of a whole file. */
 export function reportPage(runs: readonly ReportRun[]): string {
   const groups = groupsOf(runs);
   const labels = runLabels(runs);

@@ -61,7 +61,7 @@ export interface RunObserver {
   onRecord(record: HistoryRecord): void;
 }
 
-/** Of the first record. */
+/** Facts of the first record. */
 export type RunFacts = Omit<Extract<HistoryEntry, { readonly type: 'run' }>, 'type' | 'format' | 'experiment'>;
 
 export interface RunInit {

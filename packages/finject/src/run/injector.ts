@@ -92,7 +92,7 @@ export class Injector {
     if (!this.#isStopped) this.#triggers.onOutput(rank, stream, text);
   }
 
-  /** No more injections: those whose moment has not come are recorded. */
+  /** Ends injections: those whose moment has not come are recorded. */
   stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -100,7 +100,7 @@ export class Injector {
     for (const injection of this.#schedule.rest()) this.#record(injection, 'never', 'its moment did not come');
   }
 
-  /** Also after `stop`: what is undone then. */
+  /** Takes reports, after `stop`, too: what is undone then. */
   onReport(report: FaultReport): void {
     const { id, agent, host, state, text, wallMs, monotonicMs } = report;
     const order = this.#orders.get(id);
@@ -192,7 +192,7 @@ export class Injector {
     if (isKill) this.#init.killSelf();
   }
 
-  /** Of an order of which nothing is heard any more. */
+  /** Watches an order of which nothing is heard any more. */
   #watch(order: Order, afterMs: number): void {
     order.watch?.cancel();
     if (order.isOver || this.#isStopped) return;

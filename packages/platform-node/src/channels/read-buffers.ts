@@ -50,7 +50,7 @@ export function reuse(chunks: readonly Uint8Array[]): void {
   }
 }
 
-/** With room in front (see markRoom). */
+/** Buffer with room in front (see markRoom). */
 function newPipeBuffer(): Buffer {
   return Buffer.allocUnsafeSlow(ROOM_BYTES + PIPE_BYTES).subarray(ROOM_BYTES);
 }

@@ -40,7 +40,7 @@ export function openReader(source: ReadSource, buffer: ReadBuffer, onChunk: (chu
   return socket;
 }
 
-/** For a channel: chunks are emitted as `data`, as by any stream. */
+/** Reader for a channel: chunks are emitted as `data`, as by any stream. */
 export function openChannelReader(source: ReadSource): Readable {
   const socket = openReader(source, new ChannelBuffer(), (chunk) => socket.emit('data', chunk));
   return socket;

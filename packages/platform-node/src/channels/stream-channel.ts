@@ -35,7 +35,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'network unreachable',
 };
 
-/** Of OpenSSL's message, which names its files, what it says: `sslv3 alert bad record mac`. */
+/** What OpenSSL's message, which names its files, says: `sslv3 alert bad record mac`. */
 const TLS_ERROR = /SSL routines:[^:]*:([^:]+)/;
 
 /** Message for a stream's error: one line. */

@@ -14,12 +14,12 @@ const SHARED = '/tmp';
 
 const nameOfUser = (): string => `stci-${process.geteuid?.() ?? 0}`;
 
-/** Of the user on this machine; it stays when logins end. Anybody could have taken its name. */
+/** Directory of the user on this machine; it stays when logins end. Anybody could have taken its name. */
 export function usualDirectory(): string {
   return `${SHARED}/${nameOfUser()}`;
 }
 
-/** In the directory that a login session has for its sockets and the like, where that is private. */
+/** Directory that a login session has for its sockets and the like, where that is private. */
 export function runtimeDirectory(runtime = process.env['XDG_RUNTIME_DIR']): string | undefined {
   return runtime?.startsWith('/') === true && isPrivate(runtime) ? `${runtime}/stci` : undefined;
 }
@@ -56,7 +56,7 @@ const CANDIDATES: readonly (() => string | undefined)[] = [
   () => spareDirectories(true)[0],
 ];
 
-/** In TMPDIR, which is not made: one that is missing is a slip, or went with its login. */
+/** Directory in TMPDIR, which is not made: one that is missing is a slip, or went with its login. */
 function temporaryDirectory(): string | undefined {
   const directory = builtin('node:os').tmpdir();
   return builtin('node:fs').existsSync(directory) ? `${directory}/${nameOfUser()}` : undefined;

@@ -101,7 +101,7 @@ function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-/** In a directory that all may write, others put entries; only those of this user and root are followed. */
+/** An entry of a directory that all may write: others put entries; only those of this user and root are followed. */
 function judgedEntry(directory: string, path: string, writers: number, makes: boolean): Stats {
   const { lstatSync } = builtin('node:fs');
   const above = stableFacts(directory, writers);
@@ -140,7 +140,7 @@ export function makeTemporary(directory: string, prefix: string): string {
   return mkdtempSync(`${resolved}/${prefix}`);
 }
 
-/** Of an entry of a directory that was resolved: why others could enter it. Throws if it is not there. */
+/** Why others could enter an entry of a directory that was resolved. Throws if it is not there. */
 export function publicity(directory: string): string | undefined {
   try {
     checkPrivate(directory);
@@ -212,7 +212,7 @@ export function holdDirectory(path: string): HeldDirectory {
   return { path, at: `/proc/self/fd/${fd}`, close: () => closeSync(fd) };
 }
 
-/** All of a file that `openOwn` accepts. */
+/** Text of a file that `openOwn` accepts. */
 export function readOwn(path: string, bytesMax: number): Buffer {
   const { closeSync, constants, fstatSync, readFileSync } = builtin('node:fs');
   const fd = openOwn(path, constants.O_RDONLY);

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import type { ErrorRecord } from '@stci/interface';
 import { builtin } from '../system/builtin.js';
 
-/** From the start of the other process until it is ready; a busy host may take seconds. */
+/** Time from the start of the other process until it is ready; a busy host may take seconds. */
 const READY_MS = 15_000;
 /** How often it looks whether the process is still its parent's child. */
 const LOOK_MS = 100;

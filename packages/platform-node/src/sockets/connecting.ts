@@ -21,7 +21,7 @@ export interface Attempt {
   readonly done: Done;
 }
 
-/** To be called when the connection has just been begun; returns the channel. */
+/** Channel of a connection that has just been begun. */
 export function connecting({ channel, socket, established, label, deadlineMs, done }: Attempt): Channel {
   let isSettled = false;
   const settle = (error?: StciError): void => {
@@ -42,7 +42,7 @@ export function connecting({ channel, socket, established, label, deadlineMs, do
   return channel;
 }
 
-/** Of an attempt that failed with the system's error. */
+/** Error of an attempt that failed with the system's error. */
 export function failure(label: string, thrown: Error): StciError {
   const isDead = ['ENOENT', 'ECONNREFUSED'].includes(errnoOf(thrown));
   return notReached(label, isDead ? 'dead' : 'unreachable', isDead ? 'connection refused' : closeReason(thrown));

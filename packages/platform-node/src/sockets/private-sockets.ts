@@ -59,7 +59,7 @@ function bind(server: Server, path: string): Promise<void> {
   });
 }
 
-/** Also called when the process exits by itself: Node does not close a server then. */
+/** Removes the socket's file, also when the process exits by itself: Node does not close a server then. */
 function releaser(server: Server, path: string): () => void {
   const remove = (): void => builtin('node:fs').rmSync(path, { force: true });
   process.once('exit', remove);

@@ -22,7 +22,7 @@ const PORT_MAX = 65_535;
 /** Deadline of a peer's proof: hosts on which many agents start are busy. */
 const HANDSHAKE_MS = 30_000;
 
-/** After the listener is there, ms: some turns of the loop. */
+/** Time after the listener is there, ms: some turns of the loop. */
 const PREPARE_MS = 2;
 
 function tlsChannel(socket: Socket, label: string): Channel {

@@ -16,7 +16,7 @@ export const MESSAGE_BYTES_MAX = 256 * 1024;
 /** Fragments of one message: more than a network makes of it, fewer than a peer that sends single bytes. */
 const CHUNKS_MAX = 4096;
 
-/** After `close` the peer may still be reading; the channel's owner decides how long that may take. */
+/** Time after `close` in which the peer may be reading; the channel's owner decides how long that may take. */
 const CLOSE_TIMEOUT_MS = 600_000;
 
 export const WS_OPTIONS = {

@@ -20,7 +20,7 @@ import { WS_OPTIONS, wsChannel } from './ws-channel.js';
 /** Longest HTTP head; ours has 200 bytes. */
 const HEAD_BYTES_MAX = 4096;
 
-/** Of the random path: too many to be guessed by connecting. */
+/** Length of the random path: too many to be guessed by connecting. */
 const PATH_BYTES = 12;
 
 type Accept = (channel: Channel) => void;

@@ -43,7 +43,7 @@ function userName(): string {
   }
 }
 
-/** In place of what this process has. */
+/** Place to be used instead of what this process has. */
 export interface GivenPlace {
   readonly variables?: Variables | undefined;
   readonly wdir?: string | undefined;

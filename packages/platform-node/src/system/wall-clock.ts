@@ -9,7 +9,7 @@
 const LAST_MS = 0.999;
 /** A reading that took longer was interrupted: it shows nothing of the clocks. */
 const READING_MS = 0.05;
-/** By so much less the beginning may merely have been found too late. */
+/** Difference by which the beginning may merely have been found too late. */
 const DRIFT_MS = 0.05;
 /** Where the system's clock stands still nothing is waited for longer. */
 const FIND_MS = 2;

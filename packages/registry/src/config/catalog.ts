@@ -28,7 +28,7 @@ export interface CatalogEntry {
   readonly always?: readonly string[];
 }
 
-/** By full name, sorted. */
+/** Entries by full name, sorted. */
 export type ParamCatalog = ReadonlyMap<string, CatalogEntry>;
 
 /** A rule over several parameters, or one that a type cannot say. */

@@ -96,7 +96,7 @@ export function withJobParams(catalog: ParamCatalog, session: Params, job: Param
   return createParams(catalog, byName.values());
 }
 
-/** With other texts for these parameters. */
+/** Parameters with other texts for these. */
 export function withParams(catalog: ParamCatalog, params: Params, texts: ReadonlyMap<string, string>): Params {
   return createParams(catalog, params.entries().map((param) => {
     const value = texts.get(param.name);
@@ -104,7 +104,7 @@ export function withParams(catalog: ParamCatalog, params: Params, texts: Readonl
   }));
 }
 
-/** With these in the places of those of the same names. */
+/** Parameters with these in the places of those of the same names. */
 export function withResolved(catalog: ParamCatalog, params: Params, own: readonly ResolvedParam[]): Params {
   const byName = new Map(own.map((param) => [param.name, param]));
   return createParams(catalog, params.entries().map((param) => byName.get(param.name) ?? param));

@@ -16,7 +16,7 @@ const REVOKED_MS = 3000;
 /** How salloc ended is known soon after the end of its words. */
 const EXIT_MS = 50;
 
-/** In `sh`: asks until Slurm's controller answers. */
+/** Period, in `sh`, of asking until Slurm's controller answers. */
 const CANCEL_PERIOD_S = 5;
 const CANCEL_S = 600;
 const CANCEL = `i=0

@@ -17,17 +17,17 @@
 /** Longest environment that is read; the system's own bound on arguments and environment is less. */
 const ENVIRONMENT_BYTES_MAX = 8 * 1024 * 1024;
 
-/** Not standard input, which Node closes when salloc has ended. */
+/** A descriptor other than standard input, which Node closes when salloc has ended. */
 export const KEEP = 3;
 
-/** Before the environment, which ends with an empty entry. What else is written on standard output is not ours. */
+/** Mark before the environment, which ends with an empty entry. What else is written on standard output is not ours. */
 const BEGIN = 'stci-allocation';
 
 /** Slurm's bound on MessageTimeout, which salloc waits for an answer, is 100 s; there may be several controllers. */
 const HANG_S = 600;
 const PERIOD_S = 0.2;
 
-/** In `sh`: whether the parent of a process is that one; `self`: of the shell itself. */
+/** Whether, in `sh`, the parent of a process is that one; `self`: of the shell itself. */
 const isChild = (process: string, parent: string): string =>
   `{ read -r _ _ _ parent _ </proc/${process}/stat && [ "$parent" = "${parent}" ]; }`;
 

@@ -12,7 +12,7 @@ import type { SallocState } from './salloc-words.js';
 /** How salloc ended is known soon after the end of its words. */
 const EXIT_MS = 1000;
 
-/** From then on Slurm has a reason for the wait, and may be asked for it; how long that may take. */
+/** Time from which on Slurm has a reason for the wait, and may be asked for it; how long that may take. */
 const REASON_AFTER_MS = 2000;
 const REASON_MS = 5000;
 

@@ -75,7 +75,7 @@ function refusedBy(word: string): string | undefined {
   return letter === undefined ? undefined : REFUSED[LETTERS_REFUSED[letter] ?? ''];
 }
 
-/** Of `-Ot`: its options; the last one may have its value in the rest of the word, or in the next one. */
+/** Options in `-Ot`; the last one may have its value in the rest of the word, or in the next one. */
 function readLetters(letters: string): { readonly options: string; readonly takesNext: boolean } {
   const first = [...letters].findIndex((letter) => !LETTERS_ALONE.includes(letter));
   if (first < 0) return { options: letters, takesNext: false };

@@ -9,7 +9,7 @@ import { StciError } from '@stci/interface';
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** Of this machine or of this login session: on another host what they name does not exist, or is another user's. */
+/** Variables of this machine or login session: on another host what they name is not there, or another user's. */
 export const SESSION_VARIABLES: readonly string[] = [
   '_', 'PWD', 'OLDPWD', 'SHLVL', 'HOST', 'HOSTNAME', 'TTY', 'LINES', 'COLUMNS', 'WINDOW', 'WINDOWID', 'STY', 'TMUX*',
   'SSH_*', 'GPG_*', 'KRB5CCNAME', 'SUDO_*', 'DISPLAY', 'WAYLAND_*', 'XAUTHORITY', 'ICEAUTHORITY', 'SESSION_MANAGER',

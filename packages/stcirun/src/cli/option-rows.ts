@@ -2,7 +2,7 @@
 
 import { wrapText } from '@stci/core';
 
-/** Of oclif's flags what is shown. */
+/** What is shown of oclif's flags. */
 export interface FlagFacts {
   readonly type: 'boolean' | 'option';
   readonly char?: string | undefined;

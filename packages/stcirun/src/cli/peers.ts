@@ -10,7 +10,7 @@ type Synonym = FlagName | readonly [FlagName, string];
 
 const names = <T>(value: T, list: string): [string, T][] => list.split(' ').map((name) => [name, value]);
 
-/** By name without its dashes. */
+/** Synonyms by name without its dashes. */
 export const SYNONYMS: ReadonlyMap<string, Synonym> = new Map<string, Synonym>([
   ...names<Synonym>('np', 'ntasks'),
   ...names<Synonym>('ppn', 'perhost npernode ntasks-per-node tasks-per-node'),

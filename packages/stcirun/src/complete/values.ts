@@ -97,7 +97,7 @@ function jobOf(line: readonly string[]): string | undefined {
   return line.find((word) => /^[^-].*\.\d+$/u.test(word));
 }
 
-/** Of `--session`, or of the job that is named. */
+/** The session of `--session`, or of the job that is named. */
 function sessionOf(line: readonly string[]): string | undefined {
   return optionValues(line, '--session').at(-1) ?? /^(.+)\.\d+$/u.exec(jobOf(line) ?? '')?.[1];
 }
@@ -193,7 +193,7 @@ const faultArgs: Kind = ({ text, words: line, sources: { registry } }) => {
   return words(list.map((value) => `${key}=${value}`));
 };
 
-/** By the option's name, `command --option` where commands differ; every option with a value has its row. */
+/** Kinds by the option's name, `command --option` where commands differ; each option with a value has its row. */
 export const OPTION_KINDS: Readonly<Record<string, Kind>> = {
   np: nothing, alloc: nothing, ppn: nothing, nodes: nothing, spares: nothing, timeout: nothing,
   'launch-timeout': nothing, 'min-hosts': nothing, fanout: nothing, hosttimeout: nothing,
@@ -228,7 +228,7 @@ export const OPTION_KINDS: Readonly<Record<string, Kind>> = {
   arg: faultArgs,
 };
 
-/** By the argument's name, `command argument` where commands differ. */
+/** Kinds by the argument's name, `command argument` where commands differ. */
 export const ARGUMENT_KINDS: Readonly<Record<string, Kind>> = {
   job: jobs,
   'ps job': sessionsAndJobs,

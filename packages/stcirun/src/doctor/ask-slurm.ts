@@ -69,7 +69,7 @@ function noKillSeen(variables: NodeJS.ProcessEnv): string | undefined {
   return undefined;
 }
 
-/** Of a command line above this process. */
+/** The `--no-kill` of a command line above this process. */
 export function noKillOf(words: readonly string[], read: (path: string) => string): string | undefined {
   const [program = '', ...rest] = words;
   if (/(^|\/)salloc$/.test(program)) return hasOption(rest) ? 'in the command line of salloc' : undefined;
@@ -79,7 +79,7 @@ export function noKillOf(words: readonly string[], read: (path: string) => strin
   return options.some((line) => hasOption(line.split(/\s+/).slice(1))) ? 'in the batch script' : undefined;
 }
 
-/** Of salloc's and sbatch's options: `-k`, also behind letters without a value, and its long form; `=off` is none. */
+/** Whether words of salloc or sbatch have `-k`, also behind letters without a value, or its long form; not `=off`. */
 function hasOption(words: readonly string[]): boolean {
   for (const [i, word] of words.entries()) {
     if (word === '-k' || word === '--no-kill') return true;

@@ -7,7 +7,7 @@ import { isTerminal } from './descriptor.js';
 export const COLOR_MODES = ['auto', 'always', 'never'] as const;
 export type ColorMode = (typeof COLOR_MODES)[number];
 
-/** Of ANSI's eight; red is for errors, black and white may be the background. */
+/** Colours of ANSI's eight; red is for errors, black and white may be the background. */
 const TAG_COLORS = [36, 33, 32, 35, 34] as const;
 const RED = 31;
 
@@ -26,7 +26,7 @@ export function paintError(text: string): string {
   return paint(text, RED);
 }
 
-/** Each rank, or with `--tag=host` each host, keeps its colour. */
+/** Paints a tag: each rank, or with `--tag=host` each host, keeps its colour. */
 export function paintTag(source: SourceId, text: string, tag: TagMode, hostOf: (rank: Rank) => string): string {
   const rank = sourceRank(source);
   const sum = (name: string): number => [...name].reduce((all, c) => (all * 31 + (c.codePointAt(0) ?? 0)) % 65_521, 7);

@@ -11,7 +11,7 @@ import { builtin } from '@stci/platform-node';
 import { fileWork } from '../leave.js';
 import { fileBatches, streamBatches, type WriteBatch } from './writer.js';
 
-/** Of the thread pool, which a file system that hangs holds up. */
+/** Tracks work of the thread pool, which a file system that hangs holds up. */
 function tracked<A extends unknown[], T>(work: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
   return (...args) => fileWork(work(...args));
 }
@@ -140,7 +140,7 @@ export class FilePool {
     return { write: streamBatches(stream), isKept: true, close: end };
   }
 
-  /** With all that is missing above it; once for all files in it. */
+  /** Makes a directory with all that is missing above it; once for all files in it. */
   #makeDirectory(directory: string): Promise<void> {
     const known = this.#directories.get(directory);
     if (known !== undefined) return known;

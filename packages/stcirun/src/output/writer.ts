@@ -226,7 +226,7 @@ export class Writer {
   }
 }
 
-/** For regular files and devices. */
+/** Batches for regular files and devices. */
 export function fileBatches(fd: number): WriteBatch {
   const writeAll = async (batch: readonly Uint8Array[]): Promise<void> => {
     for (let rest = batch; rest.length > 0; ) rest = skip(rest, (await writev(fd, rest)).bytesWritten);
@@ -247,7 +247,7 @@ function skip(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
 
 export type WritableStream = NodeJS.WritableStream & { cork(): void; uncork(): void };
 
-/** For pipes, sockets and terminals. The stream's errors come through the callback alone. */
+/** Batches for pipes, sockets and terminals. The stream's errors come through the callback alone. */
 export function streamBatches(stream: WritableStream): WriteBatch {
   stream.on('error', () => undefined);
   return (batch, done) => {

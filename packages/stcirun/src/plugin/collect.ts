@@ -60,7 +60,7 @@ class Collector {
     for (const [name, isNeeded] of this.#dependencies(place)) this.#addDependency(place, name, isNeeded);
   }
 
-  /** By the file that was collected; with whether it has to be there. */
+  /** Dependencies by the file that was collected; with whether each has to be there. */
   #dependencies({ directory, prefix }: Place): ReadonlyMap<string, boolean> {
     let json: unknown;
     try {

@@ -69,7 +69,7 @@ const ACTIONS: Readonly<Record<'detector' | 'notifier' | 'fault' | 'host' | 'job
   local: { report: {}, restart: RESTART },
 };
 
-/** Of one action. */
+/** Problem of one action. */
 function problemOf(action: unknown, forms: Forms): string | undefined {
   const type = isObject(action) ? action['type'] : undefined;
   const fields = typeof type === 'string' && Object.hasOwn(forms, type) ? forms[type] : undefined;

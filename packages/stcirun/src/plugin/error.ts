@@ -8,7 +8,7 @@ export function pluginError(path: string, text: string, code: PluginCode = 'STCI
   return new StciError(code, `plugin ${path}: ${text}.`.replace(/\.\.$/u, '.'), { data: { plugin: path } });
 }
 
-/** Of a copy: its hash, a file of it, a line there. */
+/** Frame of a copy: its hash, a file of it, a line there. */
 const FRAME = /\/plugins\/[0-9a-f]{16}\/([0-9a-f]{64})\/(?:([^\n:]+:\d+))?/u;
 
 /** The copy whose code threw it; undefined: none. */

@@ -92,7 +92,7 @@ export function guardLoad<T>(path: string, module: string, load: () => T): T {
   return running(numberOf(`plugin ${path}: the load of ${module}`), load);
 }
 
-/** With the marker on this call. */
+/** Runs a call with the marker on it. */
 function running<T>(id: number, call: () => T): T {
   const before = marker[0] as number;
   marker[0] = id;
@@ -167,7 +167,7 @@ function codeOf(thrown: unknown): StciError['code'] | undefined {
   return typeof code === 'string' && isErrorCode(code) ? code : undefined;
 }
 
-/** Before anything runs, errors with codes, such as of an option of a topology, are the user's. */
+/** Errors with codes, such as of an option of a topology, are the user's before anything runs. */
 function refusal(own: Guarded, call: string, thrown: unknown): StciError {
   const code = codeOf(thrown);
   const text = `${nameOf(own, call)}: ${textOf(thrown)}`;

@@ -16,7 +16,7 @@ type Resolve = (request: string, parent: Parent, ...rest: unknown[]) => string;
 
 let isKept = false;
 
-/** From now on `require` in a copy finds nothing outside, unless it names an absolute path. */
+/** Keeps `require` in a copy from finding anything outside, from now on, unless it names an absolute path. */
 function keepRequire(): void {
   if (isKept) return;
   isKept = true;

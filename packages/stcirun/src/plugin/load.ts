@@ -26,7 +26,7 @@ export interface Plugin extends FoundPlugin, FaultOwner {
   copy(): CopyName;
 }
 
-/** Of a package here. Throws STCI_PLUGIN_INVALID. */
+/** Opens a package here. Throws STCI_PLUGIN_INVALID. */
 export function openPlugin(path: string, frameworks: readonly AnyFramework[]): Plugin {
   const found = findPlugin(path, frameworks);
   for (const [index, { module }] of found.manifest.components.entries()) {
@@ -39,7 +39,7 @@ export function openPlugin(path: string, frameworks: readonly AnyFramework[]): P
   return asPlugin(found, copy, frameworks);
 }
 
-/** Of a copy on this host. Throws STCI_PLUGIN_FAILED if there is none. */
+/** Opens a copy on this host. Throws STCI_PLUGIN_FAILED if there is none. */
 export function openCopy(copy: CopyName, frameworks: readonly AnyFramework[]): Plugin {
   const { path, hash } = copy;
   const directory = storedPlugin(hash);

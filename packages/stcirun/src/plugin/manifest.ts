@@ -10,7 +10,7 @@ import {
 } from '@stci/interface';
 import { parseRange } from './range.js';
 
-/** Of a package.json, what concerns a plugin. */
+/** What concerns a plugin in a package.json. */
 export interface PluginPackage {
   readonly name: string;
   readonly version: string;

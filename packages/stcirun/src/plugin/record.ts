@@ -19,7 +19,7 @@ export function isMeantAsRecord(value: unknown): value is Fields {
     && KNOWN.filter((name) => Object.hasOwn(value, name)).length >= LIKENESS;
 }
 
-/** Each as `query is missing (there is qeury)`. `framework`: for which it is declared. */
+/** Problems, each as `query is missing (there is qeury)`. `framework`: for which it is declared. */
 export function recordProblems(record: Fields, framework: string): readonly string[] {
   const others = Object.keys(record).filter((name) => !KNOWN.includes(name));
   const missing = (name: string): string => {

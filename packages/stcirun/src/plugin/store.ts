@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 const UNUSED_DAYS_MAX = 30;
 const KEY_DIGITS = 16;
 
-/** By hash: a process verifies each copy once. */
+/** Verified copies by hash: a process verifies each once. */
 const verified = new Map<string, string>();
 let directory: string | undefined;
 
@@ -31,7 +31,7 @@ export function isPluginHash(text: string): boolean {
   return HASH.test(text);
 }
 
-/** Of this user, for what can be made again; the bundles of agents are there, too (launcher-ssh). */
+/** Directory of this user for what can be made again; the bundles of agents are there, too (launcher-ssh). */
 function cacheDirectory(): string {
   const { XDG_CACHE_HOME: xdg } = process.env;
   const base = xdg !== undefined && isAbsolute(xdg) ? xdg : join(homedir(), '.cache');
@@ -114,7 +114,7 @@ export function storedPlugin(hash: string): string | undefined {
   return path;
 }
 
-/** By hash, as long as they are in use: agents that start together are sent the same bytes. */
+/** Archives by hash, as long as they are in use: agents that start together are sent the same bytes. */
 const archives = new Map<string, WeakRef<Uint8Array>>();
 
 /** The bytes to send to another host; undefined: there is no such copy here. */

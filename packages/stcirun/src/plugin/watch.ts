@@ -21,7 +21,7 @@ export interface WatchInit {
   onFault(error: StciError): void;
 }
 
-/** In a thread of its own. Names come as messages, also while the main thread hangs. */
+/** Code of a thread of its own. Names come as messages, also while the main thread hangs. */
 const WATCH_CODE = `'use strict';
 const { parentPort, workerData } = require('node:worker_threads');
 const fs = require('node:fs');
@@ -82,7 +82,7 @@ function end(text) {
 
 let isWatched = false;
 
-/** Of this process, once. */
+/** Watches over the plugins of this process, once. */
 export function watchPlugins(init: WatchInit): void {
   if (isWatched) return;
   isWatched = true;
@@ -127,7 +127,7 @@ export function startWatch(
   return worker;
 }
 
-/** Of an agent that is a thread: on the other end its parent ends it (platform-node/src/processes/agent-thread.ts). */
+/** Port of an agent that is a thread: its parent ends it (platform-node/src/processes/agent-thread.ts). */
 function portToParent(): MessagePort {
   const { port1, port2 } = new MessageChannel();
   parentPort?.postMessage(port1, [port1]);

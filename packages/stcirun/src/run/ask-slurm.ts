@@ -33,7 +33,7 @@ export async function askSlurm(
   return allocation;
 }
 
-/** With the variables that Slurm gave. */
+/** The same with the variables that Slurm gave. */
 export function withAllocation(prepared: Prepared, allocation: HeldAllocation): Prepared {
   const variables = { ...prepared.platform.env.variables, ...allocation.variables };
   return { ...prepared, platform: prepared.openPlatform(variables), allocation };

@@ -27,7 +27,7 @@ export interface EachOutcome {
   readonly text: string;
 }
 
-/** By the code of its cause; else it failed by itself. */
+/** Outcomes by the code of the cause; else it failed by itself. */
 const OUTCOMES: Readonly<Record<string, EachOutcome['what']>> = {
   STCI_LAUNCH_FAILED: 'unreached', STCI_LAUNCH_TIMEOUT: 'unreached', STCI_JOB_TIMEOUT: 'timed-out',
   STCI_AGENT_LOST: 'lost',

@@ -7,7 +7,7 @@ import { isTerminal } from '../output/descriptor.js';
 import { printError } from '../print.js';
 import type { Waiting } from './ask-slurm.js';
 
-/** From then on the wait is shown. */
+/** Time from which on the wait is shown. */
 const FIRST_MS = 500;
 const PERIOD_MS = 1000;
 const ERASE = '\r\u001b[K';

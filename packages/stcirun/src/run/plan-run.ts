@@ -41,7 +41,7 @@ export async function planRun(prepared: Prepared): Promise<PlannedRun> {
   }
 }
 
-/** In a Slurm job, the step of these agents is named after the program, unless the user has named it. */
+/** Names the step of these agents in a Slurm job after the program, unless the user has named it. */
 function withStepName({ registry, platform }: Prepared, params: Params, program: string): Params {
   if (platform.env.variables['SLURM_JOB_ID'] === undefined) return params;
   if (params.entries().find(({ name }) => name === STEP_NAME)?.source !== 'default') return params;
@@ -49,7 +49,7 @@ function withStepName({ registry, platform }: Prepared, params: Params, program:
   return withParams(registry.catalog, params, new Map([[STEP_NAME, `stci:${name}`]]));
 }
 
-/** With the parameters that are the job's own. */
+/** The job with the parameters that are its own. */
 export function jobOf({ spec, registry, params }: PlannedRun): AllocatedJob {
   return { ...spec, params: ownParams(registry, params) };
 }

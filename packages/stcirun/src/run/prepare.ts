@@ -59,7 +59,7 @@ function checkRetries(registry: Registry, mca: RunRequest['mca']): void {
   }
 }
 
-/** With --verbose ssh's steps are traced, unless the user has set the parameter. */
+/** Traces ssh's steps with --verbose, unless the user has set the parameter. */
 function withSteps({ verbose, mca, am }: RunRequest): Pick<RunRequest, 'mca' | 'am'> {
   const steps = { key: 'launcherproc.ssh.steps', value: 'true', origin: '--verbose' };
   return { am, mca: verbose && !mca.some(({ key }) => key.endsWith('.ssh.steps')) ? [steps, ...mca] : mca };

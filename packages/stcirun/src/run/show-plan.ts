@@ -49,7 +49,7 @@ function launchPlan({ spec, scope }: Planned): LaunchPlan {
   return planLaunch(spec.hosts, scope.launcher(), (hosts, part) => scope.bootTree(hosts, part));
 }
 
-/** Of the detectors that were asked for; those that always run cost nothing. */
+/** Promises of the detectors that were asked for; those that always run cost nothing. */
 export function namedPromises({ scope, spec, params }: Pick<Planned, 'scope' | 'spec' | 'params'>): NamedPromise[] {
   const named = scope.detectors().filter(({ isNamed }) => isNamed);
   return detectorPromises(named, spec.hosts.length + 1, params.int('detector.latency'));

@@ -62,7 +62,7 @@ export function makeSessionSpec(request: RunRequest, place: Place, status: reado
   return makeSpec(request, place, hosts, hostsAmong(usable.slice(0, nodes.count), hosts));
 }
 
-/** Of a program: its own hosts among the chosen ones, or all of them; undefined where these are all of the session. */
+/** Hosts of a program among the chosen ones, or all of them; undefined where these are all of the session. */
 function hostsAmong(
   chosen: readonly number[], hosts: readonly HostSpec[],
 ): (program: ProgramRequest) => readonly number[] | undefined {

@@ -18,7 +18,7 @@ import { namedPromises, showPlan } from './show-plan.js';
 
 type RunLine = Extract<CommandLine, { kind: 'run' }>;
 
-/** Of the session of `--detach`: its hosts come up while the job is submitted. */
+/** The session of `--detach`: its hosts come up while the job is submitted. */
 const ownLife = { command: '--detach', until: 'listening', life: { isForOneJob: true } } as const;
 
 /**

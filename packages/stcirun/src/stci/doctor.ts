@@ -128,7 +128,7 @@ function printReports(reports: readonly HostReport[], json: boolean, allocation?
   return reports.every(({ usable }) => usable) && allocation?.usable !== false ? 0 : EXIT.launch;
 }
 
-/** Of these more is looked at than whether an agent can be started. */
+/** Launchers of which more is looked at than whether an agent can be started. */
 const KNOWN = ['ssh', 'slurm', 'local'];
 
 /** The launcherproc by which agents are started, if it is none of those: named, or the best for the hosts. */

@@ -76,14 +76,14 @@ function inputNames(): string[] {
   return /^\s*[^#\s]/mu.test(text) ? parseHostfile('standard input', text).map(({ name }) => name) : [];
 }
 
-/** No line for no hosts: a line would read as a list. */
+/** Line of hosts, none for no hosts: a line would read as a list. */
 function hostsLine(names: readonly string[]): string {
   return names.length === 0 ? '' : `${foldHostlist(names)}\n`;
 }
 
 type SetOperation = (a: Iterable<string>, b: Iterable<string>) => string[];
 
-/** From left to right: the first list with the second, that with the third, and so on. */
+/** A command that goes from left to right: the first list with the second, that with the third, and so on. */
 function setCommand(operation: SetOperation, summary: string, details: string): StciCommandClass {
   const result: HostsVerb['result'] = ([first = [], ...others]) => {
     if (others.length === 0) {
@@ -94,7 +94,7 @@ function setCommand(operation: SetOperation, summary: string, details: string): 
   return hostsCommand({ summary, synopsis: 'LIST LIST...', details, result });
 }
 
-/** By the word behind `stci hosts`. */
+/** Commands by the word behind `stci hosts`. */
 export const HOSTS_COMMANDS: Readonly<Record<string, StciCommandClass>> = {
   expand: hostsCommand({
     summary: 'the names of a host list, one per line',

@@ -15,10 +15,10 @@ import { printOut } from '../print.js';
 import { callerDirectory } from '../run/caller-directory.js';
 import { loadFlagParams, commonFlags, paramFlags, StciCommand } from './base.js';
 
-/** For which promises and costs are shown where the hosts are not known. */
+/** Number of agents for which promises and costs are shown where the hosts are not known. */
 const AGENTS = 16;
 
-/** Of the detectors that the parameters select, or of one. */
+/** Promises of the detectors that the parameters select, or of one. */
 function promisesOf(registry: Registry, params: Params, facts: Facts, only: string | undefined): NamedPromise[] {
   const detectors = selectedDetectors(createSelector(registry, params, facts), params);
   const wanted = detectors.filter(({ name }) => only === undefined || name === only);

@@ -12,7 +12,7 @@ import {
   connectToJob, JOB_ARGUMENT, openSessions, SESSION_ARGUMENT, sessionFlags, StciCommand, type Sessions,
 } from './session-command.js';
 
-/** Of one session: what it tells, or why it does not. */
+/** Row of one session: what it tells, or why it does not. */
 export interface SessionRow {
   readonly name: string;
   /** The session's process has ended. */
@@ -71,7 +71,7 @@ export function chosenSession({ place }: Sessions, wanted: string | undefined): 
   return wanted === undefined ? undefined : matchSession(wanted, place.list().map(({ name }) => name), '--session');
 }
 
-/** Of all sessions, or of one. `tells`: the user sees the rows, so that those that are gone need not be told again. */
+/** Rows of all sessions, or of one. `tells`: the user sees them, so that those that are gone need not be told again. */
 export async function readSessions(
   sessions: Sessions, only: string | undefined, tells: boolean,
 ): Promise<readonly SessionRow[]> {

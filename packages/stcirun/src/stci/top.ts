@@ -8,7 +8,7 @@ import { chosenSession, readSessions, sessionsText, type SessionRow } from './ps
 import { openSessions, sessionFlags, StciCommand } from './session-command.js';
 
 const PERIOD_MS = 1000;
-/** Of a terminal that does not say. */
+/** Size of a terminal that does not say. */
 const [ROWS, COLUMNS] = [24, 80];
 const HOME = '\x1b[H';
 const ERASE_LINE = '\x1b[K';

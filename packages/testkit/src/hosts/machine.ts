@@ -88,7 +88,7 @@ export function checkCanRunSlurm(): void {
   if (why !== undefined) throw new HostsError(why);
 }
 
-/** With `root`, the programs are those of another Debian's root. */
+/** Inspects the machine; with `root`, the programs are those of another Debian's root. */
 export async function inspectMachine(slurm: SlurmOptions | undefined): Promise<Machine> {
   const inRoot = (...argv: Argv): Argv => (slurm?.root === undefined ? argv : ['chroot', slurm.root, ...argv]);
   const { stderr } = await runProgram(inRoot('ssh', '-V'));

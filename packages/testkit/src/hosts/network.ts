@@ -10,7 +10,7 @@ import { runOrThrow } from './exec.js';
 import type { Argv } from './exec.js';
 import { enter, netnsNames, netnsNamesAndHome } from './privilege.js';
 
-/** Of a host, and of the login side. */
+/** Interface of a host, and of the login side. */
 export const INTERFACE = 'eth0';
 const MAKE_DEADLINE_MS = 30_000;
 

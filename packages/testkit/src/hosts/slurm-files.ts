@@ -60,7 +60,7 @@ export function writeSlurm(state: SetState, { slurmVersion }: Machine): void {
   writeFileSync(slurm.mounts, mounts(slurm, state.slurm.root).map((line) => `${line} || exit 1\n`).join(''));
 }
 
-/** In the mount namespace of all hosts. This node stays at its path, also if that is below /usr. */
+/** Mounts in the namespace of all hosts. This node stays at its path, also if that is below /usr. */
 function mounts({ etc }: SlurmPlaces, root: string | undefined): string[] {
   const configured = `mount --bind ${etc} /etc/slurm`;
   if (root === undefined) return [configured];

@@ -33,7 +33,7 @@ export async function startPlaces({ set }: SetState, names: readonly string[], d
   throw new HostsError(`the test host ${first} did not come up within ${deadlineMs} ms: ${words || 'no word of it'}`);
 }
 
-/** In the login side's network, with its own mounts. */
+/** Keeper in the login side's network, with its own mounts. */
 function keeper(set: string, names: readonly string[]): void {
   const { root } = placesOf(set);
   const argv = ['unshare', '--mount', 'bash', '-c', KEEPER, 'stci-hosts', set, root, ...names];

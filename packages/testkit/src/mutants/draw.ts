@@ -19,7 +19,7 @@ export function findMutations(root: string, folders: readonly string[]): Mutatio
   });
 }
 
-/** Each is drawn or not by its id, so that changes elsewhere in the code hardly change the draw. */
+/** Draws each mutation by its id, so that changes elsewhere in the code hardly change the draw. */
 export function draw(mutations: readonly Mutation[], seed: number, count: number): Mutation[] {
   const rank = ({ id }: Mutation): string => createHash('sha256').update(`${seed} ${id}`).digest('hex');
   const ranked = mutations.map((mutation) => [rank(mutation), mutation] as const);

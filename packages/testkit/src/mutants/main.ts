@@ -102,7 +102,7 @@ class Mutants {
   }
 }
 
-/** With links as they are: those between packages are relative. */
+/** Copies the workspace with links as they are: those between packages are relative. */
 function copyWorkspace(from: string, to: string): void {
   const isCopied = (path: string): boolean => relative(from, path) !== '.git';
   cpSync(from, to, { recursive: true, verbatimSymlinks: true, filter: isCopied });

@@ -37,7 +37,7 @@ export class Results {
     appendFileSync(this.#path, `${JSON.stringify(result)}\n`);
   }
 
-  /** Of these: survivors with their changes, and numbers by folder. */
+  /** Conclusion on these: survivors with their changes, and numbers by folder. */
   conclude(ids: readonly string[]): { readonly lines: string[]; readonly survived: number } {
     const all = ids.flatMap((id) => this.#all.get(id) ?? []);
     const survivors = all.filter(({ verdict }) => verdict === 'survived');

@@ -18,7 +18,7 @@ export interface TestFile {
   readonly sameFor: readonly Change[];
 }
 
-/** In what a repetition of the tests may differ from the first run. */
+/** What may differ in a repetition of the tests from the first run. */
 export type Change = 'user' | 'node';
 export const CHANGES: readonly Change[] = ['user', 'node'];
 

@@ -126,7 +126,7 @@ export const PERSONAL_DIRECTORIES: readonly string[] = [
 /** Owners of such directories in examples. */
 export const EXAMPLE_OWNERS: readonly string[] = ['kim', 'me', 'u', 'user'];
 
-/** Of tests: what waits for time in place of a condition, and checks that cannot fail; selectors of ESLint. */
+/** Syntax of tests: what waits for time in place of a condition, and checks that cannot fail; selectors of ESLint. */
 export const TEST_SYNTAX: readonly { readonly selector: string; readonly message: string }[] = [
   {
     selector: "Property[key.name='timeout'] > Literal[raw=/^[0-9_]+$/]",
@@ -215,7 +215,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   sessions: 'iof metrics job run bootcom messages am node injection hosts jobs controller',
 });
 
-/** Of a source folder: of core, and of other packages. */
+/** Bound on the files of a source folder: of core, and of other packages. */
 export const FILES_MAX_CORE = 20;
 export const FILES_MAX = 30;
 

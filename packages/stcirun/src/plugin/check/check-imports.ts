@@ -14,7 +14,7 @@ const OF_STCI = ['@stci/core/component', '@stci/interface'];
 const IMPORT = /^(?!\s*(?:\/\/|\*|\/\*)).*?(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)(['"])([^'"\n]+)\1/u;
 const ENDINGS = ['', '.js', '.cjs', '.mjs', '/index.js'];
 
-/** Of the modules of its components, and of all in the package that they import. */
+/** Checks imports of the modules of its components, and of all in the package that they import. */
 export function checkImports({ directory, manifest }: FoundPlugin): Finding[] {
   const declared = dependenciesOf(directory);
   const findings: Finding[] = [];

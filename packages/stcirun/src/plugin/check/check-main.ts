@@ -19,7 +19,7 @@ const CALL_MS = 5000;
 const STEP_MS = 6 * CALL_MS;
 const SUITE_MS = 120_000;
 
-/** For `create`, as far as its framework wants something. */
+/** Needs of `create`, as far as its framework wants something. */
 const NEEDS: Readonly<Record<string, (name: string) => { readonly deps?: object; readonly request?: object }>> = {
   topology: (kind) => ({ request: { kind, size: 8 } }),
   launcherproc: () => ({

@@ -47,7 +47,7 @@ export interface CheckReport {
 
 /** How long a process may take to be ready. */
 const START_MS = 20_000;
-/** Of the bounds, what is worth a warning. */
+/** Share of the bounds that is worth a warning. */
 const MUCH = 0.8;
 
 export async function checkPlugin(init: CheckInit): Promise<CheckReport> {
@@ -170,7 +170,7 @@ function runCode({ path, root }: CheckInit, mode?: 'compliance' | 'declare'): Pr
   });
 }
 
-/** Of a process that is not done. `end`: its signal or exit code; undefined: it was killed, being late. */
+/** Text on a process that is not done. `end`: its signal or exit code; undefined: it was killed, being late. */
 function endText({ what, limitMs }: { what: string; limitMs: number }, end: string | undefined, said: string): string {
   const last = said.trim().split('\n').at(-1) ?? '';
   const remedy = 'Look for a loop or a wait that never ends.';

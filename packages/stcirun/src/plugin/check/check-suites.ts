@@ -18,7 +18,7 @@ import { assembleRegistry } from '../../assembly.js';
 
 const DEFAULT = 'default parameters';
 const LATENCY_MS = 5;
-/** Of a plugin's package; `stci plugin new` makes it. */
+/** Test of a plugin's package; `stci plugin new` makes it. */
 export const TEST_FILE = 'test.js';
 
 const SUITES: Readonly<Record<string, (component: AnyComponent) => void>> = {

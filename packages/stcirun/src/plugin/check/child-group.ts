@@ -3,7 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** After its end, for those that have left its group and hold its pipes. */
+/** Time after its end for those that have left its group and hold its pipes. */
 const HELD_MS = 1000;
 
 /** Ends the child's group with this process. The returned function ends it now: the child has ended. */

@@ -121,7 +121,7 @@ class Reader {
     return items;
   }
 
-  /** From the opening bracket to behind the closing one. */
+  /** Reads from the opening bracket to behind the closing one. */
   #each(close: string, read: () => void): void {
     this.#at += 1;
     for (this.#blanks(); this.#text[this.#at] !== close; this.#blanks()) {

@@ -15,7 +15,7 @@ export interface Finding {
 /** On which it tells, a line of JSON for each message. */
 export const CHECK_FD = 3;
 
-/** Before what it says on standard error of a call that does not return. */
+/** Word before what it says on standard error of a call that does not return. */
 export const CALL_SPEAKER = 'call';
 
 /** What the process that runs the plugin's code tells. */

@@ -10,7 +10,7 @@ export interface FoldedFinding {
 
 const SHOWN_MAX = 20;
 
-/** Each with the first of its kind. `rest`: how many findings are of kinds that are not shown. */
+/** Findings, each the first of its kind. `rest`: how many findings are of kinds that are not shown. */
 export function foldFindings(findings: readonly Finding[]): {
   readonly shown: readonly FoldedFinding[]; readonly rest: number;
 } {

@@ -45,7 +45,7 @@ export class Pty {
     if (this.#kind === PTY_RESIZABLE) this.#reader?.writeStdin(sizeFrame(windowSize()));
   };
 
-  /** Of a sink the same, without the byte that says what terminal it is. */
+  /** The sink without the byte that says what terminal it is. */
   sink(inner: OutputSink): OutputSink {
     return {
       ...inner,
@@ -107,7 +107,7 @@ export class Pty {
     this.#pump?.start();
   }
 
-  /** Not from the background, which would stop stty. */
+  /** Makes the terminal raw, but not from the background, which would stop stty. */
   #makeRaw(): void {
     if (this.#modes !== undefined || !inForeground()) return;
     this.#modes = stty('-g');
@@ -125,7 +125,7 @@ function windowSize(): WindowSize {
   return { rows, columns };
 }
 
-/** Of the terminal that is our standard input; undefined where it has gone. */
+/** What stty says of the terminal that is our standard input; undefined where it has gone. */
 function stty(...words: readonly string[]): string | undefined {
   const { status, stdout } = spawnSync('stty', words, { stdio: ['inherit', 'pipe', 'ignore'], timeout: STTY_MS });
   return status === 0 ? stdout.toString().trim() : undefined;
