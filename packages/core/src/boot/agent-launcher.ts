@@ -75,7 +75,7 @@ export class AgentLauncher {
    * A group of children with its own launch window. A child is ended by force after the grace period of its tools and
    * launcher.stop for each of the `levels` of agents at and below it.
    */
-  supervise(events: SupervisorEvents, levels = 1, keepsLost = false): ChildSupervisor {
+  supervise(events: SupervisorEvents, levels = 1, endsLostChildren = true): ChildSupervisor {
     const { node } = this.#init;
     const group = new ChildSupervisor(
       {
@@ -84,7 +84,7 @@ export class AgentLauncher {
         handshakeMs: node.params.int('launcher.handshake'),
         stopMs: node.params.int('tool.grace') + levels * node.params.int('launcher.stop'),
         nativeLink: this.#nativeLink,
-        keepsLost,
+        endsLostChildren,
         archiveOf: (index) => this.#init.scope.pluginArchive(index),
       },
       events,

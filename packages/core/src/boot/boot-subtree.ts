@@ -76,7 +76,7 @@ export class BootSubtree {
     this.#isLate = init.position !== 0 && init.logins.length === 1 && this.#tree.subtree(init.position).length > 1;
     if (this.#isLate) init.node.messages.keepBroadcasts();
     // Root agents on each level below, and a session agent below the last.
-    this.#children = init.agentLauncher.supervise(events, this.#tree.height + 1, true);
+    this.#children = init.agentLauncher.supervise(events, this.#tree.height + 1, false);
     init.node.router.rule = (destination) => this.#nextHop(destination);
     init.node.pathBelow = (agent) => this.#pathTo(agent);
     init.node.isPlannedBelow = (agent, above) => this.#isPlannedBelow(agent, above);

@@ -34,8 +34,8 @@ export interface SupervisorInit {
   /** True if the channel that came with the start is the boot link; false if the child connects to this agent. */
   readonly nativeLink: boolean;
   readonly archiveOf?: ChildChannelInit['archiveOf'];
-  /** True if a child whose link is lost may be linked to another agent: it is not killed then. */
-  readonly keepsLost: boolean;
+  /** False if a child whose link is lost may be linked to another agent. */
+  readonly endsLostChildren: boolean;
 }
 
 export interface SupervisorEvents {
@@ -230,7 +230,7 @@ export class ChildSupervisor {
       }),
       onDiagnostic: (line) => {
         keepLine(child, line);
-        node.platform.log.write(...retold(child.spec, line));
+        node.platform.log.write(...relayedDiagnostic(child.spec, line));
       },
       onExit: (end) => node.linkFaults.whenHeard(address, () => this.#onExit(child, end)),
     });
@@ -314,7 +314,7 @@ export class ChildSupervisor {
 
   /** While it stops, too: there may be agents below that wait for another parent. */
   #reportLost(child: Child, reason: LinkCloseReason, text: string): void {
-    if (child.reported || (this.#stopping && (reason === 'goodbye' || !this.#init.keepsLost))) return;
+    if (child.reported || (this.#stopping && (reason === 'goodbye' || this.#init.endsLostChildren))) return;
     child.reported = true;
     const what = reason === 'goodbye' ? text : `is lost: ${text}`;
     const tell = (): void => this.#report(child, evidenceOf(child, reason), childError('STCI_AGENT_LOST', child, what));

@@ -114,15 +114,15 @@ export function keepLine({ diagnostics }: Pick<Child, 'diagnostics'>, line: stri
 }
 
 /** What an agent farther down has said, as its parent told it. */
-const TOLD = /^stci \w+: (\w+:\d+ on host .*)$/su;
+const RELAYED = /^stci \w+: (\w+:\d+ on host .*)$/su;
 
 /** A line of an agent for the log. What a plugin prints or does wrong is for its user: all agents above tell it. */
-export function retold(
+export function relayedDiagnostic(
   { address, host }: Pick<ChildSpec, 'address' | 'host'>,
   line: string,
 ): [level: 'warn' | 'info', text: string] {
   const [, told = `${addressName(address)} on host ${host.name}: ${line.replace(/^stci warn: /u, '')}`] =
-    TOLD.exec(line) ?? [];
+    RELAYED.exec(line) ?? [];
   return [/(?:^|: )(?:output of )?plugin \//u.test(line) ? 'warn' : 'info', told];
 }
 
@@ -150,14 +150,14 @@ export function childError(
   what: string,
   data?: StciError['data'],
 ): StciError {
-  const { text, plugin } = withPrinted(what, diagnostics);
+  const { text, plugin } = withDiagnostics(what, diagnostics);
   const agent = addressName(spec.address);
   const host = spec.host.name;
   return new StciError(code, `Agent ${agent} on host ${host} ${text}`, { host, agent, data: { ...data, ...plugin } });
 }
 
 /** What happened to an agent, with the lines that it printed; the plugin that has ended it, for the error's data. */
-export function withPrinted(
+export function withDiagnostics(
   what: string,
   lines: readonly string[],
 ): { readonly text: string; readonly plugin: { readonly plugin?: string } } {
@@ -166,11 +166,11 @@ export function withPrinted(
   // Records and summaries have the first line only.
   const why = fault === undefined || told !== undefined ? what : `${what}: ${fault.text}`;
   const rest = lines.filter((line) => fault === undefined || !line.includes(fault.text));
-  return { text: `${why}${printedText(rest)}`, plugin: fault === undefined ? {} : { plugin: fault.plugin } };
+  return { text: `${why}${diagnosticsText(rest)}`, plugin: fault === undefined ? {} : { plugin: fault.plugin } };
 }
 
-/** For failure reports. */
-export function printedText(lines: readonly string[]): string {
+/** Lines that an agent printed, for failure reports. */
+export function diagnosticsText(lines: readonly string[]): string {
   return lines.map((line) => `\n  it printed: ${line}`).join('');
 }
 

@@ -14,7 +14,7 @@ import { placeFault, type HostStart } from '../launcher/host-login.js';
 import { StartPace, startMsMax } from '../launcher/start-pace.js';
 import type { AgentNode } from '../node/node.js';
 import type { AgentLauncher } from './agent-launcher.js';
-import { describeEnd, keepLine, printedText, retold, withPrinted } from './child.js';
+import { describeEnd, diagnosticsText, keepLine, relayedDiagnostic, withDiagnostics } from './child.js';
 import { StartWatch } from './start-watch.js';
 
 /** The incarnation of agents that are started together. */
@@ -104,7 +104,7 @@ export class GroupStart {
     const bound = group.settleMs === undefined ? 'launcher.handshake' : 'the bound of what started it';
     const text = `no word from its agent within ${formatDuration(startMs)} (${bound})${phase}`;
     const isNeeded = this.#members.some(({ start }) => start !== undefined && 'key' in start);
-    this.#failRest(`${text}${printedText(this.#diagnostics)}`);
+    this.#failRest(`${text}${diagnosticsText(this.#diagnostics)}`);
     if (!isNeeded) group.kill();
   }
 
@@ -174,7 +174,7 @@ export class GroupStart {
     const [first = '', ...rest] = error.message.split('\n');
     const word = end === undefined ? '' : `its process ${describeEnd(end)}`;
     const ended = first.includes(word) ? '' : ` (${word})`;
-    const { text, plugin } = withPrinted(`${first}${ended}`, diagnostics);
+    const { text, plugin } = withDiagnostics(`${first}${ended}`, diagnostics);
     const { code, host: name, agent, data } = error;
     const init = { ...(name !== undefined && { host: name }), ...(agent !== undefined && { agent }) };
     return new StciError(code, [text, ...rest].join('\n'), { ...init, data: { ...data, ...plugin } });
@@ -243,12 +243,13 @@ export class GroupStart {
           return node.platform.log.write('info', `start of all agents: ${line}`);
         }
         keepLine(memberOf(index), line);
-        node.platform.log.write(...retold({ address: rootAddress(index), host: hosts[index] as HostSpec }, line));
+        const spec = { address: rootAddress(index), host: hosts[index] as HostSpec };
+        node.platform.log.write(...relayedDiagnostic(spec, line));
       },
       onExit: (index, end) => this.#onExit(index, end),
       onEnding: (error) => this.#events.onEnding(error),
       onOver: () => {
-        this.#failRest(`what started it has ended${printedText(this.#diagnostics)}`);
+        this.#failRest(`what started it has ended${diagnosticsText(this.#diagnostics)}`);
         this.#over();
       },
     };

@@ -6,7 +6,7 @@ export class JobHosts {
   readonly #lost = new Set<HostIndex>();
   readonly #undrained = new Set<HostIndex>();
   /** Something has been heard of the session agent that is there now. */
-  readonly #heard = new Set<HostIndex>();
+  readonly #hasReported = new Set<HostIndex>();
   /** Session agents that were lost there. */
   readonly #losses = new Map<HostIndex, number>();
 
@@ -17,14 +17,14 @@ export class JobHosts {
 
   /** A report of the host; a late one of a session agent that was given up does not count. */
   onReport(host: HostIndex): void {
-    if (!this.#lost.has(host)) this.#heard.add(host);
+    if (!this.#lost.has(host)) this.#hasReported.add(host);
   }
 
   /** The host is lost: no further report is awaited. */
   onLost(host: HostIndex): void {
     this.#lost.add(host);
     this.#undrained.delete(host);
-    this.#heard.delete(host);
+    this.#hasReported.delete(host);
   }
 
   isLost(host: HostIndex): boolean {
@@ -57,7 +57,7 @@ export class JobHosts {
 
   /** Hosts whose session agent is there, as far as is known. */
   get present(): HostIndex[] {
-    return [...this.#heard].filter((host) => this.#undrained.has(host));
+    return [...this.#hasReported].filter((host) => this.#undrained.has(host));
   }
 
   get undrained(): ReadonlySet<HostIndex> {

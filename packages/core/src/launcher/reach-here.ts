@@ -14,7 +14,7 @@ const CONNECT_MS = 10_000;
 type Done = (error: ErrorRecord | undefined) => void;
 
 /** Where an agent may be reached. */
-interface Way {
+interface Endpoint {
   readonly label: string;
   connect(done: Done): Channel;
 }
@@ -25,8 +25,8 @@ export function reachHere(
   { path, waitMs = CONNECT_MS }: AgentReach,
   events: AgentProcessEvents,
 ): AgentProcess {
-  const way: Way = { label: path, connect: (done) => network.connectPrivate(path, waitMs, done) };
-  return new AgentConnection({ clock, kind: 'unix', ways: [way] }, events);
+  const endpoint: Endpoint = { label: path, connect: (done) => network.connectPrivate(path, waitMs, done) };
+  return new AgentConnection({ clock, kind: 'unix', endpoints: [endpoint] }, events);
 }
 
 /** Connects to an agent at its listener. Each address has its share of the time. `start`: if it is not reached. */
@@ -39,10 +39,10 @@ export function reachPlace(
 ): AgentProcess {
   if (addresses.length === 0) return failedAgent({ clock }, 'it is not known where the agent waits', events);
   const shareMs = Math.max(1, Math.floor(waitMs / addresses.length));
-  const ways = addresses.map((label) => ({
+  const endpoints = addresses.map((label) => ({
     label, connect: (done: Done) => network.connect(label, shareMs, key, done),
   }));
-  return new AgentConnection({ clock, kind: 'tls', ways: ways as [Way, ...Way[]], start }, events);
+  return new AgentConnection({ clock, kind: 'tls', endpoints: endpoints as [Endpoint, ...Endpoint[]], start }, events);
 }
 
 /** An agent that cannot be started or reached, for this reason. */
@@ -51,25 +51,25 @@ export function failedAgent(
   message: string,
   events: AgentProcessEvents,
 ): AgentProcess {
-  const way: Way = {
+  const endpoint: Endpoint = {
     label: 'no agent',
     connect: (done) => {
       clock.soon(() => done({ code: 'STCI_LAUNCH_FAILED', message }));
       return new DeferredChannel({ kind: 'none', label: 'no agent', soon: clock.soon });
     },
   };
-  return new AgentConnection({ clock, kind: 'none', ways: [way] }, events);
+  return new AgentConnection({ clock, kind: 'none', endpoints: [endpoint] }, events);
 }
 
 interface ConnectionInit {
   readonly clock: Platform['clock'];
   readonly kind: string;
-  readonly ways: readonly [Way, ...Way[]];
+  readonly endpoints: readonly [Endpoint, ...Endpoint[]];
   /** If all fail, the agent is started. */
   readonly start?: (() => AgentProcess) | undefined;
 }
 
-/** Tries the ways in turn. */
+/** Tries the endpoints in turn. */
 class AgentConnection implements AgentProcess {
   readonly channel: DeferredChannel;
   readonly #init: ConnectionInit;
@@ -82,11 +82,11 @@ class AgentConnection implements AgentProcess {
   #isOver = false;
 
   constructor(init: ConnectionInit, events: AgentProcessEvents) {
-    const { clock, kind, ways } = init;
+    const { clock, kind, endpoints } = init;
     this.#init = init;
     this.#events = events;
-    this.channel = new DeferredChannel({ kind, label: ways[0].label, soon: clock.soon });
-    this.#inner = this.#connect(ways);
+    this.channel = new DeferredChannel({ kind, label: endpoints[0].label, soon: clock.soon });
+    this.#inner = this.#connect(endpoints);
   }
 
   get pid(): number {
@@ -109,8 +109,8 @@ class AgentConnection implements AgentProcess {
     if (!this.#isConnected) this.#init.clock.soon(() => this.#exit());
   }
 
-  #connect([way, ...others]: readonly [Way, ...Way[]]): Channel {
-    return way.connect((error) => {
+  #connect([endpoint, ...others]: readonly [Endpoint, ...Endpoint[]]): Channel {
+    return endpoint.connect((error) => {
       if (this.#isOver) return;
       if (error === undefined) {
         this.#isConnected = true;

@@ -45,7 +45,7 @@ function playing(): Played {
   const children = new ChildSupervisor(
     {
       node: node as never, window: WINDOW, handshakeMs: HANDSHAKE_MS, stopMs: STOP_MS, nativeLink: true,
-      keepsLost: false,
+      endsLostChildren: true,
     },
     {
       onUp: (address) => done('up', address),

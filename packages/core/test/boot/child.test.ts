@@ -2,7 +2,7 @@
 
 import { rootAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { childError, keepLine, newChild, retold, type Child } from '../../dist/boot/child.js';
+import { childError, keepLine, newChild, relayedDiagnostic, type Child } from '../../dist/boot/child.js';
 
 const CALL = 'plugin /p/q: launcherproc:own.start';
 
@@ -31,7 +31,7 @@ suite('last words of a child', (test) => {
   test('what a plugin prints is no fault, whatever it is', () => {
     const WORDS = ['ssh failed: timed out', 'x failed: y', `${CALL} failed: boom`, 'it has not returned for 3 ms'];
     for (const word of WORDS) assert.is(pluginOf(`output of ${CALL}: ${word}`), undefined, word);
-    const [level, text] = retold(child().spec, `output of ${CALL}: said`);
+    const [level, text] = relayedDiagnostic(child().spec, `output of ${CALL}: said`);
     assert.equal([level, text], ['warn', `root:1 on host a: output of ${CALL}: said`]);
     assert.is(pluginOf('plugin /p/q: the copy of it failed: no room'), undefined);
   });
