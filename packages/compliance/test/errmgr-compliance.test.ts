@@ -8,7 +8,7 @@ import { examplesOf } from './examples.js';
 
 const right: ErrorManager = {
   policy: 'right',
-  goesOn: true,
+  toleratesFailures: true,
   decide: (failure, context) => {
     if (context.of === 'session') return [{ type: context.phase === 'launching' ? 'end-launch' : 'leave-out' }];
     return [{ type: isOver(failure) ? 'end-job' : 'go-on' }];
@@ -62,7 +62,7 @@ const MISTAKES: Readonly<Record<keyof typeof ERRMGR.promises, readonly (readonly
     wrong(onJob((failure) => [{ type: isOver(failure) ? 'end-job' : 'restart', afterMs: 0 } as never])),
     { kind: 'tool-start', context: job({ attempt: 1 }) },
   ]],
-  goesOn: [[wrong({ goesOn: false }), { kind: 'tool-status', context: job({ attempt: 1 }) }]],
+  toleratesFailures: [[wrong({ toleratesFailures: false }), { kind: 'tool-status', context: job({ attempt: 1 }) }]],
   local: [[
     wrong({ local: () => ({ type: 'restart', afterMs: 0 }) }),
     { kind: 'tool-start', context: { of: 'tool', attempt: 1 } },

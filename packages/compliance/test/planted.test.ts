@@ -84,8 +84,8 @@ const PLANTED: readonly (readonly [string, string, ...Edit[]])[] = [
     "const first = params['group'] === 1024 ? 1024 * Math.ceil((index + 1) / 1024) :"]],
   ['errmgr', 'job', ["return [{ type: isOver", "return context.failuresBefore > 2 ? [] : [{ type: isOver"]],
   ['errmgr', 'pause', ['afterMs: 100', 'afterMs: [100, 200, 400][attempt - 1]']],
-  ['errmgr', 'policy', ['goesOn: true,',
-    "goesOn: true, policyOf: ({ kind }) => (kind === 'session-lost' ? '' : 'sample'),"]],
+  ['errmgr', 'policy', ['toleratesFailures: true,',
+    "toleratesFailures: true, policyOf: ({ kind }) => (kind === 'session-lost' ? '' : 'sample'),"]],
   ['errmgr', 'bound', ["attempt <= Number", '(attempt & 255) <= Number']],
   ['errmgr', 'pure', ["attempt <= Number", 'Date.now() % 2 === 0 && attempt <= Number']],
   ['fault', 'plan', ['place.hostOf(victim.rank) :', 'place.hostOf(victim.rank) ?? 0 :']],
@@ -240,9 +240,11 @@ const PLANTED: readonly (readonly [string, string, ...Edit[]])[] = [
   ['errmgr', 'local', ['const isAgain =', "const isAgain = (failure.kind === 'tool-start' && attempt === 1\n"
     + "&& failure.error.code !== 'STCI_PROGRAM_NOT_FOUND') ||"]],
   ['errmgr', 'job', ['return [{ type: isOver', "return failure.error.data.fatal ? [] : [{ type: isOver"]],
-  ['errmgr', 'policy', ['goesOn: true,', "goesOn: true, policyOf: ({ rank }) => (rank > 200 ? '' : 'sample'),"]],
-  ['errmgr', 'pure', ['goesOn: true,',
-    "goesOn: true, policyOf: ({ rank }) => (rank === undefined || Date.now() % 3 > 0 ? 'sample' : 'other'),"]],
+  ['errmgr', 'policy', ['toleratesFailures: true,',
+    "toleratesFailures: true, policyOf: ({ rank }) => (rank > 200 ? '' : 'sample'),"]],
+  ['errmgr', 'pure', ['toleratesFailures: true,',
+    'toleratesFailures: true, '
+      + "policyOf: ({ rank }) => (rank === undefined || Date.now() % 3 > 0 ? 'sample' : 'other'),"]],
   ['notifier', 'repeated', ...asking("return relay.on(event, nowMs).filter((one) => one.type !== 'deliver'\n"
     + '|| seen.size !== seen.add(JSON.stringify([one.source, [...one.payload]])).size);', 'const seen = new Set();')],
   ['notifier', 'repeated', ...asking('count = nowMs === lastMs ? count + 1 : 0;\nlastMs = nowMs;\n'

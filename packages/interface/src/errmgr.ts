@@ -126,7 +126,7 @@ export type Action = HostAction | JobAction;
  * - `job`: A job gets at least one action, each of which is one of a job.
  * - `over`: A job whose time is up, that the user has ended, or whose output cannot be written, is ended.
  * - `restart`: `decide` restarts nothing where no rank is lost, or where another start cannot go better.
- * - `goesOn`: Where a job goes on without a rank, `goesOn` says that it may.
+ * - `toleratesFailures`: Where a job goes on without a rank, `toleratesFailures` says that it may.
  * - `local`: `local` answers with a report or a restart, and with a report where the program cannot be started.
  * - `pause`: A pause is a time, at most an hour.
  * - `bound`: What fails each time is given up after at most a thousand starts.
@@ -136,7 +136,7 @@ export interface ErrorManager {
   /** Of several managers: the policy that decides on this failure. */
   policyOf?(failure: Failure): string;
   /** A job may go on after a failure: failures are reported when they are known. */
-  readonly goesOn: boolean;
+  readonly toleratesFailures: boolean;
   /** Of the global manager, at the controller. */
   decide(failure: Failure, context: FailureContext): readonly Action[];
   /**

@@ -60,7 +60,7 @@ suite('plugins', (test) => {
 
   test('a policy of an agent and a detector with a parameter take part in a job', async () => {
     write('both', `export default manager({
-        create: () => ({ policy: 'own', goesOn: true, decide: () => [{ type: 'go-on' }],
+        create: () => ({ policy: 'own', toleratesFailures: true, decide: () => [{ type: 'go-on' }],
           local: (_failure, { attempt }) => attempt === 1 ? { type: 'restart', afterMs: 0 } : { type: 'report' } }),
       });`, { components: [OWN_MANAGER, ACCUSER_COMPONENT], files: { 'accuser.js': `${MANAGER}${ACCUSER}` } });
     const { exitCode, out, err } = await withPlugin('both', '--on-failure', 'own', '--verbose',
@@ -325,7 +325,7 @@ suite('plugins', (test) => {
 
   test('an error manager that throws: abort takes its place', async () => {
     write('throws', `export default manager({
-      create: () => ({ policy: "own", goesOn: true, decide: () => { throw new Error("boom"); } }) });`);
+      create: () => ({ policy: "own", toleratesFailures: true, decide: () => { throw new Error("boom"); } }) });`);
     const line = '[ $STCI_RANK = 0 ] && exit 3; sleep 60';
     const { exitCode, err } = await withPlugin('throws', '--on-failure', 'own', ...sh(line));
     assert.is(exitCode, 3);
@@ -335,7 +335,7 @@ suite('plugins', (test) => {
 
   test('one whose local part answers wrongly, in an agent: its user is told', async () => {
     write('wrong', `export default manager({
-      create: () => ({ policy: "own", goesOn: true, decide: () => [{ type: 'go-on' }],
+      create: () => ({ policy: "own", toleratesFailures: true, decide: () => [{ type: 'go-on' }],
         local: () => ({ type: 'restrat' }) }) });`);
     const { exitCode, err } = await withPlugin('wrong', '--on-failure', 'own', ...sh('exit $STCI_RANK'));
     assert.is(exitCode, 1, err);

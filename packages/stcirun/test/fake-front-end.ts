@@ -101,7 +101,7 @@ export interface FakeRunOptions {
   /** Standard error is a terminal so wide. */
   readonly columns?: number;
   /** As with the error manager `continue`. */
-  readonly failuresAtOnce?: boolean;
+  readonly toleratesFailures?: boolean;
 }
 
 export async function fakeRun(argv: readonly string[], size: number, options: FakeRunOptions = {}): Promise<FakeRun> {
@@ -144,7 +144,7 @@ export async function fakeRun(argv: readonly string[], size: number, options: Fa
       map: fakeMap(size),
       onMapped: (map) => facts.remap(map),
       options: request,
-      failuresAtOnce: options.failuresAtOnce === true,
+      toleratesFailures: options.toleratesFailures === true,
       driver,
       startFrontEnd: (events) => (frontEnd = new FakeFrontEnd(events)),
       onExit: resolve,

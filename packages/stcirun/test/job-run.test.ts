@@ -169,7 +169,7 @@ suite('job run', (test) => {
   });
 
   test('failures that end nothing are told when they are known, and once', async () => {
-    const run = await fakeRun([], 4, { failuresAtOnce: true });
+    const run = await fakeRun([], 4, { toleratesFailures: true });
     const { events } = run.frontEnd;
     const failures = [1, 2].map((rank) => ({ ...FAILURE, message: `Rank ${rank} failed`, rank }));
     for (const error of failures) events.onJobEvent({ type: 'failure', error });

@@ -162,7 +162,9 @@ suite('answers of plugins', (test) => {
 
   test('and those of error managers, with their pauses', () => {
     let next: unknown;
-    const module = { policy: 'own', goesOn: true, decide: () => next, local: () => next, policyOf: () => next };
+    const module = {
+      policy: 'own', toleratesFailures: true, decide: () => next, local: () => next, policyOf: () => next,
+    };
     const manager = made(errmgrFramework, module) as Record<'local' | 'policyOf', () => unknown> & {
       decide(failure: object, context: object): unknown;
     };

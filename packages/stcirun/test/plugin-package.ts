@@ -16,7 +16,7 @@ export const MANAGER = `import { accept, defineComponent, detectorFramework, err
   from '@stci/core/component';
 const manager = (more) => defineComponent({ framework: errmgrFramework, name: 'own', version: '1.0.0',
   frameworkVersion: 1, help: 'x', params: {}, query: () => accept(1, 'only by name'),
-  create: () => ({ policy: 'own', goesOn: true, decide: () => [{ type: 'go-on' }] }), ...more });
+  create: () => ({ policy: 'own', toleratesFailures: true, decide: () => [{ type: 'go-on' }] }), ...more });
 `;
 
 export const OWN_MANAGER = { framework: 'errmgr', name: 'own', module: './index.js', help: 'x' };

@@ -41,7 +41,7 @@ suite('plugins on hosts', (test) => {
 
   /** An error manager whose part in agents is `local`. */
   function write(local: string): void {
-    const text = `export default manager({ create: () => ({ policy: 'own', goesOn: true,
+    const text = `export default manager({ create: () => ({ policy: 'own', toleratesFailures: true,
       decide: (_failure, { phase, of }) =>
         [{ type: of === 'session' && phase !== 'launching' ? 'leave-out' : 'go-on' }],
       local: (failure, { attempt }) => { ${local} } }) });`;

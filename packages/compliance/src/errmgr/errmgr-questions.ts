@@ -34,7 +34,7 @@ export const OTHERS: readonly Failed[] = [
 const HOST_NAMES = ['fd00::5', 'Node-3.EXAMPLE.org', '10.0.0.4', `n.${'a-long-label.'.repeat(12)}org`];
 
 export const PROMISES = [
-  'pure', 'session', 'spare', 'job', 'over', 'restart', 'goesOn', 'local', 'pause', 'bound',
+  'pure', 'session', 'spare', 'job', 'over', 'restart', 'toleratesFailures', 'local', 'pause', 'bound',
 ] as const;
 
 export interface Question {

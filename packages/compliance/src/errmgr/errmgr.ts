@@ -40,7 +40,7 @@ export const ERRMGR = {
     job: 'A job gets at least one action, each of which is one of a job.',
     over: 'A job whose time is up, that the user has ended, or whose output cannot be written, is ended.',
     restart: '`decide` restarts nothing where no rank is lost, or where another start cannot go better.',
-    goesOn: 'Where a job goes on without a rank, `goesOn` says that it may.',
+    toleratesFailures: 'Where a job goes on without a rank, `toleratesFailures` says that it may.',
     local: '`local` answers with a report or a restart, and with a report where the program cannot be started.',
     pause: 'A pause is a time, at most an hour.',
     bound: 'What fails each time is given up after at most a thousand starts.',
@@ -191,7 +191,7 @@ function check(component: ErrmgrComponent, example: ErrmgrExample): void {
     for (const name of names) {
       assert.ok(typeof name === 'string' && TEXT.test(name), `the policy's name is ${JSON.stringify(name)}`);
     }
-    assert.is(typeof manager.goesOn, 'boolean', 'goesOn is true or false');
+    assert.is(typeof manager.toleratesFailures, 'boolean', 'toleratesFailures is true or false');
     return;
   }
   if (promise === 'pure' && context === undefined) return checkInTurn(component, example);
@@ -277,10 +277,10 @@ const CHECKS: Readonly<Record<(typeof PROMISES)[number], (answers: readonly Answ
     assert.ok(mayRestart(failureOf(kind)), `restart, after ${kind}`);
     assert.ok(context.of !== 'job' || context.attempt > 0, 'restart, and no rank is lost');
   },
-  goesOn: (answers, { manager, context }) => {
+  toleratesFailures: (answers, { manager, context }) => {
     if (context.of !== 'job' || context.attempt === 0) return;
     const going = answers.find(({ type }) => type === 'go-on' || type === 'notify');
-    assert.ok(going === undefined || manager.goesOn, `${going?.type}, and goesOn is false`);
+    assert.ok(going === undefined || manager.toleratesFailures, `${going?.type}, and toleratesFailures is false`);
   },
   local: (answers, { kind }) => {
     for (const { type } of answers) {

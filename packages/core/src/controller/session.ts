@@ -94,7 +94,7 @@ export class Session {
 
   /** A failure does not end a job that says nothing else. */
   get continues(): boolean {
-    return this.#scope.errorManager(this.#init.params).goesOn;
+    return this.#scope.errorManager(this.#init.params).toleratesFailures;
   }
 
   /** Name of the launcherproc that starts its agents. */

@@ -14,7 +14,7 @@ export const errmgrAbort = defineComponent({
   query: () => accept(50),
   create: ({ hosts }) => ({
     policy: 'abort',
-    goesOn: false,
+    toleratesFailures: false,
     decide: (_failure, context) => [context.of === 'session' ? decideOnHost(hosts, context) : { type: 'end-job' }],
   }),
 });

@@ -16,7 +16,7 @@ export function bySubject(rest: ErrorManager, own: Readonly<Partial<Record<Subje
   return {
     policy: [...chosen.map((subject) => `${subject}=${own[subject]?.policy}`), rest.policy].join(','),
     policyOf: (failure) => of(failure).policy,
-    goesOn: managers.some(({ goesOn }) => goesOn),
+    toleratesFailures: managers.some(({ toleratesFailures }) => toleratesFailures),
     decide: (failure, context) => (context.of === 'session' ? rest : of(failure)).decide(failure, context),
     ...(hasLocal && { local: (failure, context) => of(failure).local?.(failure, context) ?? { type: 'report' } }),
   };

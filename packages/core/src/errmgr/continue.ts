@@ -21,7 +21,7 @@ function goingOn(name: string, type: 'go-on' | 'notify', help: string) {
     query: () => accept(10, 'only by name'),
     create: ({ hosts }) => ({
       policy: name,
-      goesOn: true,
+      toleratesFailures: true,
       decide: (failure, context) => {
         if (context.of === 'session') return [decideOnHost(hosts, context)];
         const action: JobAction = { type: isOver(failure) ? 'end-job' : type };

@@ -9,7 +9,7 @@ const NAMED = 'its own name is that of the policy';
 const REPORTED = 'what failed is reported to the controller';
 
 export function guarded(manager: ErrorManager, onFault: (text: string) => void): ErrorManager {
-  const { policy, goesOn } = manager;
+  const { policy, toleratesFailures } = manager;
   const attempt = <T>(call: () => T, otherwise: T, instead = 'abort takes its place'): T => {
     try {
       return call();
@@ -21,7 +21,7 @@ export function guarded(manager: ErrorManager, onFault: (text: string) => void):
   };
   return {
     policy,
-    goesOn,
+    toleratesFailures,
     ...(manager.policyOf !== undefined && {
       policyOf: (failure) => attempt(() => manager.policyOf?.(failure), undefined, NAMED) ?? policy,
     }),

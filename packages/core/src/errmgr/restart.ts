@@ -50,7 +50,7 @@ export const errmgrRestart = defineComponent({
       isAllowed(failure, starts) ? { type: 'restart', afterMs: afterMs(starts) } : undefined;
     return {
       policy: 'restart',
-      goesOn: params['then'] === 'continue',
+      toleratesFailures: params['then'] === 'continue',
       decide: (failure, context) => {
         if (context.of === 'session') return [decideOnHost(hosts, context)];
         // Of a lost host whose ranks had all ended, nothing is to be started again.

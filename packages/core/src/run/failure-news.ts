@@ -17,7 +17,7 @@ type FailureEvent = Extract<JobEvent, { readonly type: 'failure' }>;
 export interface FailureNewsInit {
   readonly verbose: boolean;
   /** Failures do not end the job. */
-  readonly failuresAtOnce: boolean;
+  readonly toleratesFailures: boolean;
   /** Errors: always. Remarks: not with --quiet. */
   say(text: string, isRemark?: boolean): void;
   /** With --verbose. */
@@ -46,7 +46,7 @@ export class FailureNews {
 
   /** `isOwn`: the front-end caused it, and has reported it. */
   onFailure({ error, isRecorded = false }: FailureEvent, isOwn: boolean): void {
-    const { verbose, failuresAtOnce, say, logStep } = this.#init;
+    const { verbose, toleratesFailures, say, logStep } = this.#init;
     const { code, data, host, rank } = error;
     this.last = error;
     this.#isWatched ||= isRecorded;
@@ -54,7 +54,7 @@ export class FailureNews {
       this.#losses.set(host, [...(this.#losses.get(host) ?? []), error.message]);
     }
     // The error manager decides whether a host that does not come up is a failure of the job.
-    const atOnce = !isRecorded && (verbose || (failuresAtOnce && code !== 'STCI_LAUNCH_FAILED'));
+    const atOnce = !isRecorded && (verbose || (toleratesFailures && code !== 'STCI_LAUNCH_FAILED'));
     const text = withHosts(error);
     if (!atOnce || this.reported.has(text) || isOwn) return;
     const searched = data?.['searched'] === undefined ? '' : `\n  PATH=${data['searched']}`;

@@ -39,8 +39,8 @@ export interface JobRunInit {
   readonly options: RunOptions;
   /** Before each of our messages; default: `stcirun: `. */
   readonly prefix?: string;
-  /** Failures do not end the job (its error manager's `goesOn`): each is reported when it is known. */
-  readonly failuresAtOnce: boolean;
+  /** Failures do not end the job (its error manager's `toleratesFailures`): each is reported when it is known. */
+  readonly toleratesFailures: boolean;
   readonly driver: RunDriver;
   readonly startFrontEnd: (events: FrontEndEvents) => FrontEnd;
   /** The job can be left to a session; `text` says how it is found again. `isViewer`: one that only attached to it. */
@@ -99,7 +99,7 @@ export class JobRun implements FrontEndEvents {
     const file = this.#driver.openEvents((error) => this.#onFileFault(error));
     this.#log = new EventLog({ clock: init.clock, screen: json ? this.#screen : undefined, file }, init.map);
     this.#news = new FailureNews({
-      verbose, failuresAtOnce: init.failuresAtOnce,
+      verbose, toleratesFailures: init.toleratesFailures,
       say: (text, isRemark) => this.#say(text, isRemark),
       logStep: (text, isError) => this.#logStep(text, isError),
     });

@@ -100,7 +100,7 @@ suite('errmgr: restart, and policies by what failed', (test) => {
   test('each kind has its policy; a session agent that of hosts, what has none that of errmgr', () => {
     const settings = { ...restart, errmgr: 'abort', 'errmgr.tool': 'restart', 'errmgr.host': 'continue' };
     assert.is(managerOf(settings).policy, 'tool=restart,host=continue,abort');
-    assert.equal([local(settings, 'tool-signal', 1)?.type, managerOf(settings).goesOn], ['restart', true]);
+    assert.equal([local(settings, 'tool-signal', 1)?.type, managerOf(settings).toleratesFailures], ['restart', true]);
     assert.equal((['agent-lost', 'session-lost', 'tool-survived', 'timeout'] as const)
       .map((kind) => global(settings, kind, 1)), ['go-on', 'go-on', 'end-job', 'end-job']);
     assert.is(global({ ...settings, 'errmgr.agent': 'notify' }, 'session-lost', 1), 'notify');
@@ -256,7 +256,7 @@ const errmgrOnce = defineComponent({
   query: () => accept(1, 'only by name'),
   create: ({ hosts }): ErrorManager => ({
     policy: 'once',
-    goesOn: true,
+    toleratesFailures: true,
     decide: (failure, context) => {
       if (context.of === 'session') return [decideOnHost(hosts, context)];
       return [{ type: isOver(failure) ? 'end-job' : 'go-on' }];

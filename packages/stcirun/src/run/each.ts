@@ -145,7 +145,7 @@ class Each {
       map: mapJob(spec, limits),
       onMapped: () => undefined,
       options: { quiet: true, verbose: false, json: false, strict: false },
-      failuresAtOnce: scope.errorManager(params).goesOn,
+      toleratesFailures: scope.errorManager(params).toleratesFailures,
       driver: this.#driver(host),
       startFrontEnd: (events) => createFrontEnd({
         platform, composition, params, snapshot: paramsSnapshot(registry.catalog, params),

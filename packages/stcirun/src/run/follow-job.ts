@@ -13,7 +13,7 @@ const MISSED = 'output was dropped before it could be shown: the spool was full 
 export interface JobSource {
   /** In a session: as `stci ps` shows it. */
   readonly name?: string;
-  readonly failuresAtOnce: boolean;
+  readonly toleratesFailures: boolean;
   readonly detach?: JobRunInit['detach'];
   startFrontEnd(events: FrontEndEvents, say: (text: string) => void): FrontEnd;
 }
@@ -30,7 +30,7 @@ export function inSession(
   const own = jobName(name, job);
   return {
     name: own,
-    failuresAtOnce: continues,
+    toleratesFailures: continues,
     detach: { text: `left job ${own} to its session: 'stci attach ${own}' shows it again`, isViewer },
     startFrontEnd: (events, say) => client.follow(events, () => {
       if (!isToldOfMissed) say(MISSED);
@@ -56,7 +56,7 @@ export interface FollowInit extends Pick<JobRunInit, 'options' | 'prefix' | 'onM
 
 /** Resolves with its exit code. */
 export function followJob(followed: FollowedJob, driver: RunDriver, { say, ...init }: FollowInit): Promise<number> {
-  const { platform, spec, map, detach, failuresAtOnce, isHere, remarks, allocation } = followed;
+  const { platform, spec, map, detach, toleratesFailures, isHere, remarks, allocation } = followed;
   return new Promise((resolve) => {
     const { hosts: _ofSession, ...job } = spec;
     const run = new JobRun({
@@ -64,7 +64,7 @@ export function followJob(followed: FollowedJob, driver: RunDriver, { say, ...in
       clock: platform.clock,
       spec: job,
       map,
-      failuresAtOnce,
+      toleratesFailures,
       detach,
       driver: allocation === undefined ? driver : endedWith(allocation, driver),
       startFrontEnd: (events) => followed.startFrontEnd(events, say),

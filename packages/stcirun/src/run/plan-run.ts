@@ -60,7 +60,7 @@ export async function openJob(run: PlannedRun): Promise<JobSource> {
   if (session === undefined) return ownAgents(run);
   const job = jobOf(run);
   const hasPolicy = Object.keys(job.params ?? {}).some((name) => /^errmgr(?:\.|$)/.test(name));
-  const continues = hasPolicy ? scope.errorManager(params).goesOn : session.status.continues;
+  const continues = hasPolicy ? scope.errorManager(params).toleratesFailures : session.status.continues;
   try {
     return inSession({ ...session, continues }, await submitTo(session, job, request, say), false);
   } catch (thrown) {
@@ -71,7 +71,7 @@ export async function openJob(run: PlannedRun): Promise<JobSource> {
 
 function ownAgents({ registry, params, platform, composition, spec, spares, scope }: PlannedRun): JobSource {
   return {
-    failuresAtOnce: scope.errorManager(params).goesOn,
+    toleratesFailures: scope.errorManager(params).toleratesFailures,
     startFrontEnd: (events) => {
       const snapshot = paramsSnapshot(registry.catalog, params);
       const allocation = { hosts: spec.hosts, spares };

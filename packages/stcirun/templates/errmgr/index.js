@@ -18,7 +18,7 @@ export const component = defineComponent({
   query: () => accept(1, 'only by name'),
   create: ({ hosts }, params) => ({
     policy: 'sample',
-    goesOn: true,
+    toleratesFailures: true,
     // At the controller: about a host, as the session's parameters say; about a job.
     decide: (failure, context) => {
       if (context.of === 'session') return [decideOnHost(hosts, context)];

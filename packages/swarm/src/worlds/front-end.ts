@@ -27,7 +27,7 @@ export interface FrontEndHooks {
 export interface ShownJob {
   readonly spec: JobSpec;
   readonly map: JobMap;
-  readonly failuresAtOnce: boolean;
+  readonly toleratesFailures: boolean;
   readonly verbose: boolean;
   readonly detach?: JobRunInit['detach'];
   startFrontEnd(events: FrontEndEvents): FrontEnd;
@@ -48,7 +48,7 @@ export function startSimulatedRun(
   const job: ShownJob = {
     spec,
     map: mapJob({ ...spec, hosts: hosts.hosts }, { ranksMax, ranksPerHostMax }),
-    failuresAtOnce: composition.scope('stcirun', params, platform).errorManager(params).goesOn,
+    toleratesFailures: composition.scope('stcirun', params, platform).errorManager(params).toleratesFailures,
     // Every second run prints its steps, too.
     verbose: options.seed % 2 === 0,
     startFrontEnd: (events) => {

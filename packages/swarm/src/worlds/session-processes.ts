@@ -55,7 +55,7 @@ export function frontEndMain(
       showJob(context, { releaseMs: plan.releaseMs, controls, stdinBytes }, record, {
         spec: shown,
         map,
-        failuresAtOnce: true,
+        toleratesFailures: true,
         verbose: plan.job % 2 === 0,
         detach: { text: 'left to its session', isViewer: plan.kind === 'attach' },
         startFrontEnd: (events) => client.follow(events, onMissed),
