@@ -4,7 +4,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { planRepeats, planText } from '@stci/finject/experiment';
 import { ERROR_KINDS, StciError } from '@stci/interface';
-import { printError, printOut, StciCommand } from '@stci/stcirun/front-end';
+import { jsonText, printError, printOut, StciCommand } from '@stci/stcirun/front-end';
 import { loadExperiment, problemsText, readExperiment, type ReadExperiment } from './experiment-file.js';
 import { fileArgs, fileArgument, seedFlag } from './run-commands.js';
 
@@ -77,7 +77,7 @@ Example:
       const { repeats } = experiment;
       throw new StciError('STCI_USAGE', `--repeat ${flags.repeat}: the experiment has repeats 1 to ${repeats}.`);
     }
-    printOut(flags.json ? `${JSON.stringify(plans, null, 2)}\n` : planText(experiment, shape, plans));
+    printOut(flags.json ? jsonText(plans) : planText(experiment, shape, plans));
   }
 }
 

@@ -2,10 +2,10 @@
 
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { injectionsCsv, reportPage, repeatsCsv, type ReportRun, type RunSummary } from '@stci/finject/experiment';
+import { injectionsCsv, reportPage, repeatsCsv, type ReportRun } from '@stci/finject/experiment';
 import { StciError } from '@stci/interface';
 import type { HeldDirectory } from '@stci/platform-node';
-import { readReason } from '@stci/stcirun/front-end';
+import { jsonText, readReason } from '@stci/stcirun/front-end';
 import { RUN_FILES } from './run-files.js';
 
 /** Into the directory of the run; earlier ones are replaced. The report's path. Throws STCI_OUTPUT_FAILED. */
@@ -14,13 +14,9 @@ export function writeReport({ path, at }: Pick<HeldDirectory, 'path' | 'at'>, ru
   const write = (name: string, text: string): void => writeWhole(join(path, name), text, join(at, name));
   write(RUN_FILES.injections, injectionsCsv(summary));
   write(RUN_FILES.repeats, repeatsCsv(summary));
-  write(RUN_FILES.summary, summaryJson(summary));
+  write(RUN_FILES.summary, jsonText(summary));
   write(RUN_FILES.report, reportPage([run]));
   return join(path, RUN_FILES.report);
-}
-
-export function summaryJson(summary: RunSummary): string {
-  return `${JSON.stringify(summary, undefined, 2)}\n`;
 }
 
 /**

@@ -3,13 +3,12 @@
  * parent needs; the rest is loaded once that is up. A user never starts it by hand.
  */
 
-import { join } from 'node:path';
 import { runAgent, type AgentMainInit } from '@stci/core/main';
 import {
   createNodePlatform, drainStdin, openAgentChannel, releaseStdio, type NodePlatform, type ShippedBundle,
 } from '@stci/platform-node';
 import { EXIT, StciError, printable, type AgentWait } from '@stci/interface';
-import { AGENT_BUNDLE, localAgentCommand } from './agent-files.js';
+import { agentFiles } from './agent-files.js';
 import { watchBatchSignals } from './batch-signals.js';
 import { refuseDebugger } from './no-debugger.js';
 import { AGENT_THREADS, checkProcessLimit } from './room.js';
@@ -26,9 +25,8 @@ function main(): void {
   checkProcessLimit('an agent', AGENT_THREADS);
   const isStartedAhead = process.argv[2] === STARTED_AHEAD;
   const platform = createNodePlatform({
-    agentCommand: localAgentCommand(__dirname),
+    ...agentFiles(__dirname),
     agentMain: __filename,
-    agentBundle: join(__dirname, AGENT_BUNDLE),
     shipped,
     held: shipped === undefined ? process.argv[isStartedAhead ? 3 : 2] : shipped.held,
   });

@@ -24,6 +24,11 @@ export function printStarted(command: string, what: string, name: string): void 
   throw outputError('standard output', error);
 }
 
+/** A value as indented JSON. */
+export function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
 /** As `printOut`, without an error. */
 export function printError(text: string, head = ''): void {
   print(2, text, head);

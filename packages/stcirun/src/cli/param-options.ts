@@ -7,6 +7,11 @@ import type { Pair } from './values.js';
 /** `origin`: the option, for messages. */
 export type GivenPair = Pair & { readonly origin: string };
 
+/** The pairs of `--mca` with their origin, where they have none. */
+export function mcaPairs(mca: readonly (Pair & { readonly origin?: string })[] = []): readonly GivenPair[] {
+  return mca.map((pair) => ({ origin: `--mca ${pair.key}=${pair.value}`, ...pair }));
+}
+
 /** `--mca` and its short forms, in order. */
 export function mcaOf(flags: FlagValues): readonly GivenPair[] {
   const short = (option: string, key: string, value: string | undefined): readonly GivenPair[] => {
@@ -14,7 +19,7 @@ export function mcaOf(flags: FlagValues): readonly GivenPair[] {
   };
   const onFailure = flags['on-failure'];
   return [
-    ...(flags.mca ?? []).map((pair) => ({ ...pair, origin: `--mca ${pair.key}=${pair.value}` })),
+    ...mcaPairs(flags.mca),
     ...short('launcher', 'launcherproc', flags.launcher),
     ...pluginPairs(flags.plugin),
     ...short('overlay', 'overlay.topology', flags.overlay),

@@ -5,15 +5,16 @@
 
 import { readFileSync, writeSync } from 'node:fs';
 import { toErrorRecord, type StciError } from '@stci/interface';
+import { TOLD_FD } from '../plugin/check/run-script.js';
 import { checkLaunch } from './check-launch.js';
-import { LAUNCHES_FD, type LaunchesFound, type LaunchesToCheck } from './check-launches.js';
+import type { LaunchesFound, LaunchesToCheck } from './check-launches.js';
 import { inWindow } from './window.js';
 
 const { hosts, options, deadlineMs } = JSON.parse(readFileSync(0, 'utf8')) as LaunchesToCheck;
 
 function end(found: LaunchesFound): void {
   const bytes = Buffer.from(JSON.stringify(found));
-  for (let at = 0; at < bytes.length;) at += writeSync(LAUNCHES_FD, bytes, at);
+  for (let at = 0; at < bytes.length;) at += writeSync(TOLD_FD, bytes, at);
   process.exit(0);
 }
 

@@ -1,6 +1,7 @@
 /** What doctor found, as a table with the problems below it, or as one JSON object. */
 
 import { alignColumns, foldHostlist } from '@stci/core';
+import { jsonText } from '../print.js';
 import {
   BATCH_CHECKS, CHECKS, LAUNCH_CHECKS, type BatchCheckName, type CheckName, type LaunchCheckName,
 } from './check.js';
@@ -69,6 +70,5 @@ function summary(reports: readonly HostReport[]): string {
 
 export function doctorJson(reports: readonly HostReport[], allocation?: AllocationReport): string {
   const usable = reports.filter((report) => report.usable).length;
-  const all = { total: reports.length, usable, ...(allocation && { allocation }), hosts: reports };
-  return `${JSON.stringify(all, undefined, 2)}\n`;
+  return jsonText({ total: reports.length, usable, ...(allocation && { allocation }), hosts: reports });
 }

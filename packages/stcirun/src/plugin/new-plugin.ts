@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFil
 import { dirname, join } from 'node:path';
 import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
+import { jsonText } from '../print.js';
 import { readReason } from '../run/read-file.js';
 
 /** As npm has them, without the old ones: `my-topology`, `@lab/my-topology`. */
@@ -125,7 +126,7 @@ function asTypeScript(texts: ReadonlyMap<string, string>): Map<string, string> {
     } else if (file === 'package.json') {
       const json = JSON.parse(built) as { scripts: object };
       const scripts = { build: 'npx -y -p typescript@5.9.3 tsc -p .', ...json.scripts };
-      files.set(file, `${JSON.stringify({ ...json, files: ['dist'], scripts }, undefined, 2)}\n`);
+      files.set(file, jsonText({ ...json, files: ['dist'], scripts }));
     } else if (file === 'README.md') {
       files.set(file, text.replace('| `index.js` |', '| `src/index.ts` |')
         .replace('\nTry it', '\nAfter a change: `npm run build`, which makes `dist/index.js`. Try it'));
@@ -133,7 +134,7 @@ function asTypeScript(texts: ReadonlyMap<string, string>): Map<string, string> {
       files.set(file, built);
     }
   }
-  files.set('tsconfig.json', `${JSON.stringify(TS_CONFIG, undefined, 2)}\n`);
+  files.set('tsconfig.json', jsonText(TS_CONFIG));
   return files;
 }
 

@@ -1,11 +1,10 @@
 /** What every run begins with: the platform, the parameters, the request with its defaults. */
 
-import { join } from 'node:path';
 import type { Composition, ConfigFile, Registry } from '@stci/core';
 import { StciError, type Params } from '@stci/interface';
 import { createNodePlatform, type NodePlatform } from '@stci/platform-node';
 import type { HeldAllocation } from '../alloc/held-allocation.js';
-import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
+import { agentFiles } from '../agent-files.js';
 import { optionDefaults, type OptionDefault } from '../cli/defaults.js';
 import type { Variables } from '../cli/environment.js';
 import type { RunRequest } from '../cli/parse.js';
@@ -32,9 +31,7 @@ export async function prepare(
 ): Promise<Prepared> {
   const { agents, wdir, say } = caller;
   const openPlatform = (variables: Variables | undefined): NodePlatform => createNodePlatform({
-    agentCommand: localAgentCommand(agents),
-    agentMain: join(agents, AGENT_MAIN),
-    agentBundle: join(agents, AGENT_BUNDLE),
+    ...agentFiles(agents),
     logLevel: process.env['STCI_DEBUG'] === '1' ? 'debug' : given.quiet ? 'error' : 'warn',
     ...caller.platform,
     variables,

@@ -15,7 +15,7 @@ import {
 } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import type { HeldAllocation } from '../alloc/held-allocation.js';
-import { AGENT_BUNDLE, AGENT_MAIN, localAgentCommand } from '../agent-files.js';
+import { agentFiles } from '../agent-files.js';
 import { withHostGroups } from '../run/host-groups.js';
 import { loadRunSettings, type Settings } from '../run/settings.js';
 import { watchCommand } from '../plugin/watch-command.js';
@@ -103,9 +103,7 @@ class SessionProcess {
     this.#events = events;
     const { name, staged, hosts, spares, wdir, isForOneJob } = instruction;
     this.#platform = createNodePlatform({
-      agentCommand: localAgentCommand(programs),
-      agentMain: join(programs, AGENT_MAIN),
-      agentBundle: join(programs, AGENT_BUNDLE),
+      ...agentFiles(programs),
       logLevel: process.env['STCI_DEBUG'] === '1' ? 'debug' : 'warn',
     });
     const { registry, composition } = settings;

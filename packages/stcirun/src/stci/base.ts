@@ -8,6 +8,7 @@ import * as Flags from '@oclif/core/flags';
 import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
+import { mcaPairs } from '../cli/param-options.js';
 import { OptionValueError, parsePair, type Pair } from '../cli/values.js';
 import { watchCommand } from '../plugin/watch-command.js';
 import { printError } from '../print.js';
@@ -84,9 +85,8 @@ interface ParamFlags {
 export async function loadFlagParams(
   flags: ParamFlags, wdir: string | undefined, speaker = 'stci',
 ): Promise<Settings> {
-  const { mca = [], am = [] } = flags;
-  const pairs = mca.map((one) => ({ origin: `--mca ${one.key}=${one.value}`, ...one }));
-  const loaded = await loadSettings({ mca: pairs, am }, wdir, createNodePlatform().env.variables);
+  const { mca, am = [] } = flags;
+  const loaded = await loadSettings({ mca: mcaPairs(mca), am }, wdir, createNodePlatform().env.variables);
   await watchCommand(speaker, loaded.params);
   for (const warning of loaded.warnings) printError(`${speaker}: ${warning}\n`);
   return loaded;

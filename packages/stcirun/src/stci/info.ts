@@ -11,7 +11,7 @@ import { createNodePlatform } from '@stci/platform-node';
 import { optionDefaults } from '../cli/defaults.js';
 import { parseDefault } from '../cli/parse.js';
 import { pluginPairs } from '../plugin/params.js';
-import { printOut } from '../print.js';
+import { jsonText, printOut } from '../print.js';
 import { callerDirectory } from '../run/caller-directory.js';
 import { loadFlagParams, commonFlags, paramFlags, StciCommand } from './base.js';
 
@@ -69,7 +69,7 @@ Examples:
     const lines = promises.map((promise) => `  ${promiseText(promise)}\n`).join('');
     const isPage = target === undefined && !flags.all && !flags.why && !flags.json;
     if (isPage) printOut(infoOverview(info));
-    else if (flags.json) printOut(`${JSON.stringify({ ...info, ...(isWanted && { promises }) }, undefined, 2)}\n`);
+    else if (flags.json) printOut(jsonText({ ...info, ...(isWanted && { promises }) }));
     else printOut(`${infoText(info)}${lines === '' ? '' : `\nwhat detectors promise, ${members}\n${lines}`}`);
   }
 }

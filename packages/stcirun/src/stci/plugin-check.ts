@@ -9,7 +9,7 @@ import { frontEndRegistry } from '../cli/front-end-registry.js';
 import type { CheckReport } from '../plugin/check/check-plugin.js';
 import { foldFindings } from '../plugin/check/fold-findings.js';
 import { MANIFEST_FILE } from '../plugin/find.js';
-import { printOut } from '../print.js';
+import { jsonText, printOut } from '../print.js';
 import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
 import { commonFlags, StciCommand } from './base.js';
 
@@ -49,7 +49,7 @@ Examples:
     const { compliance, fix } = flags;
     const report = await checkPlugin({ path, registry: frontEndRegistry(), compliance, fix, root });
     const shown = { ...report, path: args.path };
-    printOut(flags.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportText(shown, compliance));
+    printOut(flags.json ? jsonText(report) : reportText(shown, compliance));
     const isWrong = report.findings.some(({ level }) => level === 'error');
     return isWrong ? ERROR_KINDS.STCI_PLUGIN_INVALID.exitCode : 0;
   }

@@ -2,9 +2,10 @@
 
 import { ERROR_KINDS } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
+import { mcaPairs } from '../cli/param-options.js';
 import type { ListedPlugin } from '../plugin/list-plugins.js';
 import { pluginPairs } from '../plugin/params.js';
-import { printOut } from '../print.js';
+import { jsonText, printOut } from '../print.js';
 import { callerDirectory } from '../run/caller-directory.js';
 import { readNamedPlugins } from '../run/settings.js';
 import { commonFlags, paramFlags, StciCommand } from './base.js';
@@ -31,12 +32,11 @@ Example:
 
   async run(): Promise<number> {
     const { flags: { plugin = [], mca = [], am = [], json } } = await this.parse(PluginListCommand);
-    const given = mca.map((one) => ({ ...one, origin: `--mca ${one.key}=${one.value}` }));
-    const pairs = [...plugin.flatMap((path) => pluginPairs([path], true)), ...given];
+    const pairs = [...plugin.flatMap((path) => pluginPairs([path], true)), ...mcaPairs(mca)];
     const named = readNamedPlugins({ mca: pairs, am }, callerDirectory(), createNodePlatform().env.variables);
     const { listPlugins } = await import('../plugin/list-plugins.js');
     const plugins = listPlugins(named);
-    if (json === true) printOut(`${JSON.stringify({ plugins }, undefined, 2)}\n`);
+    if (json === true) printOut(jsonText({ plugins }));
     else printOut(plugins.length === 0 ? 'no plugins are named\n' : plugins.map(pluginText).join(''));
     const isWrong = plugins.some(({ problems }) => problems.length > 0);
     return isWrong ? ERROR_KINDS.STCI_PLUGIN_INVALID.exitCode : 0;

@@ -4,7 +4,7 @@ import * as Args from '@oclif/core/args';
 import { alignColumns, counted } from '@stci/core';
 import type { HostStatus, JobStatus, RankStatus, SessionStatus } from '@stci/core/session';
 import { StciError, printable } from '@stci/interface';
-import { printOut } from '../print.js';
+import { jsonText, printOut } from '../print.js';
 import { commonFlags } from './base.js';
 import { askRanks, askStatus, hostState } from '../session/ask.js';
 import { isSessionName, jobName, matchSession } from '../session/session-name.js';
@@ -55,12 +55,12 @@ Examples:
       const { facts, client, job } = await connectToJob(sessions, jobNamed, flags.session);
       const ranks = await askRanks(client, job);
       client.close();
-      printOut(flags.json ? json({ session: facts.name, job, ranks }) : ranksText(ranks));
+      printOut(flags.json ? jsonText({ session: facts.name, job, ranks }) : ranksText(ranks));
       return 0;
     }
     const rows = await readSessions(sessions, chosenSession(sessions, named ?? flags.session), true);
     const objects = rows.map(({ name, status, problem }) => ({ name, problem, ...status }));
-    if (flags.json) printOut(json({ sessions: objects }));
+    if (flags.json) printOut(jsonText({ sessions: objects }));
     else printOut(sessionsText(rows, sessions.platform.clock.wallMs()));
     return 0;
   }
@@ -159,8 +159,4 @@ function bytesText(bytes: number): string {
   const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
   const value = bytes / 1024 ** power;
   return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
-}
-
-export function json(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
 }

@@ -8,7 +8,7 @@ import { StciError, printable, type Platform, type SignalName } from '@stci/inte
 import { createNodePlatform } from '@stci/platform-node';
 import type { HeldAllocation } from '../alloc/held-allocation.js';
 import { HOSTS_OF_SLURM, sallocArguments } from '../alloc/salloc-options.js';
-import { FOR_SPARES } from '../cli/param-options.js';
+import { FOR_SPARES, mcaPairs } from '../cli/param-options.js';
 import { allocValue, parseAlloc, parseCount, parseNodes, type NodesRequest } from '../cli/values.js';
 import { pluginPairs } from '../plugin/params.js';
 import { printError, printStarted } from '../print.js';
@@ -106,7 +106,7 @@ Examples:
         ...chooseNodes(all, { spares, ...(nodes !== undefined && { nodes }) }),
         name,
         wdir,
-        mca: mca.map((pair) => ({ origin: `--mca ${pair.key}=${pair.value}`, ...pair })),
+        mca: mcaPairs(mca),
         am: (flags.am ?? []).map((file) => resolveFrom(wdir, file, '--am')),
         ...(flags.events !== undefined && { events: resolveFrom(wdir, flags.events, '--events') }),
         isForOneJob: false,

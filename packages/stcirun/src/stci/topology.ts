@@ -5,9 +5,9 @@ import * as Flags from '@oclif/core/flags';
 import { alignColumns, counted } from '@stci/core';
 import type { AgentLinks, LinkReport, TopologyReport } from '@stci/core/session';
 import { printable } from '@stci/interface';
-import { printOut } from '../print.js';
+import { jsonText, printOut } from '../print.js';
 import { askTopology } from '../session/ask.js';
-import { json, timeText } from './ps.js';
+import { timeText } from './ps.js';
 import { connectTo, openSessions, SESSION_ARGUMENT, StciCommand } from './session-command.js';
 import { paramFlags } from './base.js';
 
@@ -34,7 +34,7 @@ Examples:
     const { facts, client } = await connectTo(await openSessions(flags), args.session, 'stci topology');
     const { overlay, agents } = await askTopology(client);
     client.close();
-    printOut(flags.json ? json({ session: facts.name, overlay, agents }) : topologyText(facts.name, overlay, agents));
+    printOut(flags.json ? jsonText({ session: facts.name, overlay, agents }) : topologyText(facts.name, overlay, agents));
     return 0;
   }
 }

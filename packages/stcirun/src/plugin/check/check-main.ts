@@ -12,7 +12,8 @@ import { createNodePlatform } from '@stci/platform-node';
 import { pluginFrameworks } from '../../assembly.js';
 import { codeDeclarations, openPlugin } from '../load.js';
 import { watchPlugins } from '../watch.js';
-import { CALL_SPEAKER, CHECK_FD, type CheckMessage, type Finding } from './findings.js';
+import { CALL_SPEAKER, type CheckMessage, type Finding } from './findings.js';
+import { TOLD_FD } from './run-script.js';
 
 /** One call, of processor time where others compete for it; what is made of several takes longer. */
 const CALL_MS = 5000;
@@ -34,7 +35,7 @@ const NEEDS: Readonly<Record<string, (name: string) => { readonly deps?: object;
 
 /** At once: what follows may hang, or end this process. */
 function tell(message: CheckMessage): void {
-  writeSync(CHECK_FD, `${JSON.stringify(message)}\n`);
+  writeSync(TOLD_FD, `${JSON.stringify(message)}\n`);
 }
 
 function step(what: string, file: string, limitMs: number): void {

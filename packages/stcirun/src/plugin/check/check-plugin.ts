@@ -3,10 +3,8 @@
  * ends its process, is a finding and nothing else.
  */
 
-import { spawn } from 'node:child_process';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import type { Registry } from '@stci/core';
 import { PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX, StciError } from '@stci/interface';
 import { pluginFrameworks } from '../../assembly.js';
@@ -15,9 +13,9 @@ import { MANIFEST_FILE, findPlugin } from '../find.js';
 import { openPlugin, type Plugin } from '../load.js';
 import type { CodeDeclaration } from '../manifest.js';
 import { checkImports } from './check-imports.js';
-import { endGroup } from './child-group.js';
-import { CALL_SPEAKER, CHECK_FD, type CheckMessage, type Finding } from './findings.js';
+import { CALL_SPEAKER, type CheckMessage, type Finding } from './findings.js';
 import { fixManifest } from './fix-manifest.js';
+import { runScript } from './run-script.js';
 
 export interface CheckInit {
   /** Absolute. */
@@ -45,8 +43,9 @@ export interface CheckReport {
   readonly fixed?: readonly string[];
 }
 
-/** How long a process may take to be ready. */
-const START_MS = 20_000;
+const FIRST_STEP: Extract<CheckMessage, { type: 'step' }> = {
+  type: 'step', what: 'the process that loads it', file: '.', limitMs: 20_000,
+};
 /** Share of the bounds that is worth a warning. */
 const MUCH = 0.8;
 
@@ -121,58 +120,32 @@ interface Ran {
 }
 
 /** Resolves at the process's end, which comes at the latest when a step is not done in its time. */
-function runCode({ path, root }: CheckInit, mode?: 'compliance' | 'declare'): Promise<Ran> {
-  return new Promise((resolve) => {
-    const findings: Finding[] = [];
-    let passed = 0;
-    let isDone = false;
-    let step: Extract<CheckMessage, { type: 'step' }> = {
-      type: 'step', what: 'the process that loads it', file: '.', limitMs: START_MS,
-    };
-    let isLate = false;
-    const args = [path, ...(mode === undefined ? [] : [mode])];
-    let declared: readonly CodeDeclaration[] | undefined;
-    const child = spawn(process.execPath, [join(root, 'dist/plugin/check/check-main.js'), ...args], {
-      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-      // A group of its own: what the plugin has started ends with it.
-      detached: true,
-    });
-    const release = endGroup(child);
-    let said = '';
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-1000)));
-    const late = (): void => {
-      isLate = true;
-      child.kill('SIGKILL');
-    };
-    let timer = setTimeout(late, step.limitMs);
-    createInterface({ input: child.stdio[CHECK_FD] as Readable }).on('line', (line) => {
+async function runCode({ path, root }: CheckInit, mode?: 'compliance' | 'declare'): Promise<Ran> {
+  const findings: Finding[] = [];
+  const ran = { passed: 0, isDone: false, declared: undefined as Ran['declared'], step: FIRST_STEP };
+  const { how, said } = await runScript({
+    path: join(root, 'dist/plugin/check/check-main.js'),
+    args: [path, ...(mode === undefined ? [] : [mode])],
+    limitMs: () => ran.step.limitMs,
+    read: (told, onProgress) => createInterface({ input: told }).on('line', (line) => {
       const message = messageIn(line);
       if (message === undefined) return;
-      clearTimeout(timer);
       if (message.type === 'finding') findings.push(message.finding);
-      else if (message.type === 'passed') passed += 1;
-      else if (message.type === 'done') isDone = true;
-      else if (message.type === 'declared') declared = message.components;
-      else step = message;
-      timer = setTimeout(late, step.limitMs);
-    });
-    child.on('error', (error) => (said = error.message));
-    child.on('exit', release);
-    child.on('close', (status, signal) => {
-      clearTimeout(timer);
-      release();
-      if (!isDone) {
-        const end = isLate ? undefined : signal ?? `exit code ${status}`;
-        findings.push({ level: 'error', check: 'code', file: step.file, text: endText(step, end, said) });
-      }
-      resolve({ passed, findings, ...(declared && { declared }) });
-    });
+      else if (message.type === 'passed') ran.passed += 1;
+      else if (message.type === 'done') ran.isDone = true;
+      else if (message.type === 'declared') ran.declared = message.components;
+      else ran.step = message;
+      onProgress();
+    }),
   });
+  const { passed, isDone, declared, step } = ran;
+  if (!isDone) findings.push({ level: 'error', check: 'code', file: step.file, text: endText(step, how, said) });
+  return { passed, findings, ...(declared && { declared }) };
 }
 
 /** Text on a process that is not done. `end`: its signal or exit code; undefined: it was killed, being late. */
-function endText({ what, limitMs }: { what: string; limitMs: number }, end: string | undefined, said: string): string {
-  const last = said.trim().split('\n').at(-1) ?? '';
+function endText({ what, limitMs }: typeof FIRST_STEP, end: string | undefined, said: string): string {
+  const last = said.split('\n').at(-1) ?? '';
   const remedy = 'Look for a loop or a wait that never ends.';
   const call = new RegExp(`^${CALL_SPEAKER}: plugin .*: (.+? has not returned for \\d+ ms)`, 'u').exec(last)?.[1];
   if (call !== undefined) return `${what}: ${call}. ${remedy}`;

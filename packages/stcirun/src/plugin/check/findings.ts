@@ -12,9 +12,6 @@ export interface Finding {
   readonly text: string;
 }
 
-/** On which it tells, a line of JSON for each message. */
-export const CHECK_FD = 3;
-
 /** Word before what it says on standard error of a call that does not return. */
 export const CALL_SPEAKER = 'call';
 
