@@ -104,7 +104,7 @@ function workTable({ hydra, ours }) {
 }
 
 /**
- * By processors per host: the best arity at some sizes, how much worse the default is, and from which size hydra is
+ * The best arity by processors per host at some sizes, how much worse the default is, and from which size hydra is
  * slower.
  */
 function arityTable(costs) {

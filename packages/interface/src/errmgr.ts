@@ -98,16 +98,16 @@ export type HostAction =
 export type RestartAction = { readonly type: 'restart'; readonly afterMs: number };
 
 /**
- * Of a job. `end-job`: SIGTERM, grace period, SIGKILL for all that still runs. `go-on`: the other ranks run on.
+ * Action of a job. `end-job`: SIGTERM, grace period, SIGKILL for all that still runs. `go-on`: the others run on.
  * `notify`: they do, and their programs are told. `restart`: the ranks that failed are started again after a pause,
  * where they were or, if their host is lost, on another; where none has room, the job ends.
  */
 export type JobAction = { readonly type: 'end-job' | 'go-on' | 'notify' } | RestartAction;
 
 /**
- * Of a session agent about a tool, or of a root agent about a session agent, which tells the controller. `report`: the
- * controller's error manager decides. A session agent that is started again waits for its ranks: that one decides about
- * them.
+ * Action of a session agent about a tool, or of a root agent about a session agent, which tells the controller.
+ * `report`: the controller's error manager decides. A session agent that is started again waits for its ranks: that one
+ * decides about them.
  */
 export type LocalAction = { readonly type: 'report' } | RestartAction;
 

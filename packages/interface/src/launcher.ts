@@ -29,7 +29,7 @@ export interface ArityPlan {
 /** Any tree over the hosts. */
 export interface ParentsPlan {
   /**
-   * Of each host, by index: the host whose agent starts its agent, or undefined, where the controller does. Of any
+   * Parent of each host, by index: the host whose agent starts its agent, or undefined, where the controller does. Any
    * index but its own, also a higher one; along its parents each host comes to the controller.
    */
   readonly parents: readonly (HostIndex | undefined)[];

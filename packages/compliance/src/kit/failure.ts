@@ -39,7 +39,7 @@ export function isOwnPath(path: string): boolean {
 }
 
 /**
- * For whoever writes a component: of a promise that is broken its text alone; of anything else the message, and where
+ * What a writer of components needs: of a broken promise its text alone; of anything else the message, and where
  * his own code is in the stack. All of the stack where nothing of it is.
  */
 export function describeShortly(thrown: unknown): string {

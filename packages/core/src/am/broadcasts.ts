@@ -16,7 +16,7 @@ import { CREDIT_BYTES_MAX } from './credit.js';
 export const KEPT_BYTES_MAX = CREDIT_BYTES_MAX + PROGRAM_PARTS_BYTES_MAX + 2 * 1024 * 1024;
 
 /**
- * Of all jobs together. Beyond, the oldest of the job with the most are dropped: it keeps an equal share at least, and
+ * Bound for all jobs. Beyond, the oldest of the job with the most are dropped: it keeps an equal share at least, and
  * an agent that is cut off meanwhile may miss some.
  */
 export const KEPT_ALL_BYTES_MAX = 8 * KEPT_BYTES_MAX;

@@ -131,9 +131,9 @@ export class Router {
   }
 
   /**
-   * By the tree, and where that does not lead on by the overlay. A frame that goes by the overlay stays there, because
-   * the tree could take it back. Neighbours in the overlay get this agent's own frames at once. Commands keep to the
-   * tree.
+   * Forwards by the tree, and where that does not lead on by the overlay. A frame that goes by the overlay stays there,
+   * because the tree could take it back. Neighbours in the overlay get this agent's own frames at once. Commands keep
+   * to the tree.
    */
   #forwardEither(
     overlay: OverlayRouting, destination: Address, job: JobId, pieces: readonly Uint8Array[], from: Link | undefined,

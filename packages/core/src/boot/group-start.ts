@@ -143,7 +143,7 @@ export class GroupStart {
   }
 
   /**
-   * It did not come up, or the agent above it is lost, which may have connected to it: it has ended then. If not, it
+   * The agent did not come up, or that above it is lost, which may have connected to it: it has ended then; or else it
    * waits, and must not be left beside one that is started anew.
    */
   doubt(host: HostIndex): void {

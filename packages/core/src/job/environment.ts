@@ -54,7 +54,7 @@ export function nodeNumbers(hosts: readonly HostIndex[]): Map<HostIndex, number>
 const HOSTS_CHARS_MAX = 64 * 1024;
 
 /**
- * Of a job on these hosts, in the order of STCI_NODE: their names, as a host list, and that of rank 0's; `localhost`
+ * Variables of a job on these hosts, in the order of STCI_NODE: their names, as a host list, and rank 0's; `localhost`
  * where the agents of all that have ranks share one network stack. `networkOf`: its name.
  */
 export function jobVariables(

@@ -28,7 +28,7 @@ const OF_SLURM = /^SLURMD?_/u;
 const JOB_ID = 'SLURM_JOB_ID';
 
 /**
- * For all ranks of a job. `session`: the variables of a session that stays, whose hosts the job gets: its allocation
+ * Variables for all ranks of a job. `session`: those of a session that stays, whose hosts the job gets: its allocation
  * is meant, whatever the caller's is.
  */
 export function environmentOfJob(caller: Variables, session?: Variables): Record<string, string> {

@@ -160,7 +160,7 @@ export class JobRecovery {
   }
 
   /**
-   * Their session agent starts them again, or lets them go. Throws STCI_MESSAGE_INVALID where the error manager would
+   * Ranks that their session agent starts again, or lets go. Throws STCI_MESSAGE_INVALID where the error manager would
    * not have it so: each start costs an entry of the ledger, and events.
    */
   onRestarting(host: HostIndex, ends: readonly RestartingEnd[]): void {

@@ -85,8 +85,8 @@ export const PROGRAM_MESSAGES = {
     }),
   },
   /**
-   * Its answer: so many batches came, and these calls' messages are with their receivers; by itself also
-   * `[rank, bytes]` of credit, and calls that there is room for.
+   * Answer to `program.messages`: so many batches came, and these calls' messages are with their receivers; by itself
+   * also `[rank, bytes]` of credit, and calls that there is room for.
    */
   'program.taken': {
     id: 106, from: ['session'], ofOwnHost: true,

@@ -43,7 +43,7 @@ export function openStdioChannel(): Channel {
 }
 
 /**
- * For an agent whose channel is a connection: reads standard input to its end, whatever comes, and calls `onEnd` then.
+ * Reads standard input to its end, whatever comes, and calls `onEnd` then; for an agent whose channel is a connection.
  * Nothing else may read it.
  */
 export function drainStdin(onEnd: () => void): void {
