@@ -25,7 +25,7 @@ export interface JobTerminationInit {
 export class JobTermination {
   readonly #init: JobTerminationInit;
   #sent: MessageBody<'job.end'> | undefined;
-  readonly #timers: Timers<'ends' | 'hurry'>;
+  readonly #timers: Timers<'ends' | 'shortGrace'>;
 
   constructor(init: JobTerminationInit) {
     this.#init = init;
@@ -52,7 +52,7 @@ export class JobTermination {
   /** Who takes the hosts gives less time: SIGKILL follows after `graceMs` at the latest. */
   shortenGrace(graceMs: number): void {
     const waitMs = Math.min(graceMs, this.#init.graceMs);
-    this.#timers.ensure('hurry', waitMs, () => this.send(true, 'the hosts are taken'));
+    this.#timers.ensure('shortGrace', waitMs, () => this.send(true, 'the hosts are taken'));
   }
 
   cancel(): void {
