@@ -12,8 +12,12 @@ export function mcaPairs(mca: readonly (Pair & { readonly origin?: string })[] =
   return mca.map((pair) => ({ origin: `--mca ${pair.key}=${pair.value}`, ...pair }));
 }
 
+/** Options that stand for parameters; a command may have some of them. */
+type ParamFlags = Partial<Pick<FlagValues, 'mca' | 'launcher' | 'plugin' | 'overlay' | 'on-failure' | 'client'
+  | 'on-launch-failure' | 'min-hosts' | 'spares'>>;
+
 /** `--mca` and its short forms, in order. */
-export function mcaOf(flags: FlagValues): readonly GivenPair[] {
+export function mcaOf(flags: ParamFlags): readonly GivenPair[] {
   const short = (option: string, key: string, value: string | undefined): readonly GivenPair[] => {
     return value === undefined ? [] : [{ key, value, origin: `--${option} ${value}` }];
   };
@@ -24,18 +28,18 @@ export function mcaOf(flags: FlagValues): readonly GivenPair[] {
     ...pluginPairs(flags.plugin),
     ...short('overlay', 'overlay.topology', flags.overlay),
     ...(onFailure?.pairs ?? []).map((pair) => ({ ...pair, origin: `--on-failure ${onFailure?.text}` })),
-    ...(flags.client ? [{ key: 'client.enable', value: 'true', origin: '--client' }] : []),
+    ...(flags.client === true ? [{ key: 'client.enable', value: 'true', origin: '--client' }] : []),
     ...launchFailureOf(flags),
   ];
 }
 
 /** What spare hosts are for, where nothing else is said. */
-export const FOR_SPARES: readonly Pair[] = [
+const FOR_SPARES: readonly Pair[] = [
   { key: 'errmgr.launch', value: 'spare' }, { key: 'errmgr.loss', value: 'use-spare' },
 ];
 
 /** `--spares` and `--min-hosts` mean policies of their own where none is named. */
-function launchFailureOf(flags: FlagValues): readonly GivenPair[] {
+function launchFailureOf(flags: ParamFlags): readonly GivenPair[] {
   const given = flags['on-launch-failure'];
   const minHosts = flags['min-hosts'];
   const pairs: { key: string; value: string; origin: string }[] = [];

@@ -8,9 +8,8 @@ import { StciError, printable, type Platform, type SignalName } from '@stci/inte
 import { createNodePlatform } from '@stci/platform-node';
 import type { HeldAllocation } from '../alloc/held-allocation.js';
 import { HOSTS_OF_SLURM, sallocArguments } from '../alloc/salloc-options.js';
-import { FOR_SPARES, mcaPairs } from '../cli/param-options.js';
+import { mcaOf } from '../cli/param-options.js';
 import { allocValue, parseAlloc, parseCount, parseNodes, type NodesRequest } from '../cli/values.js';
-import { pluginPairs } from '../plugin/params.js';
 import { printError, printStarted } from '../print.js';
 import { allocateHosts, hostPlace, type HostOptions } from '../run/allocate-hosts.js';
 import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
@@ -87,13 +86,7 @@ Examples:
   async run(): Promise<number> {
     const argv = this.argv.map((word) => word.replace(/^--alloc(?:=|$)/u, `--alloc=${allocValue('')}`));
     const { flags } = await this.parse(StartCommand, argv);
-    const mca = [
-      ...pluginPairs(flags.plugin),
-      ...(flags.mca ?? []),
-      ...(flags.launcher === undefined ? [] : [{ key: 'launcherproc', value: flags.launcher }]),
-      ...(flags.overlay === undefined ? [] : [{ key: 'overlay.topology', value: flags.overlay }]),
-      ...(flags.spares === undefined ? [] : FOR_SPARES).filter(({ key }) => !flags.mca?.some((own) => own.key === key)),
-    ];
+    const mca = mcaOf(flags);
     const sessions = await openSessions({ mca, am: flags.am });
     const { place } = sessions;
     const wdir = callerDirectory();
@@ -106,7 +99,7 @@ Examples:
         ...chooseNodes(all, { spares, ...(nodes !== undefined && { nodes }) }),
         name,
         wdir,
-        mca: mcaPairs(mca),
+        mca,
         am: (flags.am ?? []).map((file) => resolveFrom(wdir, file, '--am')),
         ...(flags.events !== undefined && { events: resolveFrom(wdir, flags.events, '--events') }),
         isForOneJob: false,
