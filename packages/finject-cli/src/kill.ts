@@ -10,8 +10,8 @@ import {
   type HostIndex, type JobId,
 } from '@stci/interface';
 import {
-  answered, askStatus, connectToJob, JOB_ARGUMENT, jobArgument, openSessions, parseDuration, parsePair,
-  pluginPairs, printOut, repeated, sessionFlags, StciCommand, type Pair,
+  answered, askStatus, connectToJob, JOB_ARGUMENT, jobArgument, openSessions, parseDuration, parsePair, printOut,
+  repeated, sessionFlags, StciCommand, type Pair,
 } from '@stci/stcirun/front-end';
 
 const TIMEOUT_MS = 10_000;
@@ -83,8 +83,7 @@ Examples:
     const { args, flags } = await this.parse(KillCommand);
     const name = jobArgument(args.job, 'finject kill', ' --rank 0');
     checkGiven(flags);
-    const mca = [...pluginPairs(flags.plugin), ...(flags.mca ?? [])];
-    const sessions = await openSessions({ ...flags, mca });
+    const sessions = await openSessions(flags);
     const { client, job } = await connectToJob(sessions, name, flags.session);
     try {
       const status = await askStatus(client);

@@ -7,7 +7,6 @@ export { CommandTable } from './stci/command-table.js';
 export { VERSION } from './version.js';
 export { frontEndRegistry } from './cli/front-end-registry.js';
 export { watchCommand } from './plugin/watch-command.js';
-export { pluginPairs } from './plugin/params.js';
 export { loadSettings, type Settings } from './run/settings.js';
 export { FLAG_NAMES, OPTION_FACTS, optionName, type FlagName } from './cli/flags.js';
 export { parseCommandLine, type RunRequest } from './cli/parse.js';

@@ -12,9 +12,15 @@ export function mcaPairs(mca: readonly (Pair & { readonly origin?: string })[] =
   return mca.map((pair) => ({ origin: `--mca ${pair.key}=${pair.value}`, ...pair }));
 }
 
+type FailureFlags = Partial<Pick<FlagValues, 'on-failure' | 'client' | 'on-launch-failure' | 'min-hosts' | 'spares'>>;
+
 /** Options that stand for parameters; a command may have some of them. */
-type ParamFlags = Partial<Pick<FlagValues, 'mca' | 'launcher' | 'plugin' | 'overlay' | 'on-failure' | 'client'
-  | 'on-launch-failure' | 'min-hosts' | 'spares'>>;
+interface ParamFlags extends FailureFlags {
+  readonly mca?: readonly Pair[] | undefined;
+  readonly launcher?: string | undefined;
+  readonly plugin?: readonly string[] | undefined;
+  readonly overlay?: string | undefined;
+}
 
 /** `--mca` and its short forms, in order. */
 export function mcaOf(flags: ParamFlags): readonly GivenPair[] {

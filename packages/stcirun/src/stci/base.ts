@@ -8,7 +8,7 @@ import * as Flags from '@oclif/core/flags';
 import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { mcaPairs } from '../cli/param-options.js';
+import { mcaOf } from '../cli/param-options.js';
 import { OptionValueError, parsePair, type Pair } from '../cli/values.js';
 import { watchCommand } from '../plugin/watch-command.js';
 import { printError } from '../print.js';
@@ -76,17 +76,17 @@ export const commonFlags = {
   quiet: Flags.boolean({ char: 'q', description: 'print errors only' }),
 };
 
-interface ParamFlags {
+export interface GivenParams {
   readonly mca?: readonly Pair[] | undefined;
   readonly am?: readonly string[] | undefined;
+  readonly plugin?: readonly string[] | undefined;
 }
 
 /** Parameters by these flags, files and environment; prints the warnings. */
 export async function loadFlagParams(
-  flags: ParamFlags, wdir: string | undefined, speaker = 'stci',
+  { mca, am = [], plugin }: GivenParams, wdir: string | undefined, speaker = 'stci',
 ): Promise<Settings> {
-  const { mca, am = [] } = flags;
-  const loaded = await loadSettings({ mca: mcaPairs(mca), am }, wdir, createNodePlatform().env.variables);
+  const loaded = await loadSettings({ mca: mcaOf({ mca, plugin }), am }, wdir, createNodePlatform().env.variables);
   await watchCommand(speaker, loaded.params);
   for (const warning of loaded.warnings) printError(`${speaker}: ${warning}\n`);
   return loaded;

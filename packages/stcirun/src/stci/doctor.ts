@@ -16,7 +16,6 @@ import { checkHost, type DoctorParams, type HostReport } from '../doctor/check-h
 import { doctorJson, doctorText } from '../doctor/render.js';
 import type { AllocationReport } from '../doctor/slurm-report.js';
 import { inWindow } from '../doctor/window.js';
-import { pluginPairs } from '../plugin/params.js';
 import { printOut } from '../print.js';
 import { allocateHosts, hostPlace, type HostPlace } from '../run/allocate-hosts.js';
 import { callerDirectory } from '../run/caller-directory.js';
@@ -64,9 +63,7 @@ Examples:
   async run(): Promise<number> {
     const { flags } = await this.parse(DoctorCommand);
     const wdir = callerDirectory();
-    const settings = await loadFlagParams({
-      ...flags, mca: [...pluginPairs(flags.plugin), ...(flags.mca ?? [])],
-    }, wdir);
+    const settings = await loadFlagParams(flags, wdir);
     const { params } = settings;
     const named = [...(flags.host ?? []), ...(flags.hostfile ?? [])];
     if (flags.launcher === 'local' && named.length > 0) {

@@ -10,7 +10,6 @@ import { StciError, type Facts, type Params } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { optionDefaults } from '../cli/defaults.js';
 import { parseDefault } from '../cli/parse.js';
-import { pluginPairs } from '../plugin/params.js';
 import { jsonText, printOut } from '../print.js';
 import { callerDirectory } from '../run/caller-directory.js';
 import { loadFlagParams, commonFlags, paramFlags, StciCommand } from './base.js';
@@ -52,8 +51,7 @@ Examples:
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(InfoCommand);
-    const given = { ...flags, mca: [...pluginPairs(flags.plugin), ...(flags.mca ?? [])] };
-    const { registry, params, files } = await loadFlagParams(given, callerDirectory());
+    const { registry, params, files } = await loadFlagParams(flags, callerDirectory());
     for (const option of optionDefaults(params)) await parseDefault(option);
     if (args.target !== undefined && flags.all) {
       throw new StciError('STCI_USAGE', `--all and ${args.target} cannot be combined: one is everything.`);

@@ -8,7 +8,7 @@ import { callerDirectory } from '../run/caller-directory.js';
 import type { Settings } from '../run/settings.js';
 import { parseJobName } from '../session/session-name.js';
 import { SessionPlace, type FoundSession } from '../session/session-place.js';
-import { loadFlagParams, paramFlags, StciCommand } from './base.js';
+import { loadFlagParams, paramFlags, StciCommand, type GivenParams } from './base.js';
 
 export const sessionFlags = {
   session: Flags.string({
@@ -22,12 +22,6 @@ export const sessionFlags = {
 export const SESSION_ARGUMENT = 'its name, or the beginning of it';
 export const JOB_ARGUMENT = 'its name, as night.3; or its number, in the session';
 
-interface Given {
-  readonly session?: string | undefined;
-  readonly mca?: Parameters<typeof loadFlagParams>[0]['mca'];
-  readonly am?: Parameters<typeof loadFlagParams>[0]['am'];
-}
-
 /** Where the caller's sessions are, and what connecting takes. */
 export interface Sessions {
   readonly platform: Platform;
@@ -35,7 +29,7 @@ export interface Sessions {
   readonly place: SessionPlace;
 }
 
-export async function openSessions(given: Given): Promise<Sessions & Pick<Settings, 'composition' | 'registry'>> {
+export async function openSessions(given: GivenParams): Promise<Sessions & Pick<Settings, 'composition' | 'registry'>> {
   const platform = createNodePlatform();
   const { registry, params, composition } = await loadFlagParams(given, callerDirectory());
   return { platform, registry, params, composition, place: new SessionPlace(params.string('session.directory')) };
