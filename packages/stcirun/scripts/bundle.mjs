@@ -9,7 +9,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { START_SCRIPT } from '@stci/platform-node';
-import { AGENT_BUNDLE, AGENT_MAIN, AGENT_SHELL } from '../dist/agent-files.js';
+import { AGENT_BUNDLE, AGENT_MAIN, AGENT_SHELL } from '../dist/agent/agent-files.js';
 import { pack, packWhole } from './pack.mjs';
 import { record, runAll, writeLoaders } from './programs.mjs';
 

@@ -8,10 +8,10 @@ import {
   createNodePlatform, drainStdin, openAgentChannel, releaseStdio, type NodePlatform, type ShippedBundle,
 } from '@stci/platform-node';
 import { EXIT, StciError, printable, type AgentWait } from '@stci/interface';
-import { agentFiles } from './agent-files.js';
-import { watchBatchSignals } from './batch-signals.js';
-import { refuseDebugger } from './no-debugger.js';
-import { AGENT_THREADS, checkProcessLimit } from './room.js';
+import { agentFiles } from './agent/agent-files.js';
+import { watchBatchSignals } from './agent/batch-signals.js';
+import { refuseDebugger } from './process/no-debugger.js';
+import { AGENT_THREADS, checkProcessLimit } from './process/process-limit.js';
 
 const KEY = Symbol.for('stci.shippedBundle');
 
@@ -49,7 +49,7 @@ function main(): void {
 
 /** Loads and creates what the agent will need, while it waits for the agent above it. */
 function prepare({ processes }: NodePlatform): void {
-  void import('./agent-role.js').then(() => processes.prepare());
+  void import('./agent/role.js').then(() => processes.prepare());
 }
 
 type Start = Pick<AgentMainInit, 'channel' | 'waitMs' | 'listens' | 'release'>;
@@ -60,12 +60,12 @@ function run(platform: NodePlatform, start: Start): void {
     platform,
     release: releaseStdio,
     ...start,
-    plugins: (boot, channel, done) => {
+    plugins: (...boot) => {
       const fail = (reason: string): void => agent.fail(reason);
-      void import('./plugin/agent.js').then(({ takePlugins }) => takePlugins(platform, boot, channel, fail, done));
+      void import('./agent/take-plugins.js').then(({ takePlugins }) => takePlugins(platform, fail, ...boot));
     },
     load: (done) => {
-      void import('./agent-role.js').then(({ startRole }) => done(startRole));
+      void import('./agent/role.js').then(({ startRole }) => done(startRole));
     },
     exit: ({ failed, reason }) => {
       if (failed) platform.log.write('warn', `agent ended: ${reason}`);

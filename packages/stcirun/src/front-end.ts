@@ -1,13 +1,13 @@
 /** What a front-end of another package is made of: commands, their errors, sessions, specifications of jobs. */
 
-export { runMain } from './command-main.js';
-export { jsonText, printError, printOut } from './print.js';
+export { runMain } from './process/command-main.js';
+export { jsonText, printError, printOut } from './process/print.js';
 export { commonFlags, paramFlags, repeated, StciCommand, type StciCommandClass } from './stci/base.js';
 export { CommandTable } from './stci/command-table.js';
-export { VERSION } from './version.js';
-export { frontEndRegistry } from './cli/front-end-registry.js';
+export { VERSION } from './process/version.js';
+export { frontEndRegistry } from './assembly/front-end-registry.js';
 export { watchCommand } from './plugin/watch-command.js';
-export { loadSettings, type Settings } from './run/settings.js';
+export { loadSettings, type Settings } from './settings/settings.js';
 export { FLAG_NAMES, OPTION_FACTS, optionName, type FlagName } from './cli/flags.js';
 export { parseCommandLine, type RunRequest } from './cli/parse.js';
 export { scan } from './cli/scan.js';
@@ -22,6 +22,6 @@ export { answered, askStatus, promised } from './session/ask.js';
 export {
   connectToJob, JOB_ARGUMENT, jobArgument, openSessions, sessionFlags, type Sessions,
 } from './stci/session-command.js';
-export { OPEN_FLAGS, readBounded, readReason } from './run/read-file.js';
+export { OPEN_FLAGS, readBounded, readReason } from './files/read-file.js';
 export { loadFlagParams } from './stci/base.js';
 export { lookForMarks, type MarkedProcesses, type MarkSearch } from './doctor/look-for-marks.js';

@@ -16,4 +16,4 @@ export type { OutputChunk } from './library/output-feed.js';
 export type { OutputLine } from '@stci/core/iof';
 export type { AttemptJson, EventJson, ExitReportJson, RankJson, RecordJson, ReportJson } from '@stci/core/run';
 export { EXIT, StciError, type ErrorCode, type ErrorRecord } from '@stci/interface';
-export { VERSION } from './version.js';
+export { VERSION } from './process/version.js';

@@ -1,7 +1,7 @@
 /** What tests of this package use of the command line: its parts, not its programs. */
 
-export { assembleRegistry } from './assembly.js';
-export { frontEndRegistry } from './cli/front-end-registry.js';
+export { assembleRegistry } from './assembly/registry.js';
+export { frontEndRegistry } from './assembly/front-end-registry.js';
 export { programFacts } from './complete/programs.js';
 export { ARGUMENT_KINDS, OPTION_KINDS } from './complete/values.js';
 export { optionDefaults, type DefaultedName, type OptionDefault } from './cli/defaults.js';
@@ -19,11 +19,11 @@ export { JobFacts } from './output/facts.js';
 export { parseConfiguration } from './doctor/reach.js';
 export { EventsFile } from './output/events-file.js';
 export { openSink, type OpenSinkParams } from './output/open-sink.js';
-export { outputError } from './output/output-error.js';
+export { outputError } from './process/output-error.js';
 export type { OutputFacts } from './output/sink.js';
 export { makeTerminal, type Terminal } from './output/terminal.js';
 export { Writer, type WriteBatch } from './output/writer.js';
-export { VERSION } from './version.js';
+export { VERSION } from './process/version.js';
 export { identityOf } from './session/process-identity.js';
 export {
   checkSessionName, defaultSession, jobName, matchSession, parseJobName,

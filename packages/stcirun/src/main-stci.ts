@@ -1,6 +1,6 @@
 /** stci's main: finds the command, hands it its arguments. */
 
-import { runMain } from './command-main.js';
+import { runMain } from './process/command-main.js';
 import { STCI } from './stci/commands.js';
 import { SESSION_WORD } from './session/instruction.js';
 

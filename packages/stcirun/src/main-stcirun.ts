@@ -1,15 +1,15 @@
 /** stcirun's main. What help and version do not need is loaded later. */
 
 import { checkArguments } from './cli/bytes.js';
-import { catchAll, colorErrors, findColorMode, reportFault } from './fault.js';
-import { refuseDebugger } from './no-debugger.js';
-import { takeIgnoresHangup } from './ignored-signals.js';
-import { checkStandardStreams } from './output/closed-streams.js';
-import { leave } from './leave.js';
-import { printOut } from './print.js';
-import { checkProcessLimit, RUN_THREADS } from './room.js';
-import { replaceStandardStreams } from './standard-streams.js';
-import { VERSION } from './version.js';
+import { catchAll, colorErrors, findColorMode, reportFault } from './process/fault.js';
+import { refuseDebugger } from './process/no-debugger.js';
+import { takeIgnoresHangup } from './process/ignored-signals.js';
+import { checkStandardStreams } from './process/closed-streams.js';
+import { leave } from './process/leave.js';
+import { printOut } from './process/print.js';
+import { checkProcessLimit, RUN_THREADS } from './process/process-limit.js';
+import { replaceStandardStreams } from './process/standard-streams.js';
+import { VERSION } from './process/version.js';
 
 const COMMAND = 'stcirun';
 
@@ -26,7 +26,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (line.kind === 'version') printOut(`${COMMAND} ${VERSION}\n`);
   else if (line.kind === 'help') {
     printOut((await import('./cli/help.js')).helpText());
-    printOut(await (await import('./cli/plugin-help.js')).pluginHelp(line));
+    printOut(await (await import('./settings/plugin-help.js')).pluginHelp(line));
   }
   else {
     checkProcessLimit(COMMAND, RUN_THREADS);

@@ -2,7 +2,7 @@
 
 import { assert, eventually, suite } from '@stci/testkit';
 import { slurmRemark } from '@stci/stcirun/internal';
-import { watchBatchSignals } from '../dist/batch-signals.js';
+import { watchBatchSignals } from '../dist/agent/batch-signals.js';
 import { LONG, soon, withPlace } from './e2e-place.js';
 import { processOf, sh, start, type Run } from './e2e.js';
 

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { resolveParams, type Registry } from '@stci/core';
 import type { HostSpec, Params } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { frontEndRegistry } from '../dist/cli/front-end-registry.js';
-import { withHostGroups } from '../dist/run/host-groups.js';
+import { frontEndRegistry } from '../dist/assembly/front-end-registry.js';
+import { withHostGroups } from '../dist/settings/host-groups.js';
 import { run } from './e2e.js';
 import { withPlace } from './e2e-place.js';
 

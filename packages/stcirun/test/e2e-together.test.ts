@@ -13,7 +13,7 @@ import {
 import type { JobEvent, JobReport } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
-import { assembleRegistry } from '../dist/assembly.js';
+import { assembleRegistry } from '../dist/assembly/registry.js';
 import { createTogether } from './launcher-together.js';
 
 const BUNDLE = fileURLToPath(new URL('../dist/bundle/agent.bundle.cjs', import.meta.url));

@@ -17,7 +17,7 @@ import { assert, eventually, suite } from '@stci/testkit';
 import {
   SPOKEN, launcherProcCompliance, reachCompliance, startAllCompliance, type BadAgent, type Until,
 } from '@stci/testkit/compliance';
-import { assembleRegistry } from '../dist/assembly.js';
+import { assembleRegistry } from '../dist/assembly/registry.js';
 import { createTogether } from './launcher-together.js';
 
 const AGENT = fileURLToPath(new URL('../dist/bundle/agent.cjs', import.meta.url));

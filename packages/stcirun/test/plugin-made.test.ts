@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
-import { pluginFrameworks } from '../dist/assembly.js';
+import { pluginFrameworks } from '../dist/assembly/registry.js';
 import { collectFiles } from '../dist/plugin/collect.js';
 import { findPlugin } from '../dist/plugin/find.js';
 import { makePlugin } from '../dist/plugin/new-plugin.js';

@@ -2,7 +2,7 @@
 
 import { assert, suite } from '@stci/testkit';
 import { PLUGIN_API, StciError, type PluginManifest } from '@stci/interface';
-import { pluginFrameworks } from '../dist/assembly.js';
+import { pluginFrameworks } from '../dist/assembly/registry.js';
 import { hashOf, packFiles, pathProblem, unpackFiles, type PluginFile } from '../dist/plugin/archive.js';
 import { readManifest } from '../dist/plugin/manifest.js';
 import { parseRange } from '../dist/plugin/range.js';

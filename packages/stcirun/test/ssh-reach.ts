@@ -10,7 +10,7 @@ import { createSsh } from '@stci/launcher-ssh';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
 import { Recorder, StartedAgent, reachCompliance, type Until } from '@stci/testkit/compliance';
-import { assembleRegistry } from '../dist/assembly.js';
+import { assembleRegistry } from '../dist/assembly/registry.js';
 
 const agentBundle = fileURLToPath(new URL('../dist/bundle/agent.bundle.cjs', import.meta.url));
 const registry = assembleRegistry();

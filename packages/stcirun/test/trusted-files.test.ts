@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { assert, suite } from '@stci/testkit';
-import { readTrustedFile } from '../dist/run/trusted-file.js';
+import { readTrustedFile } from '../dist/files/trusted-file.js';
 import { run } from './e2e.js';
 
 const STCI = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));

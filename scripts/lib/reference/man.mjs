@@ -9,7 +9,7 @@ import { FLAG_NAMES, GROUPS, OPTION_FACTS } from '../../../packages/stcirun/dist
 import { EXAMPLES, INTRODUCTION, SYNOPSIS, stcirunRow } from '../../../packages/stcirun/dist/cli/help.js';
 import { optionRows, rowSyntax } from '../../../packages/stcirun/dist/cli/option-rows.js';
 import { STCI } from '../../../packages/stcirun/dist/stci/commands.js';
-import { VERSION } from '../../../packages/stcirun/dist/version.js';
+import { VERSION } from '../../../packages/stcirun/dist/process/version.js';
 import { FINJECT } from '../../../packages/finject-cli/dist/commands.js';
 import { exitCodes } from './errors.mjs';
 import { capital } from './markdown.mjs';

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parametersDocument } from '../../../packages/core/dist/index.js';
-import { frontEndRegistry } from '../../../packages/stcirun/dist/cli/front-end-registry.js';
+import { frontEndRegistry } from '../../../packages/stcirun/dist/assembly/front-end-registry.js';
 import { commandsPage } from './commands.mjs';
 import { compliancePage } from './compliance.mjs';
 import { componentsPage } from './components.mjs';

@@ -7,7 +7,7 @@
 import * as Flags from '@oclif/core/flags';
 import type { TagMode } from '@stci/core/iof';
 import type { MapBy, StdinTo } from '@stci/interface';
-import type { ColorMode } from '../output/colors.js';
+import type { ColorMode } from '../process/colors.js';
 import {
   parseAlloc,
   parseColor,

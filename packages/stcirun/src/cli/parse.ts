@@ -6,7 +6,7 @@
 import type { TagMode } from '@stci/core/iof';
 import { StciError, type MapBy, type StdinTo } from '@stci/interface';
 import type { OptionDefault } from './defaults.js';
-import type { ColorMode } from '../output/colors.js';
+import type { ColorMode } from '../process/colors.js';
 import { pluginPairs } from '../plugin/params.js';
 import { checkTogether, conflictOf, reasonOf } from './conflicts.js';
 import { OPTION_FACTS, optionName, type FlagName } from './flags.js';

@@ -7,7 +7,7 @@ import { TAG_MODES, type TagMode } from '@stci/core/iof';
 import { SUBJECTS, didYouMean, parseValue } from '@stci/core';
 import { StciError, type MapBy, type StdinTo } from '@stci/interface';
 import { readSallocOptions } from '../alloc/salloc-options.js';
-import { COLOR_MODES, type ColorMode } from '../output/colors.js';
+import { COLOR_MODES, type ColorMode } from '../process/colors.js';
 
 /** Most ranks that can be written; the job's own bound is the parameter `job.size.max`. */
 const COUNT_MAX = 268_435_456;

@@ -4,7 +4,7 @@ import { SUBJECTS, type Registry } from '@stci/core';
 import { TAG_MODES } from '@stci/core/iof';
 import type { ParamSpec } from '@stci/interface';
 import { DISPLAYS } from '../cli/values.js';
-import { COLOR_MODES } from '../output/colors.js';
+import { COLOR_MODES } from '../process/colors.js';
 
 export interface Candidate {
   readonly text: string;

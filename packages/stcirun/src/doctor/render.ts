@@ -1,7 +1,7 @@
 /** What doctor found, as a table with the problems below it, or as one JSON object. */
 
 import { alignColumns, foldHostlist } from '@stci/core';
-import { jsonText } from '../print.js';
+import { jsonText } from '../process/print.js';
 import {
   BATCH_CHECKS, CHECKS, LAUNCH_CHECKS, type BatchCheckName, type CheckName, type LaunchCheckName,
 } from './check.js';

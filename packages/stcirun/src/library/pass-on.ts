@@ -3,7 +3,7 @@
 import type { StreamName } from '@stci/core/iof';
 import type { StciError } from '@stci/interface';
 import type { OutputFacts } from '../output/sink.js';
-import { outputError } from '../output/output-error.js';
+import { outputError } from '../process/output-error.js';
 import type { OutputFeed } from './output-feed.js';
 
 const NAMES: Readonly<Record<StreamName, string>> = { stdout: 'standard output', stderr: 'standard error' };

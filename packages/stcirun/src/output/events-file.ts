@@ -6,7 +6,7 @@
 import type { EventFile } from '@stci/core/run';
 import { StciError } from '@stci/interface';
 import { FilePool, PooledFile } from './file-pool.js';
-import { outputError } from './output-error.js';
+import { outputError } from '../process/output-error.js';
 import { Writer } from './writer.js';
 
 /** Unwritten lines that are kept. */

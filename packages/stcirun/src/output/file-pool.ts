@@ -8,7 +8,7 @@ import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { builtin } from '@stci/platform-node';
-import { fileWork } from '../leave.js';
+import { fileWork } from '../process/leave.js';
 import { fileBatches, streamBatches, type WriteBatch } from './writer.js';
 
 /** Tracks work of the thread pool, which a file system that hangs holds up. */

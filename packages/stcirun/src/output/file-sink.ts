@@ -17,7 +17,7 @@ import {
 import type { OutputSink } from '@stci/core/run';
 import type { StciError } from '@stci/interface';
 import { HELD_BYTES_MAX, type OutputFacts } from './sink.js';
-import { outputError } from './output-error.js';
+import { outputError } from '../process/output-error.js';
 import { FilePool, PooledFile } from './file-pool.js';
 import { Writer, type WriteBatch } from './writer.js';
 

@@ -14,7 +14,7 @@ import type { SourceId, StreamName } from '@stci/core/iof';
 import type { OutputSink } from '@stci/core/run';
 import { printable, StciError, type Rank } from '@stci/interface';
 import { makeTemporary } from '@stci/platform-node';
-import { outputError } from './output-error.js';
+import { outputError } from '../process/output-error.js';
 import type { OutputFacts } from './sink.js';
 import type { Terminal } from './terminal.js';
 import type { Writer } from './writer.js';

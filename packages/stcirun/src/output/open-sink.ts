@@ -4,7 +4,7 @@ import { makeLabel, sourceStream, type OutputTemplate, type SourceId } from '@st
 import type { OutputSink } from '@stci/core/run';
 import type { StciError } from '@stci/interface';
 import type { RunRequest } from '../cli/parse.js';
-import { isColored, paintTag } from './colors.js';
+import { isColored, paintTag } from '../process/colors.js';
 import { FileSink } from './file-sink.js';
 import { GatherSink } from './gather-sink.js';
 import { createJsonSink } from './json-sink.js';

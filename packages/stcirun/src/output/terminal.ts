@@ -9,10 +9,10 @@ import type { StreamName } from '@stci/core/iof';
 import type { RunScreen } from '@stci/core/run';
 import { printable, type StciError } from '@stci/interface';
 import { builtin } from '@stci/platform-node';
-import { nodeStream } from '../standard-streams.js';
-import { isColored, paintError, type ColorMode } from './colors.js';
-import { isSamePlace, isStream, isTerminal } from './descriptor.js';
-import { outputError } from './output-error.js';
+import { nodeStream } from '../process/standard-streams.js';
+import { isColored, paintError, type ColorMode } from '../process/colors.js';
+import { isSamePlace, isStream, isTerminal } from '../process/descriptor.js';
+import { outputError } from '../process/output-error.js';
 import {
   fileBatches, streamBatches, Writer, type WritableStream, type WriteBatch, type WriterOptions,
 } from './writer.js';

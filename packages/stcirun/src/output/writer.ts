@@ -10,7 +10,7 @@
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
 import { NEWLINE, NEWLINE_BYTES } from '@stci/core/iof';
-import { fileWork } from '../leave.js';
+import { fileWork } from '../process/leave.js';
 
 const writev = promisify(fs.writev);
 

@@ -7,7 +7,7 @@ import { closeSync, fstatSync, readdirSync, readSync, realpathSync, statSync, ty
 import { dirname, join } from 'node:path';
 import { PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX, printable } from '@stci/interface';
 import { openReal } from '@stci/platform-node';
-import { readReason } from '../run/read-file.js';
+import { readReason } from '../files/read-file.js';
 import { pathProblem, type PluginFile } from './archive.js';
 import { pluginError } from './error.js';
 import { MANIFEST_FILE, ownership, type FoundPlugin } from './find.js';

@@ -7,7 +7,7 @@ import { closeSync, fstatSync, lstatSync, realpathSync, statSync, type Stats } f
 import { dirname, join } from 'node:path';
 import { StciError, type AnyFramework } from '@stci/interface';
 import { distrusted, openReal } from '@stci/platform-node';
-import { readDescriptor, readReason } from '../run/read-file.js';
+import { readDescriptor, readReason } from '../files/read-file.js';
 import { pluginError } from './error.js';
 import { readManifest, type PluginPackage } from './manifest.js';
 

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StciError, type AnyComponent, type AnyFramework, type PluginComponent } from '@stci/interface';
-import { readReason } from '../run/read-file.js';
+import { readReason } from '../files/read-file.js';
 import { collectFiles } from './collect.js';
 import { placed, pluginError } from './error.js';
 import { findPlugin, MANIFEST_FILE, type FoundPlugin } from './find.js';

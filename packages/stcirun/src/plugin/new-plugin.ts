@@ -9,8 +9,8 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFil
 import { dirname, join } from 'node:path';
 import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
-import { jsonText } from '../print.js';
-import { readReason } from '../run/read-file.js';
+import { jsonText } from '../process/print.js';
+import { readReason } from '../files/read-file.js';
 
 /** As npm has them, without the old ones: `my-topology`, `@lab/my-topology`. */
 const PACKAGE_NAME = /^(?:@[a-z0-9][a-z0-9._-]*\/)?[a-z][a-z0-9._-]*$/u;

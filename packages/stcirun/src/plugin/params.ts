@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { PLUGIN_COPIES, type ParamGroup } from '@stci/core';
 import { StciError } from '@stci/interface';
-import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
+import { callerDirectory, resolveFrom } from '../files/caller-directory.js';
 import { locatePlugin } from './locate.js';
 
 export const PATHS = 'plugin.paths';

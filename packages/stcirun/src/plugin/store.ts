@@ -13,7 +13,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX, StciError } from '@stci/interface';
 import { distrusted, resolveDirectory, writeOwn } from '@stci/platform-node';
-import { readReason } from '../run/read-file.js';
+import { readReason } from '../files/read-file.js';
 import { standIns } from './api.js';
 import { hashOf, packFiles, unpackFiles, type PluginFile } from './archive.js';
 

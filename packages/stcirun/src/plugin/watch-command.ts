@@ -2,7 +2,7 @@
 
 import { ERROR_KINDS, type Params } from '@stci/interface';
 import { PLUGIN_COPIES } from '@stci/core';
-import { attributeFaults } from '../fault.js';
+import { attributeFaults } from '../process/fault.js';
 import { PATHS, TIMEOUT } from './params.js';
 
 /** Loads the watch only if there are plugins. */

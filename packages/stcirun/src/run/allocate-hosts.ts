@@ -3,9 +3,9 @@
 import { createSelector, HOSTFILE_BYTES_MAX, platformFacts, type Registry, type Selector } from '@stci/core';
 import { allocate } from '@stci/core/allocation';
 import { StciError, type HostSpec, type Params, type Platform } from '@stci/interface';
-import { resolveFrom } from './caller-directory.js';
-import { readBounded, readReason, readRemedy, STANDARD_INPUT } from './read-file.js';
-import { readTrustedFile } from './trusted-file.js';
+import { resolveFrom } from '../files/caller-directory.js';
+import { readBounded, readReason, readRemedy, STANDARD_INPUT } from '../files/read-file.js';
+import { readTrustedFile } from '../files/trusted-file.js';
 
 /** Options as a command has them. */
 export interface HostOptions {

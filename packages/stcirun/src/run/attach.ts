@@ -6,7 +6,7 @@ import type { CommandLine } from '../cli/parse.js';
 import { isTerminal } from '../output/descriptor.js';
 import { askStatus, call } from '../session/ask.js';
 import { jobName } from '../session/session-name.js';
-import { colorErrors } from '../fault.js';
+import { colorErrors } from '../process/fault.js';
 import { callerOf } from './caller.js';
 import { inSession } from './follow-job.js';
 import { prepare } from './prepare.js';

@@ -1,8 +1,8 @@
 /** Whom a run belongs to: the process of a command, or a caller of the library, of whom a process may have several. */
 
 import type { NodePlatformOptions } from '@stci/platform-node';
-import { printError } from '../print.js';
-import { callerDirectory } from './caller-directory.js';
+import { printError } from '../process/print.js';
+import { callerDirectory } from '../files/caller-directory.js';
 
 export interface Caller {
   /** Directory of the agent's files. */

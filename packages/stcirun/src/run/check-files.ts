@@ -7,8 +7,8 @@ import { StciError } from '@stci/interface';
 import type { RunRequest } from '../cli/parse.js';
 import { JOB } from '../output/open-sink.js';
 import type { OutputFacts } from '../output/sink.js';
-import { resolveFrom } from './caller-directory.js';
-import { STANDARD_INPUT } from './read-file.js';
+import { resolveFrom } from '../files/caller-directory.js';
+import { STANDARD_INPUT } from '../files/read-file.js';
 
 interface UsedFile {
   /** What the user knows it by: an option, or a standard stream. */

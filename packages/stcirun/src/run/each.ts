@@ -11,7 +11,7 @@ import {
   EXIT, type FrontEndEvents, type HostIndex, type JobReport, type Rank, type SignalName, type StciError,
 } from '@stci/interface';
 import type { EachRequest } from '../cli/parse.js';
-import { leave } from '../leave.js';
+import { leave } from '../process/leave.js';
 import { JobFacts } from '../output/facts.js';
 import { openSink } from '../output/open-sink.js';
 import { openTerminal, type Terminal } from '../output/terminal.js';

@@ -3,8 +3,8 @@
 import { StciError } from '@stci/interface';
 import type { HeldAllocation } from '../alloc/held-allocation.js';
 import type { SallocState } from '../alloc/salloc-words.js';
-import { isTerminal } from '../output/descriptor.js';
-import { printError } from '../print.js';
+import { isTerminal } from '../process/descriptor.js';
+import { printError } from '../process/print.js';
 import type { Waiting } from './ask-slurm.js';
 
 /** Time from which on the wait is shown. */

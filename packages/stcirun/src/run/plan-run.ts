@@ -3,7 +3,7 @@
 import { createFrontEnd, paramsSnapshot, withParams, type Composition } from '@stci/core';
 import type { AllocatedJob, Params } from '@stci/interface';
 import { inSession, type JobSource } from './follow-job.js';
-import { withHostGroups } from './host-groups.js';
+import { withHostGroups } from '../settings/host-groups.js';
 import { planJob, type PlannedJob } from './plan-job.js';
 import type { Prepared } from './prepare.js';
 import { checkSessionParams, openSession, ownParams, submitTo, type OpenedSession } from './session-run.js';

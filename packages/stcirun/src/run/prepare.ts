@@ -4,12 +4,12 @@ import type { Composition, ConfigFile, Registry } from '@stci/core';
 import { StciError, type Params } from '@stci/interface';
 import { createNodePlatform, type NodePlatform } from '@stci/platform-node';
 import type { HeldAllocation } from '../alloc/held-allocation.js';
-import { agentFiles } from '../agent-files.js';
+import { agentFiles } from '../agent/agent-files.js';
 import { optionDefaults, type OptionDefault } from '../cli/defaults.js';
 import type { Variables } from '../cli/environment.js';
 import type { RunRequest } from '../cli/parse.js';
 import type { Caller } from './caller.js';
-import { loadRunSettings, type Settings } from './settings.js';
+import { loadRunSettings, type Settings } from '../settings/settings.js';
 
 /** Everything that is determined before an agent is started. */
 export interface Prepared extends Pick<Caller, 'wdir' | 'say'>, Pick<Settings, 'plugins'> {

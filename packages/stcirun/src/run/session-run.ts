@@ -13,7 +13,7 @@ import type { Instruction } from '../session/instruction.js';
 import { NO_SESSION } from '../session/session-name.js';
 import { SessionPlace, type FoundSession } from '../session/session-place.js';
 import { startSession } from '../session/start-session.js';
-import { resolveFrom } from './caller-directory.js';
+import { resolveFrom } from '../files/caller-directory.js';
 
 export interface OpenedSession {
   readonly name: string;

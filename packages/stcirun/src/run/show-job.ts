@@ -2,12 +2,12 @@
 
 import { parseTemplate } from '@stci/core/iof';
 import type { SignalName } from '@stci/interface';
-import { isTerminal } from '../output/descriptor.js';
+import { isTerminal } from '../process/descriptor.js';
 import type { EventsFile } from '../output/events-file.js';
 import { JobFacts } from '../output/facts.js';
 import { openSink } from '../output/open-sink.js';
 import { openTerminal, type Terminal } from '../output/terminal.js';
-import { resolveFrom } from './caller-directory.js';
+import { resolveFrom } from '../files/caller-directory.js';
 import { checkFiles } from './check-files.js';
 import { keepReportPipe, openDriver } from './driver.js';
 import { followJob, type FollowedJob } from './follow-job.js';

@@ -8,7 +8,7 @@ import type { ProgramRequest, RunRequest } from '../cli/parse.js';
 import { NODES_LETTER } from '../cli/values.js';
 import { hostState } from '../session/ask.js';
 import { allocateHosts, readHostfile, type HostPlace } from './allocate-hosts.js';
-import { removed, resolveFrom } from './caller-directory.js';
+import { removed, resolveFrom } from '../files/caller-directory.js';
 
 /** Where a job is asked for; a session has its hosts. */
 export type Place = Pick<HostPlace, 'wdir' | 'env'>;

@@ -2,9 +2,9 @@
 
 import { promiseText } from '@stci/core';
 import type { CommandLine, RunRequest } from '../cli/parse.js';
-import { colorErrors } from '../fault.js';
+import { colorErrors } from '../process/fault.js';
 import { watchCommand } from '../plugin/watch-command.js';
-import { printError, printOut, printStarted } from '../print.js';
+import { printError, printOut, printStarted } from '../process/print.js';
 import { jobName } from '../session/session-name.js';
 import { callerOf, type Caller } from './caller.js';
 import { checkDry } from './check-dry.js';

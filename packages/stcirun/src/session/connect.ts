@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SessionClient, decodeSessionKey } from '@stci/core/session';
 import { StciError, type ErrorRecord, type Params, type Platform } from '@stci/interface';
-import { VERSION } from '../version.js';
+import { VERSION } from '../process/version.js';
 import { LOG_FILE, loggedFault, withFault } from './session-log.js';
 import { defaultSession, matchSession } from './session-name.js';
 import type { FoundSession, GoneSession, SessionEntry, SessionPlace } from './session-place.js';

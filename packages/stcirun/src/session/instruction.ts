@@ -1,7 +1,7 @@
 /** What the starter tells the process of a new session, by its standard input; and what that reports, by a pipe. */
 
 import type { HostSpec } from '@stci/interface';
-import type { ParamsRequest } from '../run/params.js';
+import type { ParamsRequest } from '../settings/params.js';
 import type { ProcessIdentity } from './process-identity.js';
 
 /** The word that makes the main program of `stci` the process of a session. A user never writes it. */

@@ -11,8 +11,8 @@ import { createNodePlatform } from '@stci/platform-node';
 import { mcaOf } from '../cli/param-options.js';
 import { OptionValueError, parsePair, type Pair } from '../cli/values.js';
 import { watchCommand } from '../plugin/watch-command.js';
-import { printError } from '../print.js';
-import { loadSettings, type Settings } from '../run/settings.js';
+import { printError } from '../process/print.js';
+import { loadSettings, type Settings } from '../settings/settings.js';
 
 export abstract class StciCommand extends Command {
   /** The part of its usage line after the command's name. */

@@ -3,8 +3,8 @@
 import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { argumentText, optionRows, rowText } from '../cli/option-rows.js';
-import { printOut } from '../print.js';
-import { VERSION } from '../version.js';
+import { printOut } from '../process/print.js';
+import { VERSION } from '../process/version.js';
 import type { StciCommandClass } from './base.js';
 
 /** Where the descriptions of options begin. */

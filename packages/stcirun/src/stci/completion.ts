@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import * as Args from '@oclif/core/args';
 import { didYouMean } from '@stci/core';
 import { StciError } from '@stci/interface';
-import { printOut } from '../print.js';
+import { printOut } from '../process/print.js';
 import { StciCommand } from './base.js';
 
 export class CompletionCommand extends StciCommand {

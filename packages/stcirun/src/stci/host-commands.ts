@@ -5,7 +5,7 @@ import * as Flags from '@oclif/core/flags';
 import { counted, expandHostlist, parseHostfile, type HostOutcome } from '@stci/core';
 import { StciError, fromErrorRecord } from '@stci/interface';
 import { parseDuration } from '../cli/values.js';
-import { printError } from '../print.js';
+import { printError } from '../process/print.js';
 import { allocateHosts, hostPlace, readHostfile } from '../run/allocate-hosts.js';
 import { callerDirectory } from '../run/caller-directory.js';
 import { call } from '../session/ask.js';

@@ -15,8 +15,8 @@ import {
   xorHosts,
 } from '@stci/core';
 import { StciError } from '@stci/interface';
-import { printOut } from '../print.js';
-import { readBounded, readReason, STANDARD_INPUT } from '../run/read-file.js';
+import { printOut } from '../process/print.js';
+import { readBounded, readReason, STANDARD_INPUT } from '../files/read-file.js';
 import { StciCommand, type StciCommandClass } from './base.js';
 
 const LIST = 'a host list: a,b or n[01-16]; - is standard input, read as a host file';

@@ -10,8 +10,8 @@ import { StciError, type Facts, type Params } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { optionDefaults } from '../cli/defaults.js';
 import { parseDefault } from '../cli/parse.js';
-import { jsonText, printOut } from '../print.js';
-import { callerDirectory } from '../run/caller-directory.js';
+import { jsonText, printOut } from '../process/print.js';
+import { callerDirectory } from '../files/caller-directory.js';
 import { loadFlagParams, commonFlags, paramFlags, StciCommand } from './base.js';
 
 /** Number of agents for which promises and costs are shown where the hosts are not known. */

@@ -3,7 +3,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { AgentMetrics } from '@stci/core/session';
-import { printError, printOut } from '../print.js';
+import { printError, printOut } from '../process/print.js';
 import { promised } from '../session/ask.js';
 import { connectTo, openSessions, SESSION_ARGUMENT, sessionFlags, StciCommand } from './session-command.js';
 

@@ -5,12 +5,12 @@ import * as Flags from '@oclif/core/flags';
 import { dirname } from 'node:path';
 import { counted } from '@stci/core';
 import { ERROR_KINDS } from '@stci/interface';
-import { frontEndRegistry } from '../cli/front-end-registry.js';
+import { frontEndRegistry } from '../assembly/front-end-registry.js';
 import type { CheckReport } from '../plugin/check/check-plugin.js';
 import { foldFindings } from '../plugin/check/fold-findings.js';
 import { MANIFEST_FILE } from '../plugin/find.js';
-import { jsonText, printOut } from '../print.js';
-import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
+import { jsonText, printOut } from '../process/print.js';
+import { callerDirectory, resolveFrom } from '../files/caller-directory.js';
 import { commonFlags, StciCommand } from './base.js';
 
 export class PluginCheckCommand extends StciCommand {

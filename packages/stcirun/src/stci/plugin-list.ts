@@ -3,11 +3,11 @@
 import { ERROR_KINDS } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { mcaPairs } from '../cli/param-options.js';
-import type { ListedPlugin } from '../plugin/list-plugins.js';
+import type { ListedPlugin } from '../settings/list-plugins.js';
 import { pluginPairs } from '../plugin/params.js';
-import { jsonText, printOut } from '../print.js';
-import { callerDirectory } from '../run/caller-directory.js';
-import { readNamedPlugins } from '../run/settings.js';
+import { jsonText, printOut } from '../process/print.js';
+import { callerDirectory } from '../files/caller-directory.js';
+import { readNamedPlugins } from '../settings/settings.js';
 import { commonFlags, paramFlags, StciCommand } from './base.js';
 
 const HASH_CHARS = 12;
@@ -34,7 +34,7 @@ Example:
     const { flags: { plugin = [], mca = [], am = [], json } } = await this.parse(PluginListCommand);
     const pairs = [...plugin.flatMap((path) => pluginPairs([path], true)), ...mcaPairs(mca)];
     const named = readNamedPlugins({ mca: pairs, am }, callerDirectory(), createNodePlatform().env.variables);
-    const { listPlugins } = await import('../plugin/list-plugins.js');
+    const { listPlugins } = await import('../settings/list-plugins.js');
     const plugins = listPlugins(named);
     if (json === true) printOut(jsonText({ plugins }));
     else printOut(plugins.length === 0 ? 'no plugins are named\n' : plugins.map(pluginText).join(''));

@@ -3,9 +3,9 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { basename, dirname, join, relative } from 'node:path';
-import { frontEndRegistry } from '../cli/front-end-registry.js';
-import { printOut } from '../print.js';
-import { callerDirectory, resolveFrom } from '../run/caller-directory.js';
+import { frontEndRegistry } from '../assembly/front-end-registry.js';
+import { printOut } from '../process/print.js';
+import { callerDirectory, resolveFrom } from '../files/caller-directory.js';
 import { StciCommand } from './base.js';
 
 export class PluginNewCommand extends StciCommand {

@@ -4,7 +4,7 @@ import * as Args from '@oclif/core/args';
 import { alignColumns, counted } from '@stci/core';
 import type { HostStatus, JobStatus, RankStatus, SessionStatus } from '@stci/core/session';
 import { StciError, printable } from '@stci/interface';
-import { jsonText, printOut } from '../print.js';
+import { jsonText, printOut } from '../process/print.js';
 import { commonFlags } from './base.js';
 import { askRanks, askStatus, hostState } from '../session/ask.js';
 import { isSessionName, jobName, matchSession } from '../session/session-name.js';

@@ -2,7 +2,7 @@
 
 import { cut } from '@stci/core';
 import { StciError, printable } from '@stci/interface';
-import { printError, printOut } from '../print.js';
+import { printError, printOut } from '../process/print.js';
 import { inForeground } from '../run/terminal/stdin-pump.js';
 import { chosenSession, readSessions, sessionsText, type SessionRow } from './ps.js';
 import { openSessions, sessionFlags, StciCommand } from './session-command.js';

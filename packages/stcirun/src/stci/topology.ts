@@ -5,7 +5,7 @@ import * as Flags from '@oclif/core/flags';
 import { alignColumns, counted } from '@stci/core';
 import type { AgentLinks, LinkReport, TopologyReport } from '@stci/core/session';
 import { printable } from '@stci/interface';
-import { jsonText, printOut } from '../print.js';
+import { jsonText, printOut } from '../process/print.js';
 import { askTopology } from '../session/ask.js';
 import { timeText } from './ps.js';
 import { connectTo, openSessions, SESSION_ARGUMENT, StciCommand } from './session-command.js';
@@ -34,7 +34,8 @@ Examples:
     const { facts, client } = await connectTo(await openSessions(flags), args.session, 'stci topology');
     const { overlay, agents } = await askTopology(client);
     client.close();
-    printOut(flags.json ? jsonText({ session: facts.name, overlay, agents }) : topologyText(facts.name, overlay, agents));
+    const { name: session } = facts;
+    printOut(flags.json ? jsonText({ session, overlay, agents }) : topologyText(session, overlay, agents));
     return 0;
   }
 }

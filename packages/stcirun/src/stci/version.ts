@@ -1,7 +1,7 @@
 /** `stci version`: the versions in use, for bug reports. */
 
-import { printOut } from '../print.js';
-import { VERSION } from '../version.js';
+import { printOut } from '../process/print.js';
+import { VERSION } from '../process/version.js';
 import { StciCommand } from './base.js';
 
 export class VersionCommand extends StciCommand {

@@ -9,7 +9,7 @@ import { quote } from '@stci/core';
 import type { CollectedTest } from '@stci/compliance';
 import type { AnyComponent } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
-import { pluginFrameworks } from '../../assembly.js';
+import { pluginFrameworks } from '../../assembly/registry.js';
 import { codeDeclarations, openPlugin } from '../load.js';
 import { watchPlugins } from '../watch.js';
 import { CALL_SPEAKER, type CheckMessage, type Finding } from './findings.js';

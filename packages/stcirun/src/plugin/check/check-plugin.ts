@@ -7,7 +7,7 @@ import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Registry } from '@stci/core';
 import { PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX, StciError } from '@stci/interface';
-import { pluginFrameworks } from '../../assembly.js';
+import { pluginFrameworks } from '../../assembly/registry.js';
 import { collectFiles } from '../collect.js';
 import { MANIFEST_FILE, findPlugin } from '../find.js';
 import { openPlugin, type Plugin } from '../load.js';

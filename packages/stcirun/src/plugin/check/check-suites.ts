@@ -14,7 +14,7 @@ import {
 import { createSelector, resolveParams } from '@stci/core';
 import { topologyFramework } from '@stci/core/component';
 import { parseTopology, type AnyComponent, type Topology } from '@stci/interface';
-import { assembleRegistry } from '../../assembly.js';
+import { assembleRegistry } from '../../assembly/registry.js';
 
 const DEFAULT = 'default parameters';
 const LATENCY_MS = 5;

@@ -6,7 +6,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { readReason } from '../../run/read-file.js';
+import { readReason } from '../../files/read-file.js';
 import { pluginError } from '../error.js';
 import { MANIFEST_FILE } from '../find.js';
 import { DECLARED, type CodeDeclaration } from '../manifest.js';

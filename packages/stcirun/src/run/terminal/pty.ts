@@ -8,7 +8,7 @@
 import { spawnSync } from 'node:child_process';
 import type { OutputSink, SignalActions, StdinSource } from '@stci/core/run';
 import { StciError, type AllocatedJob, type FrontEnd, type JobMap } from '@stci/interface';
-import { isTerminal } from '../../output/descriptor.js';
+import { isTerminal } from '../../process/descriptor.js';
 import { framedInput, onPty, PTY_FIXED, PTY_RESIZABLE, sizeFrame, type PtyKind, type WindowSize } from './pty-host.js';
 import { inForeground, StdinPump } from './stdin-pump.js';
 

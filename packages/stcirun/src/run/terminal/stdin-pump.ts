@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 import type { StdinSource } from '@stci/core/run';
 import type { FrontEnd } from '@stci/interface';
 import { builtin } from '@stci/platform-node';
-import { isTerminal } from '../../output/descriptor.js';
+import { isTerminal } from '../../process/descriptor.js';
 
 /** Period at which a pump in the background checks whether it is in the foreground again. */
 const FOREGROUND_PERIOD_MS = 500;

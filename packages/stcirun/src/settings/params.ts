@@ -11,9 +11,9 @@ import {
 } from '@stci/core';
 import { StciError } from '@stci/interface';
 import type { Variables } from '../cli/environment.js';
-import { resolveFrom } from './caller-directory.js';
-import { readBounded, readReason, readRemedy } from './read-file.js';
-import { readTrustedFile } from './trusted-file.js';
+import { resolveFrom } from '../files/caller-directory.js';
+import { readBounded, readReason, readRemedy } from '../files/read-file.js';
+import { readTrustedFile } from '../files/trusted-file.js';
 
 /** A larger file is not a file of parameters. */
 const FILE_BYTES_MAX = 4 << 20;

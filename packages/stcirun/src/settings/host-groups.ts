@@ -2,8 +2,8 @@
 
 import { groupRuns, HOSTFILE_BYTES_MAX, parseHostGroups, withParams, type Registry } from '@stci/core';
 import { StciError, type HostSpec, type Params } from '@stci/interface';
-import { resolveFrom } from './caller-directory.js';
-import { readTrustedFile } from './trusted-file.js';
+import { resolveFrom } from '../files/caller-directory.js';
+import { readTrustedFile } from '../files/trusted-file.js';
 
 interface GivenParams {
   readonly registry: Registry;

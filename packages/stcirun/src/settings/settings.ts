@@ -11,14 +11,14 @@ import {
 } from '@stci/core';
 import type { ParamSource } from '@stci/interface';
 import { distrusted } from '@stci/platform-node';
-import { pluginFrameworks } from '../assembly.js';
+import { frontEndRegistry } from '../assembly/front-end-registry.js';
+import { pluginFrameworks } from '../assembly/registry.js';
 import type { Variables } from '../cli/environment.js';
-import { frontEndRegistry } from '../cli/front-end-registry.js';
+import { resolveFrom } from '../files/caller-directory.js';
 import { pluginError } from '../plugin/error.js';
 import type { Plugin } from '../plugin/load.js';
 import { locatePlugin } from '../plugin/locate.js';
 import { copyText, PATHS } from '../plugin/params.js';
-import { resolveFrom } from './caller-directory.js';
 import { readParams, resolveRead, type LoadedParams, type ParamsRequest, type ReadParams } from './params.js';
 
 export interface Settings extends LoadedParams {

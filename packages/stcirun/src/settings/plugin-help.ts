@@ -2,10 +2,10 @@
 
 import { wrapText } from '@stci/core';
 import { StciError } from '@stci/interface';
-import type { Variables } from './environment.js';
+import type { Variables } from '../cli/environment.js';
+import { callerDirectory } from '../files/caller-directory.js';
 import { PATHS } from '../plugin/params.js';
-import { callerDirectory } from '../run/caller-directory.js';
-import { readParams, type ParamsRequest } from '../run/params.js';
+import { readParams, type ParamsRequest } from './params.js';
 
 const COLUMNS_MAX = 100;
 const TEXT_COLUMN = 33;
@@ -17,7 +17,7 @@ export async function pluginHelp(request: ParamsRequest): Promise<string> {
     const { inputs } = readParams(request, wdir, process.env as Variables);
     const files = [inputs.override, inputs.project, inputs.user, inputs.system, ...(inputs.amFiles ?? [])];
     if (request.mca.length === 0 && !files.some((file) => file?.text?.includes(PATHS) === true)) return '';
-    const { findPlugins } = await import('../run/settings.js');
+    const { findPlugins } = await import('./settings.js');
     const plugins = await findPlugins(inputs, wdir);
     return plugins.map(({ path, components }) => `\nPlugin ${path}:\n${components.map(lineOf).join('')}`).join('');
   } catch (thrown) {

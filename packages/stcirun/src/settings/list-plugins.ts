@@ -1,11 +1,11 @@
 /** The plugins that files and the command line name, each with what is wrong with it; none of their code is run. */
 
 import { StciError } from '@stci/interface';
-import { pluginFrameworks } from '../assembly.js';
-import { frontEndRegistry } from '../cli/front-end-registry.js';
-import type { NamedPlugin } from '../run/settings.js';
-import { openPlugin, type Plugin } from './load.js';
-import { locatePlugin } from './locate.js';
+import { frontEndRegistry } from '../assembly/front-end-registry.js';
+import { pluginFrameworks } from '../assembly/registry.js';
+import { openPlugin, type Plugin } from '../plugin/load.js';
+import { locatePlugin } from '../plugin/locate.js';
+import type { NamedPlugin } from './settings.js';
 
 export interface ListedPlugin {
   readonly path: string;

@@ -1,7 +1,7 @@
 /** What the mains of programs of several commands have in common: errors, the exit code. */
 
+import { checkStandardStreams } from './closed-streams.js';
 import { catchAll, reportFault } from './fault.js';
-import { checkStandardStreams } from './output/closed-streams.js';
 import { refuseDebugger } from './no-debugger.js';
 
 /** Ends the process with the exit code that `main` resolves with, or that of its error, which is printed. */

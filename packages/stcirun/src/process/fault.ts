@@ -1,7 +1,7 @@
 /** Reports errors that end the program: one message, an exit code from the table, a stack with STCI_DEBUG=1. */
 
 import { EXIT, StciError } from '@stci/interface';
-import { isColored, paintError, COLOR_MODES, type ColorMode } from './output/colors.js';
+import { isColored, paintError, COLOR_MODES, type ColorMode } from './colors.js';
 import { printError } from './print.js';
 
 let colorMode: ColorMode = 'auto';

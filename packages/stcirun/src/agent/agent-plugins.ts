@@ -1,4 +1,4 @@
-/** The plugins of an agent's process: empty until plugin/agent.ts is loaded, which is where a session has some. */
+/** The plugins of an agent's process: empty until take-plugins.ts is loaded, which is where a session has some. */
 
 import type { PluginHooks } from '@stci/core';
 

@@ -25,9 +25,9 @@ import { notifierHypercube } from '@stci/notifier-hypercube';
 import { topologyBmg } from '@stci/topology-bmg';
 import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
-import { pluginError } from './plugin/error.js';
-import type { Plugin } from './plugin/load.js';
-import { pluginGroup } from './plugin/params.js';
+import { pluginError } from '../plugin/error.js';
+import type { Plugin } from '../plugin/load.js';
+import { pluginGroup } from '../plugin/params.js';
 
 const OWN: readonly AnyComponent[] = [
   ...bootcomComponents,

@@ -2,10 +2,10 @@
 
 import type { Registry } from '@stci/core';
 import { allocationComponents, allocationFramework } from '@stci/core/allocation';
-import { assembleRegistry } from '../assembly.js';
+import { optionGroup } from '../cli/defaults.js';
 import type { Plugin } from '../plugin/load.js';
-import { mpiGroup, sessionGroup } from '../assembly/front-end-params.js';
-import { optionGroup } from './defaults.js';
+import { mpiGroup, sessionGroup } from './front-end-params.js';
+import { assembleRegistry } from './registry.js';
 
 /** Throws STCI_PLUGIN_INVALID for components whose names others have. */
 export function frontEndRegistry(plugins: readonly Plugin[] = []): Registry {

@@ -7,15 +7,15 @@ import {
   decodeBootDetails, decodeParams, fetchPlugins, PLUGIN_COPIES, type BootRecord, type ParamSnapshot,
 } from '@stci/core';
 import { StciError, type Channel, type Platform } from '@stci/interface';
-import { assembleRegistry, pluginFrameworks } from '../assembly.js';
+import { assembleRegistry, pluginFrameworks } from '../assembly/registry.js';
+import { pluginError } from '../plugin/error.js';
+import { pluginHooks } from '../plugin/hooks.js';
+import { openCopy } from '../plugin/load.js';
+import { copyNames, TIMEOUT, type CopyName } from '../plugin/params.js';
+import { namePrints } from '../plugin/prints.js';
+import { storeArchive, storedPlugin } from '../plugin/store.js';
+import { attributed, printingPlugin, watchPlugins } from '../plugin/watch.js';
 import { agentPlugins } from './agent-plugins.js';
-import { pluginError } from './error.js';
-import { pluginHooks } from './hooks.js';
-import { openCopy } from './load.js';
-import { copyNames, TIMEOUT, type CopyName } from './params.js';
-import { namePrints } from './prints.js';
-import { storeArchive, storedPlugin } from './store.js';
-import { attributed, printingPlugin, watchPlugins } from './watch.js';
 
 function copiesOf(snapshot: ParamSnapshot): readonly CopyName[] {
   const value = snapshot[PLUGIN_COPIES];
@@ -40,9 +40,9 @@ function watch(timeoutMs: number, fail: (reason: string) => void): void {
 
 export function takePlugins(
   { clock, env }: Platform,
+  fail: (reason: string) => void,
   boot: BootRecord,
   channel: Channel,
-  fail: (reason: string) => void,
   done: (problem: string, rest?: Channel) => void,
 ): void {
   Object.assign(agentPlugins, pluginHooks);

@@ -6,7 +6,7 @@
 
 import { writeSync } from 'node:fs';
 import { printable } from '@stci/interface';
-import { outputError } from './output/output-error.js';
+import { outputError } from './output-error.js';
 
 const RETRY_MS = 5;
 

@@ -5,7 +5,7 @@
  */
 
 import { Writable } from 'node:stream';
-import { isTerminal } from './output/descriptor.js';
+import { isTerminal } from './descriptor.js';
 import { printError, printOut } from './print.js';
 
 const PRINT = { stdout: printOut, stderr: printError } as const;
