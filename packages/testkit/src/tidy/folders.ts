@@ -5,7 +5,7 @@
 
 import { posix } from 'node:path';
 import { findCycles, importsOf, packageSources } from './imports.js';
-import { FILES_MAX, FILES_MAX_CORE, FOLDER_RULES, KNOTTED_PACKAGES } from './house.js';
+import { FILES_MAX, FILES_MAX_CORE, FOLDER_RULES } from './house.js';
 import type { Finding, Tree } from './tree.js';
 
 const DOCUMENT = 'docs/architecture.md';
@@ -48,7 +48,7 @@ export function checkFolders(tree: Tree): Finding[] {
 /** Folders of one package that import each other in a cycle. */
 export function checkFolderKnots(tree: Tree): Finding[] {
   const packages = new Set(packageSources(tree).map(({ packageName }) => packageName));
-  return [...packages].filter((name) => !KNOTTED_PACKAGES.includes(name)).flatMap((packageName) => {
+  return [...packages].flatMap((packageName) => {
     const graph = new Map<string, Set<string>>();
     for (const { from, to } of folderImports(tree, packageName)) {
       if (from !== to) graph.set(from, (graph.get(from) ?? new Set()).add(to));

@@ -219,9 +219,6 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
 export const FILES_MAX_CORE = 20;
 export const FILES_MAX = 30;
 
-/** Packages whose folders import each other in circles still. */
-export const KNOTTED_PACKAGES: readonly string[] = ['stcirun'];
-
 export function ruleOf(packageName: string): PackageRule | undefined {
   const exact = PACKAGE_RULES[packageName];
   if (exact !== undefined) return exact;
