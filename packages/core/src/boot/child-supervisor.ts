@@ -16,7 +16,7 @@ import type { AgentNode } from '../node/node.js';
 import { adopt } from './adoption.js';
 import { LINK_PATIENCE, openChildChannel, type ChildChannelInit } from './child-channel.js';
 import {
-  change, childError, describeExit, evidenceOf, isToldByLink, keepLine, keyOf, newChild, retold, type Child,
+  change, childError, describeExit, evidenceOf, isToldByLink, keepLine, keyOf, newChild, relayedDiagnostic, type Child,
   type ChildFailure, type ChildSpec,
 } from './child.js';
 import { StartWatch } from './start-watch.js';
@@ -306,7 +306,7 @@ export class ChildSupervisor {
 
   #onLost(child: Child, reason: LinkCloseReason, text: string): void {
     change(child, 'lose');
-    const isKept = this.#init.keepsLost && evidenceOf(child, reason) !== 'exited' && !this.#stopping;
+    const isKept = !this.#init.endsLostChildren && evidenceOf(child, reason) !== 'exited' && !this.#stopping;
     if (!isKept) this.#end(child);
     else if (child.process?.isConnection === true) this.#kill(child);
     this.#reportLost(child, reason, text);

@@ -3,7 +3,7 @@
 import type { SessionClient } from '@stci/core/session';
 import type { AllocatedJob, JobId } from '@stci/interface';
 import type { CommandLine } from '../cli/parse.js';
-import { isTerminal } from '../output/descriptor.js';
+import { isTerminal } from '../process/descriptor.js';
 import { askStatus, call } from '../session/ask.js';
 import { jobName } from '../session/session-name.js';
 import { colorErrors } from '../process/fault.js';

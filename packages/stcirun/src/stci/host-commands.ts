@@ -7,7 +7,7 @@ import { StciError, fromErrorRecord } from '@stci/interface';
 import { parseDuration } from '../cli/values.js';
 import { printError } from '../process/print.js';
 import { allocateHosts, hostPlace, readHostfile } from '../run/allocate-hosts.js';
-import { callerDirectory } from '../run/caller-directory.js';
+import { callerDirectory } from '../files/caller-directory.js';
 import { call } from '../session/ask.js';
 import { commonFlags, repeated } from './base.js';
 import { connectTo, openSessions, sessionFlags, StciCommand } from './session-command.js';
