@@ -4,7 +4,6 @@ import { CONTROLLER } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { CHUNK_COST_BYTES } from '../../dist/am/credit.js';
 import { SendWindow } from '../../dist/event/window.js';
-import { OutputQueue } from '../../dist/tools/output-queue.js';
 import { addressOf, line, makeNet } from './net.js';
 import { all, open, specOf } from './stream-help.js';
 
@@ -28,35 +27,6 @@ suite('bounded queues', (test) => {
     net.until(() => heard === 5 * 220, 'all messages');
     assert.equal([net.closed, net.faults], [[], []]);
     for (let node = 1; node <= 6; node++) assert.ok(net.nodes[node]?.router.link(addressOf(node < 2 ? 0 : 1)));
-  });
-
-  test('output waits on its host, in order, and what is sent is within the credit', () => {
-    let credit = 1000;
-    const sent: Uint8Array[] = [];
-    const queue = new OutputQueue({
-      get upCreditBytes() {
-        return credit;
-      },
-      upPieces: (pieces) => {
-        const frame = Buffer.concat(pieces);
-        sent.push(frame);
-        credit -= frame.length + 36;
-        return credit > 0;
-      },
-    });
-    assert.ok(queue.push([1, 1, 0.5], Uint8Array.of(1)));
-    assert.not.ok(queue.push([2, 1, 0.5], new Uint8Array(3000).fill(2)));
-    assert.not.ok(queue.push([1, 1, 0.5], new Uint8Array(0)));
-    assert.ok(credit >= 0, `${credit} left`);
-    while (!queue.isEmpty) {
-      const before = sent.length;
-      credit += 700;
-      queue.resume();
-      assert.ok(sent.length > before && credit >= 0, `${credit} left`);
-    }
-    const twos = sent.reduce((count, frame) => count + frame.filter((byte) => byte === 2).length, 0);
-    assert.ok(twos >= 3000);
-    assert.is(sent[sent.length - 1]?.[1], 1, 'the end of rank 1 is last');
   });
 
   test('credit that comes back as a whole is told, once; what nobody waited for is not', () => {

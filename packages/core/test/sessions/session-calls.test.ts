@@ -3,7 +3,7 @@
 import { StciError, type FrontEndEvents, type JobEvent, type JobReport } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
-import type { GatheredMetrics } from '../../dist/failure/gather-metrics.js';
+import type { GatheredMetrics } from '../../dist/controller/gather-metrics.js';
 import type { HostsChanged } from '../../dist/hosts/elastic-hosts.js';
 import { SessionClient } from '../../dist/sessions/client.js';
 import { SessionConnection } from '../../dist/sessions/connection.js';
