@@ -25,17 +25,38 @@ const QUICK_CBOR = {
 };
 
 /**
- * Writes the parts of `entry` to `out`; returns the file names, the first part's first. `without`: ends of paths of
- * CommonJS modules, and names of Node's own, that are required but never used; they are replaced by empty ones, or by
- * the code that is given with them. `small`: short names, which save half a megabyte of heap per agent.
+ * Code that is loaded after the rest of an agent only (core/src/services.ts): what else needs its pieces, too, has them
+ * in one part.
+ */
+const LATE = ['fault-service', 'program-service', 'parts'];
+
+/**
+ * Writes the parts of `entry` to `out`; returns their pieces' names, the first part first. A part is a file named as
+ * its first piece. `without`: ends of paths of CommonJS modules, and names of Node's own, that are required but never
+ * used; they are replaced by empty ones, or by the code that is given with them. `small`: short names, which save half
+ * a megabyte of heap per agent.
  */
 export async function pack({ root, name, entry, out, without = [], small = false }) {
   const pieces = await split({ root, name, entry, out, without, common: small ? SMALL : COMMON });
   const first = [...staticImports(pieces, pieces.keys().next().value)];
-  const lazy = [...pieces.keys()].filter((file) => !first.includes(file));
-  const parts = [first, ...lazy.map((file) => [file])];
+  const parts = [first, ...lazyParts(pieces, first, LATE.map((late) => `${name}-${late}-`))];
   for (const part of parts) writeFileSync(join(out, part[0]), table(pieces, part), 'latin1');
-  return parts.map(([file]) => file);
+  return parts;
+}
+
+/** The other pieces: those that the same entries need are one part. `late`: beginnings of entries that do not count. */
+function lazyParts(pieces, first, late) {
+  const lazy = [...pieces.keys()].filter((file) => !first.includes(file));
+  const entries = lazy.filter((file) => pieces.get(file).isEntry);
+  const isLate = (file) => late.some((beginning) => file.startsWith(beginning));
+  const byEntries = new Map();
+  for (const file of lazy) {
+    const needing = entries.filter((each) => staticImports(pieces, each).has(file));
+    const others = needing.filter((each) => !isLate(each));
+    const key = (others.length > 0 ? others : needing).join();
+    byEntries.set(key, [...(byEntries.get(key) ?? []), file]);
+  }
+  return [...byEntries.values()];
 }
 
 /**
@@ -110,10 +131,10 @@ async function split({ root, name, entry, out, without = [], common = COMMON }) 
   outputs.sort(([, a], [, b]) => Number(isEntry(b, entry)) - Number(isEntry(a, entry)));
   const texts = new Map(result.outputFiles.map((file) => [basename(file.path), file.text]));
   const pieces = new Map();
-  for (const [file, { imports }] of outputs) {
+  for (const [file, { imports, entryPoint }] of outputs) {
     const needs = imports.filter(({ kind, external }) => kind === 'import-statement' && !external);
     const code = await toCommonJs(texts.get(file), common);
-    pieces.set(file, { code, needs: needs.map(({ path }) => basename(path)) });
+    pieces.set(file, { code, isEntry: entryPoint !== undefined, needs: needs.map(({ path }) => basename(path)) });
   }
   return pieces;
 }

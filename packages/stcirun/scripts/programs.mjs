@@ -9,15 +9,16 @@ const RECORD = `process.on('exit', () => {
 });
 `;
 
-/** The main file of a program. Loads the pieces by their file names; each is run once. */
-const loader = (first, isRecorder) => `'use strict';
+/** The main file of a program. Loads the part of a piece, named as its first one; each piece is run once. */
+const loader = (parts, isRecorder) => `'use strict';
 const { readFileSync } = require('node:fs');
 const { Script } = require('node:vm');
 const pieces = Object.create(null);
 const modules = Object.create(null);
 const scripts = [];
+const parts = ${JSON.stringify(partsOf(parts))};
 function load(file) {
-  const path = __dirname + '/' + file;
+  const path = __dirname + '/' + (parts[file] ?? file);
   let cachedData;
   try {
     cachedData = readFileSync(path + '.cache');
@@ -34,12 +35,17 @@ function piece(id) {
   pieces[file](module.exports, piece, module, __filename, __dirname);
   return module.exports;
 }
-${isRecorder ? RECORD : ''}piece('./${first}');
+${isRecorder ? RECORD : ''}piece('./${parts[0][0]}');
 `;
+
+/** By piece, the part that it is in, where that has another name; of those that are there from the start, none. */
+function partsOf([, ...lazy]) {
+  return Object.fromEntries(lazy.flatMap(([name, ...others]) => others.map((piece) => [piece, name])));
+}
 
 /** Writes the main file of each program to `out`. `isRecorder`: it writes V8's code cache when it ends. */
 export function writeLoaders(out, programs, isRecorder) {
-  for (const { name, parts } of programs) writeFileSync(join(out, `${name}.cjs`), loader(parts[0], isRecorder));
+  for (const { name, parts } of programs) writeFileSync(join(out, `${name}.cjs`), loader(parts, isRecorder));
 }
 
 /** Makes the code caches of the programs by runs of them; of two runs of a part the later counts. */
@@ -47,7 +53,7 @@ export function record(out, programs, runs) {
   writeLoaders(out, programs, true);
   runAll(out, runs);
   for (const { name, parts } of programs) {
-    if (!existsSync(join(out, `${parts[0]}.cache`))) throw new Error(`the build made no code cache of ${name}`);
+    if (!existsSync(join(out, `${parts[0][0]}.cache`))) throw new Error(`the build made no code cache of ${name}`);
   }
   writeLoaders(out, programs, false);
 }
