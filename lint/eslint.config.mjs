@@ -14,7 +14,8 @@ const BANNED_SYNTAX = [
   ...BANNED_EVERYWHERE,
   { selector: 'TSEnumDeclaration', message: 'No enums: a union of literals, or a frozen table (`as const`).' },
   { selector: 'Decorator', message: 'No decorators: several agents share a process; use plain records and factories.' },
-  { selector: 'TSModuleDeclaration', message: 'No namespaces: a file is a module.' },
+  // Rows of messages are added to the table of another file, by a literal name.
+  { selector: "TSModuleDeclaration[id.type='Identifier']", message: 'No namespaces: a file is a module.' },
   { selector: 'TSParameterProperty', message: 'No parameter properties: declare the field.' },
   { selector: 'ExportDefaultDeclaration', message: 'No default exports: name it once, where it is made.' },
 ];

@@ -12,6 +12,7 @@ import {
   type Registry,
   type Selector,
 } from '@stci/core';
+import '@stci/core/services-here';
 import type { Facts, Params } from '@stci/interface';
 import { detectorMesh } from '@stci/detector-mesh';
 import { detectorRing } from '@stci/detector-ring';

@@ -102,10 +102,10 @@ export class Session {
         topology: (survey) => ({ survey, isDone: true, overlay: '', agents: [] }),
         continues: false,
         launcher: 'local',
-        faults: {
+        useFaults: (use) => use({
           begin: () => undefined, inject: () => undefined, leave: () => false,
           undo: (_owner, _id, done) => done([]), clocks: (done) => done([]),
-        },
+        }),
         follow: (events) => this.#follow(events),
         gatherMetrics: ({ onAgent, onDone }) => {
           onAgent('root:0', this.measured);

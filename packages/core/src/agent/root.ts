@@ -23,15 +23,14 @@ import { BootSubtree } from '../boot/boot-subtree.js';
 import type { ChildFailure } from '../boot/child.js';
 import { answerProbes } from '../failure/host-probe.js';
 import { RootFailures } from '../failure/root-failures.js';
-import { readClock } from '../injection/clock-offsets.js';
-import { openFaultSite } from '../injection/fault-site.js';
 import type { BootDetails } from '../launcher/boot-details.js';
 import type { AdoptionAnswer } from '../membership/mender.js';
 import type { SessionFailure } from '../messages/failure-shapes.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { TreeOverlay } from '../overlay/tree-overlay.js';
-import { rootActions } from '../tools/fault-actions.js';
+import { AgentServices } from '../service/agent-services.js';
+import type { Service } from '../service/contracts.js';
 import { SessionAgents } from '../tools/session-agents.js';
 import { answerSurveys } from './link-survey.js';
 
@@ -59,13 +58,11 @@ export interface RootDeps {
   /** The agent above is cut off: another may link to this one within so long. */
   readonly onReleased: (waitMs: number) => void;
   readonly scope: AgentScope;
+  readonly services: readonly Service[];
 }
 
 /** For the answers of the session agents here. */
 const FORWARD_MS = 5000;
-
-/** To all agents of a job: the frame itself is forwarded to the session agent. */
-const FORWARDED = ['job.signal', 'program.failed', 'program.ended', 'program.agreed'] as const;
 
 export class RootAgent {
   readonly #deps: RootDeps;
@@ -74,7 +71,7 @@ export class RootAgent {
   readonly #below: BootSubtree;
   readonly #sessions: SessionAgents;
   readonly #failures: RootFailures;
-  readonly #faults: ReturnType<typeof openFaultSite>;
+  readonly #services: AgentServices<'root'>;
   #stopping = false;
   /** It leaves the session: others link to the agents below. */
   #isLeaving = false;
@@ -107,15 +104,14 @@ export class RootAgent {
       cutOff: (reason) => deps.cutOff(reason),
       parentGone: () => deps.parentGone(),
     });
-    this.#faults = openFaultSite(node, deps.scope, () => rootActions({
-      node, ownsProcess: deps.ownsProcess, sessions: this.#sessions, killSelf: () => deps.killSelf(),
-    }));
-    node.messages.on('agent.clock', () => readClock(node));
+    this.#services = new AgentServices('root', deps.services, {
+      node, scope: deps.scope, ownsProcess: deps.ownsProcess, sessions: this.#sessions, killSelf: deps.killSelf,
+    });
     const { messages } = node;
     answerSurveys(node, this.#failures.metrics);
     answerProbes(node);
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
-    for (const name of FORWARDED) messages.on(name, () => undefined);
+    messages.on('job.signal', () => undefined); // The frame itself is forwarded to the session agent.
     messages.on('job.end', (_end, { job }) => this.#sessions.onEnd(job));
     messages.on('job.close', (_body, { job }) => this.#onJobClose(job));
     messages.on('tree.start', ({ subtree, isLate }) => this.#below.startHost(subtree, isLate));
@@ -207,7 +203,7 @@ export class RootAgent {
     this.#stopping = true;
     // One that leaves alone is heard by the others as long as its tools take.
     if (!this.#isLeaving) this.#failures.stop();
-    this.#faults.stop('its root agent stops');
+    this.#services.stop('its root agent stops');
     this.overlay.close();
     let missing = 2;
     const one = (): void => {

@@ -167,10 +167,10 @@ class RunningAgent implements AgentHandle {
       // An agent in the process of its parent ends with it.
       const mayBeAdopted = details.outlivesParent && ownsProcess;
       const adoption = mayBeAdopted ? this.#adoption(init, node, treeOf(HOSTS_MAX)) : undefined;
-      const fail = (reason: string): void => this.#fail(reason);
       const overlay = overlayOf(node, scope, details.hosts + 1);
       this.#role = new RootAgent({
-        node, details, agentLauncher, treeOf, incarnation: boot.start, overlay, adoption, fail, scope, ownsProcess,
+        node, details, agentLauncher, treeOf, incarnation: boot.start, overlay, adoption, scope, ownsProcess,
+        services: composition.services, fail: (reason) => this.#fail(reason),
         killSelf: () => (ownsProcess ? platform.processes.killSelf() : this.abort('killed by a fault')),
         fence: (reason) => this.#fence(reason),
         cutOff: (reason) => this.#onCutOff(node, `the controller is not heard: ${reason}`),
@@ -184,7 +184,8 @@ class RunningAgent implements AgentHandle {
         },
       });
     } else if (addressKind(self) === 'session') {
-      this.#role = new SessionAgent({ node, scope, ownsProcess, hostName: (details.subtree[0] as HostLogin)[1] });
+      const [, hostName] = details.subtree[0] as HostLogin;
+      this.#role = new SessionAgent({ node, scope, ownsProcess, hostName, services: composition.services });
     } else {
       const text = `Expected to be started as a root or session agent, got ${node.name}`;
       throw new StciError('STCI_MESSAGE_INVALID', text);

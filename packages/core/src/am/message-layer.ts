@@ -20,6 +20,7 @@ import { Answer, Later } from './answer.js';
 import type { AgentTest } from './delivery.js';
 import { DispatchQueue, type Received, type ReceivedFrame } from './dispatch-queue.js';
 import { Reassembly, cut } from './fragments.js';
+import { LazyHandlers } from './lazy-handlers.js';
 import { PendingRequests, bounded, decodeBody, encodeBody, type RequestDone, type RequestOptions } from './requests.js';
 import type { Router } from './router.js';
 import { SUBTREE, Transport, type MessageLimits } from './transport.js';
@@ -80,15 +81,17 @@ export class MessageLayer {
   readonly #transport: Transport;
   readonly received: DispatchQueue;
   readonly waits = new Waits();
+  /** Handlers that are set when the first message for one of them comes. */
+  readonly lazy = new LazyHandlers((received, failed) => this.#dispatch(received, failed));
   #guard: PeerGuard | undefined;
   #sequence = 0;
 
   constructor(init: MessageLayerInit) {
     this.#init = init;
-    const { messageBytesMax, requestTimeoutMs } = init.limits;
-    this.#reassembly = new Reassembly(init.clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
-    this.#requests = new PendingRequests(init.clock, this.waits);
     const { router, clock, limits, incarnation = 0 } = init;
+    const { messageBytesMax, requestTimeoutMs } = limits;
+    this.#reassembly = new Reassembly(clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
+    this.#requests = new PendingRequests(clock, this.waits);
     this.#transport = new Transport({
       router, clock, limits, incarnation, waits: this.waits,
       hasRoom: (frame) => frameLayer(frame) !== LAYER.stream || init.hasRoom(frame),
@@ -304,30 +307,30 @@ export class MessageLayer {
     if (from !== undefined && isSenders) this.#guard?.onMalformed(source, job, from, error);
   }
 
-  #dispatch(received: Received | ReceivedFrame | undefined): void {
+  #dispatch(received: Received | ReceivedFrame | undefined, failed?: StciError): void {
     if (received === undefined) return; // Its source was dropped meanwhile.
     if ('frame' in received) return this.#init.onStreamFrame(received.frame, received.from);
     const { header, body, from } = received;
     try {
       if ((header.flags & FLAG.reply) !== 0) {
         this.#requests.onReply(header, body, (error) => this.#onMalformed(header, from, error));
-      } else this.#handle(header, body, from);
+      } else this.#handle(received, failed);
     } catch (fault) {
       if (fault instanceof StciError) this.#onMalformed(header, from, fault);
       else this.#init.onFault(fault);
     }
   }
 
-  #handle(header: FrameHeader, body: Uint8Array, from: Link | undefined): void {
+  #handle({ header, body, from }: Received, error?: StciError): void {
     const answer = (header.flags & FLAG.request) === 0 ? undefined : this.#answer(header);
     try {
+      if (error !== undefined) throw error;
       const name = messageName(header.type);
       const handler = name === undefined ? undefined : this.#handlers.get(name) ?? DEFAULTS[name];
+      if (name !== undefined && handler === undefined && this.lazy.hold(name, { header, body, from })) return;
       if (name === undefined || handler === undefined) {
-        throw new StciError(
-          'STCI_MESSAGE_UNKNOWN',
-          `${addressName(this.#init.router.self)} has no handler for message ${name ?? header.type}`,
-        );
+        const agent = addressName(this.#init.router.self);
+        throw new StciError('STCI_MESSAGE_UNKNOWN', `${agent} has no handler for message ${name ?? header.type}`);
       }
       checkLength(name, body.length);
       const checked = checkBody(name, decodeBody(name, header.source, body));
@@ -374,9 +377,8 @@ export class MessageLayer {
   }
 
   #emit(header: FrameHeader, body: Uint8Array): void {
-    const { destination, job } = header;
     bounded(body, this.#init.limits);
-    if (this.#init.router.isSelf(destination, job)) this.#enqueue({ header, body, from: undefined });
+    if (this.#init.router.isSelf(header.destination, header.job)) this.#enqueue({ header, body, from: undefined });
     else this.#transport.send(header, [body]);
   }
 

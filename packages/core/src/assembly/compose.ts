@@ -34,6 +34,7 @@ import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
 import { ParentTree } from '../launcher/parent-tree.js';
 import { createContainer, type Scope } from '@stci/registry/container';
 import { notifierFramework } from '../notifier/framework.js';
+import type { Service } from '../service/contracts.js';
 import { topologyFramework } from '../topology/framework.js';
 import type { AgentScope, Composition, PluginHooks } from './composition.js';
 
@@ -42,7 +43,9 @@ const PARAMS = token<Params>('parameters');
 const SELECTOR = token<Selector>('selector');
 const LAUNCHER = token<Launcher>('launcher');
 
-export function createComposition(own: Registry, plugins: PluginHooks = {}): Composition {
+export function createComposition(
+  own: Registry, services: readonly Service[], plugins: PluginHooks = {},
+): Composition {
   let registry = own;
   const container = createContainer();
   container.provide(SELECTOR, (agent) =>
@@ -51,6 +54,7 @@ export function createComposition(own: Registry, plugins: PluginHooks = {}): Com
   container.provide(LAUNCHER, (agent) => agent.get(SELECTOR).one(launcherFramework).create({}, undefined));
   let known = { encoded: new Uint8Array(), params: createParams(registry.catalog, []) };
   return {
+    services,
     paramsOf: (encoded) => {
       // The agents of one process get the same parameters.
       if (!sameBytes(encoded, known.encoded)) {

@@ -10,7 +10,6 @@ import type {
   BootTree,
   Bootcom,
   ErrorManager,
-  FaultModule,
   HostSpec,
   Launcher,
   LauncherProc,
@@ -19,12 +18,12 @@ import type {
   Platform,
   SpanningTree,
   StreamSpec,
-  Topology,
 } from '@stci/interface';
 import type { ParamSnapshot, Registry } from '@stci/registry';
 import type { SelectedDetector } from '../detector/selected.js';
 import type { BootTreePart } from '../launcher/parent-tree.js';
 import type { AgentNode } from '../node/node.js';
+import type { Service, ServiceScope } from '../service/contracts.js';
 
 /** What is made of plugins outside of the registry. */
 export interface PluginHooks {
@@ -37,6 +36,8 @@ export interface PluginHooks {
 }
 
 export interface Composition {
+  /** Of each agent. */
+  readonly services: readonly Service[];
   /** Sees the node of each agent that is made: for checkers. */
   onNode?(node: AgentNode): void;
   /** Decodes the parameters that an agent's parent sent. Throws STCI_PARAM_* if they do not match this version's. */
@@ -46,7 +47,7 @@ export interface Composition {
 }
 
 /** The modules that one agent uses. */
-export interface AgentScope {
+export interface AgentScope extends ServiceScope {
   /** Over the controller and so many hosts. */
   bootTree(hosts: number, part: BootTreePart): BootTree;
   streamTree(spec: StreamSpec): SpanningTree;
@@ -60,10 +61,6 @@ export interface AgentScope {
   /** In the session's parameters. */
   detectors(): readonly SelectedDetector[];
   notifier(name: string): NotifierModule;
-  /** A kind of fault. Throws STCI_MCA_*. */
-  fault(kind: string): FaultModule;
-  /** A topology as users write it, over so many positions. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
-  topologyOf(text: string, size: number): Topology;
   bootcom(kind: string): Bootcom;
   /** Name of the launcherproc for these hosts. Throws if none accepts them. */
   launchMethod(hosts: readonly HostSpec[]): string;

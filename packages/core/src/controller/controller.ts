@@ -32,6 +32,7 @@ import type { SessionFailure } from '../messages/failure-shapes.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import { OverlayControl } from '../overlay/overlay-control.js';
+import type { Gone } from '../service/contracts.js';
 import { AllocationEnd } from './allocation-end.js';
 import type { ControllerDeps } from './controller-contracts.js';
 import { gatherMetrics, type GatheredMetrics } from './gather-metrics.js';
@@ -55,8 +56,8 @@ export class Controller implements JobSession {
   readonly #jobs = new Map<JobId, ControllerJob>();
   readonly #admission: JobAdmission;
   #lastJob = 0;
-  /** Told of root agents that are gone for good, by host; and of session agents: of a job, or one of them. */
-  onGone: (gone: { readonly host?: HostIndex; readonly job?: JobId }) => void = () => undefined;
+  /** Told of agents that are gone for good. */
+  onGone: (gone: Gone) => void = () => undefined;
 
   constructor(deps: ControllerDeps) {
     this.#deps = deps;
@@ -111,6 +112,10 @@ export class Controller implements JobSession {
     const { metrics, rootAgents } = this.failures;
     const sessionAgents = [...this.#jobs.values()].flatMap((job) => job.agents);
     gatherMetrics(this.node, metrics.rows(), [...rootAgents, ...sessionAgents], gathered);
+  }
+
+  jobOf(job: JobId): ControllerJob | undefined {
+    return this.#jobs.get(job);
   }
 
   hostOf(job: JobId, rank: Rank): HostIndex | undefined {
@@ -250,7 +255,7 @@ export class Controller implements JobSession {
       this.#onAgentFailed(found, from, this.#expulsion.acceptReport(from, found));
     });
     messages.on('agent.ending', ({ host }) => this.allocationEnd.onHost(host));
-    listenForJobs(messages, (job) => this.#jobs.get(job));
+    listenForJobs(messages, (job) => this.jobOf(job));
   }
 
   /**

@@ -17,11 +17,11 @@ import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
 import type { HostsChanged, RemoveOptions } from '../hosts/elastic-hosts.js';
 import type { HostStatus } from '../hosts/host-status.js';
 import type { SessionFaults } from '../injection/fault-contracts.js';
-import { FaultControl } from '../injection/fault-control.js';
 import type { ControllerJob } from '../jobs/controller-job.js';
 import type { TopologyReport } from '../messages/topology-report.js';
 import { AgentNode } from '../node/node.js';
-import { controllerActions } from '../tools/fault-actions.js';
+import { AgentServices } from '../service/agent-services.js';
+import type { OpenService } from '../service/contracts.js';
 import type { SessionObserver } from './controller-contracts.js';
 import { Controller } from './controller.js';
 import type { GatheredMetrics } from './gather-metrics.js';
@@ -51,7 +51,7 @@ export class Session {
   readonly #node: AgentNode;
   readonly #controller: Controller;
   readonly #surveys: LinkSurveys;
-  readonly #faults: FaultControl;
+  readonly #services: AgentServices<'controller'>;
   #end: 'none' | 'begun' | 'over' = 'none';
   readonly #onStopped: (() => void)[] = [];
 
@@ -69,8 +69,10 @@ export class Session {
     const controller = new Controller({ node, scope, agentLauncher, snapshot, observer });
     this.#controller = controller;
     this.#surveys = new LinkSurveys(node, controller.failures.metrics, () => controller.hosts());
-    this.#faults = new FaultControl({ node, scope, actions: () => controllerActions(node), session: controller });
-    controller.onGone = (gone) => this.#faults.onGone(gone);
+    this.#services = new AgentServices('controller', composition.services, {
+      node, scope, ownsProcess: true, session: controller, jobOf: (job) => controller.jobOf(job),
+    });
+    controller.onGone = (gone) => this.#services.onGone(gone);
   }
 
   /** Starts its agents. Throws StciError if they cannot be started; nothing has been started then. */
@@ -108,8 +110,11 @@ export class Session {
     return this.#node.messages.pairs;
   }
 
-  get faults(): SessionFaults {
-    return this.#faults;
+  /** Calls `done` with fault injection, at once if it is loaded; or with why it cannot be. */
+  useFaults(done: (faults: SessionFaults | undefined, error?: StciError) => void): void {
+    this.#services.use('faults', (opened, error) => {
+      done(opened as (OpenService & SessionFaults) | undefined, error);
+    });
   }
 
   /** As ElasticHosts.add. */
@@ -139,7 +144,7 @@ export class Session {
     if (this.#end === 'begun') return;
     this.#end = 'begun';
     this.#surveys.close();
-    this.#faults.stop();
+    this.#services.stop('the session ends');
     this.#controller.stop(() => {
       this.#end = 'over';
       this.#node.close();

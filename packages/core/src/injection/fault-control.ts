@@ -6,20 +6,20 @@
 
 import {
   CONTROLLER, StciError, addressName, type ClockOffset, type ExperimentTerms, type FaultModule, type FaultOrder,
-  type FaultPart, type HostIndex, type JobId, type Timer,
+  type FaultPart, type Timer,
 } from '@stci/interface';
 import { formatDuration } from '@stci/registry';
 import type { MessageContext } from '../am/message-layer.js';
-import type { AgentScope } from '../assembly/composition.js';
 import { completeFaultArgs, faultOrderProblem } from '../fault/order.js';
 import { termsProblem, victimKey } from '../fault/terms.js';
 import type { AgentNode } from '../node/node.js';
+import type { ControllerPlace, Gone, OpenService, ServiceScope } from '../service/contracts.js';
 import { measureClocks } from './clock-offsets.js';
 import type { ExperimentOwner, SessionFaults } from './fault-contracts.js';
 import { FaultOrders, SESSION_PARTS_MAX, openOrder, type OpenOrder, type OrderPart } from './fault-orders.js';
 import { FaultReports } from './fault-reports.js';
 import { FaultSite, SITE_UNDO_MS, type FaultActions, type PartReport } from './fault-site.js';
-import { FaultTargets, type SessionPlaces } from './fault-targets.js';
+import { FaultTargets } from './fault-targets.js';
 
 /** Injections in force at the same time. */
 const ORDERS_MAX = 1024;
@@ -34,10 +34,10 @@ const UNDO_ANSWER_MS = SITE_UNDO_MS + ANSWER_MS;
 
 export interface FaultControlInit {
   readonly node: AgentNode;
-  readonly scope: Pick<AgentScope, 'fault'>;
+  readonly scope: Pick<ServiceScope, 'fault'>;
   /** Of the controller itself. */
   readonly actions: () => FaultActions;
-  readonly session: SessionPlaces & { hostName(host: HostIndex): string };
+  readonly session: ControllerPlace['session'];
 }
 
 interface Experiment {
@@ -62,7 +62,7 @@ interface Waiting {
   timer?: Timer;
 }
 
-export class FaultControl implements SessionFaults {
+export class FaultControl implements SessionFaults, OpenService {
   readonly #init: FaultControlInit;
   /** Of the controller itself, once it has a part. */
   #site: FaultSite | undefined;
@@ -153,8 +153,8 @@ export class FaultControl implements SessionFaults {
     return experiment !== undefined;
   }
 
-  /** The root agent of a host is gone, and with it all that it had; or the job's session agents, or one of them. */
-  onGone(gone: { readonly host?: HostIndex; readonly job?: JobId }): void {
+  /** What they had in force is gone with them. */
+  onGone(gone: Gone): void {
     const isJobOver = gone.host === undefined;
     for (const [open, part] of this.#orders.takeGone(gone)) {
       const { name } = part;

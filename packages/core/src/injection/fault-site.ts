@@ -5,23 +5,19 @@
  */
 
 import {
-  CONTROLLER, addressIndex, addressName, assert, type FaultAction, type FaultEvent, type FaultModule, type FaultOrder,
+  addressIndex, addressName, type FaultAction, type FaultEvent, type FaultModule, type FaultOrder,
   type FaultReport, type StciError, type Timer,
 } from '@stci/interface';
-import type { AgentScope } from '../assembly/composition.js';
 import { MachineDriver } from '../event/machine-driver.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
+import type { OpenService, ServiceScope } from '../service/contracts.js';
 import { FaultProcesses } from './fault-processes.js';
 
 /** Parts of injections at one agent. */
 const SITE_PARTS_MAX = 1024;
-/** How long what is done after the controller was told waits for its answer: it may be cut off already. */
-const TOLD_MS = 2000;
 /** How long a machine may take to undo before it is given up. */
 export const SITE_UNDO_MS = 5000;
-
-assert(TOLD_MS < SITE_UNDO_MS, 'what waits for the controller can be undone');
 
 type ActionOf<Type extends FaultAction['type']> = Extract<FaultAction, { readonly type: Type }>;
 
@@ -41,9 +37,9 @@ export type PartReport = MessageBody<'fault.report'>;
 
 export interface FaultSiteInit {
   readonly node: AgentNode;
-  readonly scope: Pick<AgentScope, 'fault'>;
+  readonly scope: Pick<ServiceScope, 'fault'>;
   readonly actions: FaultActions;
-  /** To the controller. `told`: it has it, or cannot be told within TOLD_MS. */
+  /** To the controller. `told`: it has it, or it cannot be told. */
   report(report: PartReport, told?: () => void): void;
   /** The controller cannot be told now. */
   isCutOff(): boolean;
@@ -61,7 +57,7 @@ interface Part {
   timer: Timer | undefined;
 }
 
-export class FaultSite {
+export class FaultSite implements OpenService {
   readonly #init: FaultSiteInit;
   readonly #parts = new Map<string, Part>();
   readonly #driver: MachineDriver<FaultEvent, FaultAction>;
@@ -259,35 +255,4 @@ export class FaultSite {
   #send(report: Omit<PartReport, 'host' | 'report'> & { readonly report?: FaultReport }, told?: () => void): void {
     this.#init.report({ report: undefined, ...report, host: addressIndex(this.#init.node.identity.self) }, told);
   }
-}
-
-/**
- * Of a root or session agent: the controller orders, and is told. Where nobody injects, there is nothing but the
- * messages' handlers.
- */
-export function openFaultSite(
-  node: AgentNode, scope: Pick<AgentScope, 'fault'>, actions: () => FaultActions,
-): Pick<FaultSite, 'stop'> {
-  let site: FaultSite | undefined;
-  let stopped: string | undefined;
-  const open = (): FaultSite => {
-    const opened = new FaultSite({
-      node, scope, actions: actions(),
-      report: (report, told) => {
-        if (told === undefined) return void node.messages.send(CONTROLLER, 'fault.report', report);
-        node.messages.request(CONTROLLER, 'fault.report', report, told, { timeoutMs: TOLD_MS });
-      },
-      isCutOff: () => node.router.parentLink === undefined,
-    });
-    if (stopped !== undefined) opened.stop(stopped);
-    return opened;
-  };
-  node.messages.on('fault.inject', (message) => (site ??= open()).inject(message));
-  node.messages.on('fault.undo', ({ id }) => site?.undo(id));
-  return {
-    stop: (reason) => {
-      stopped = reason;
-      site?.stop(reason);
-    },
-  };
 }

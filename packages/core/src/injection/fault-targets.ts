@@ -4,17 +4,8 @@ import {
   CONTROLLER, bootHost, bootPosition, type FaultPlace, type HostIndex, type JobId, type Position, type Rank,
 } from '@stci/interface';
 import { harmOf, type KeptPlace } from '../fault/terms.js';
-import type { MembershipTable } from '../membership/table.js';
+import type { SessionPlaces } from '../service/contracts.js';
 import type { OpenOrder, OrderPart } from './fault-orders.js';
-
-export interface SessionPlaces {
-  /** Once it has been opened. */
-  readonly table: MembershipTable | undefined;
-  /** Jobs that are not over. */
-  readonly jobs: readonly JobId[];
-  /** Where a rank runs now. */
-  hostOf(job: JobId, rank: Rank): HostIndex | undefined;
-}
 
 export class FaultTargets implements KeptPlace {
   readonly #session: SessionPlaces;

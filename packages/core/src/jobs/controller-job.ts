@@ -20,7 +20,8 @@ import { checkRanks } from '../job/rank-checks.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { AgentOfJob } from '../node/request-all.js';
-import { openPrograms, type JobPrograms } from '../programs/job-programs.js';
+import type { JobAtController, JobHooks, ServedJob } from '../service/contracts.js';
+import { ServedHooks } from '../service/served-hooks.js';
 import { JobDeadlines } from './job-deadlines.js';
 import {
   jobTimeoutError, launchFailure, launchTimeoutError, lossOf, survivorsFailure, unansweredHostError, undrainedText,
@@ -34,7 +35,7 @@ import { ALLOCATION_GRACE_MS, JobTermination } from './job-termination.js';
 
 export type JobPhase = 'launching' | 'running' | 'ending' | 'over';
 
-export class ControllerJob {
+export class ControllerJob implements ServedJob {
   readonly job: JobId;
   readonly front: JobFront;
   readonly #session: JobSession;
@@ -45,7 +46,7 @@ export class ControllerJob {
   /** What its map is of; undefined: it has waited, and the map is old. */
   #planned: Pick<ControllerJobInit, 'hosts' | 'leftOut'> | undefined;
   #ledger: Ledger;
-  #programs: JobPrograms | undefined;
+  readonly #services = new ServedHooks();
   #leftOut: ReadonlySet<HostIndex> = new Set();
   #phase: JobPhase = 'launching';
   readonly #hosts = new JobHosts();
@@ -83,13 +84,13 @@ export class ControllerJob {
       errorManager: session.scope.errorManager(this.#params), session, job, graceMs, params: this.#params,
       ledger: () => this.#ledger,
       phase: () => this.#phase,
-      hasPrograms: () => this.#programs !== undefined,
+      hasServices: () => this.#services.size > 0,
       launchNow: () => this.#launchOf(this.#ledger),
       hasFirstAgent: (host) => this.#launch?.hosts.some(([each]) => each === host) === true,
       hosts: this.#hosts,
       front: this.front,
-      onRestarting: (report) => this.#programs?.onRestarting(report),
-      onHostLost: (host) => this.#programs?.onHostLost(host),
+      onRestarting: (report) => this.#services.onRestarting(report),
+      onHostLost: (host) => this.#services.onHostLost(host),
       onAwaitingSlots: () => this.#deadlines.suspendLaunch(),
       onPlaced: () => this.#phase === 'launching' && this.#deadlines.resumeLaunch(),
       onExited: (host, end) => this.onExited(host, [end]),
@@ -115,6 +116,7 @@ export class ControllerJob {
     this.recovery.close();
     this.#deadlines.cancel();
     this.#end.cancel();
+    this.#services.close();
   }
 
   /** Ranks of its map on a host that it has not lost. */
@@ -169,9 +171,9 @@ export class ControllerJob {
     return jobLaunch(this.#session, ledger, this.#params, this.#leftOut);
   }
 
-  /** Programs that use the client library; made for the first. Throws STCI_MESSAGE_INVALID where the job has none. */
-  get programs(): JobPrograms {
-    return (this.#programs ??= openPrograms(this.#params, this.#node, this.job, this.#ledger, this.front));
+  service<Hooks extends JobHooks>(name: string, make: (of: JobAtController) => Hooks): Hooks {
+    const [node, params, ledger] = [this.#node, this.#params, this.#ledger];
+    return this.#services.of(name, () => make({ node, job: this.job, params, ledger, front: this.front }));
   }
 
   /** Hosts have been linked again: the launch may have been lost on the way to them. */
@@ -302,7 +304,7 @@ export class ControllerJob {
     this.emit({ type: 'exited', report });
     const { failures } = this.#session;
     if (failure !== undefined) failures.onRankFailed(this.job, failure, report, this.#ledger.attempt(rank));
-    this.#programs?.onEnded(report);
+    this.#services.onEnded(report);
   }
 
   #onFailure(found: Failure): void {
@@ -324,8 +326,7 @@ export class ControllerJob {
   #onJobTimeout(timeoutMs: number): void {
     const end = (waits: string): void =>
       this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.#ledger.ranksOpen, waits));
-    if (this.#programs === undefined) end('');
-    else this.#programs.askWaits(end);
+    this.#services.askWaits(end);
   }
 
   /** Without asking the error manager: the user set the deadline, and a job that does not fit its hosts cannot run. */

@@ -12,8 +12,5 @@ export function listenForJobs(
   messages.on('job.restarting', (ends, { job }) => jobOf(job)?.onRestarting(ends));
   messages.on('job.unread', ({ host }, { job }) => jobOf(job)?.front.onUnread(host));
   messages.on('job.exited', ({ host, ranks }, { job }) => jobOf(job)?.onExited(host, ranks as readonly RankEnd[]));
-  messages.on('program.open', ({ host }, { job }) => jobOf(job)?.programs.onOpen(host));
-  messages.on('program.votes', (votes, { job }) => jobOf(job)?.programs.onVotes(votes));
-  messages.on('program.marked', (marked, { job }) => jobOf(job)?.programs.onMarked(marked));
   messages.on('job.drained', (drained, { job }) => jobOf(job)?.onDrained(drained));
 }

@@ -33,8 +33,8 @@ export interface JobRecoveryInit {
   readonly params: Params;
   ledger(): Ledger;
   phase(): JobContext['phase'] | 'over';
-  /** Whether programs of the job use the client library. */
-  hasPrograms(): boolean;
+  /** Whether a service, such as that of the client library, knows where its ranks are. */
+  hasServices(): boolean;
   /** The launch of all hosts, with the ranks as they are placed now. */
   launchNow(): Launch;
   /** A session agent was started there by the launch of the whole job. */
@@ -137,7 +137,7 @@ export class JobRecovery {
     const isUnstarted = (rank: Rank): boolean =>
       !ledger.isRunning(rank) && ledger.attempt(rank) === 1 && (this.#places.get(rank) ?? 1) < PLACES_MAX;
     if (found.kind !== 'agent-lost' || this.#init.phase() !== 'launching' || !ranks.every(isUnstarted)) return false;
-    if (this.#init.params.int('errmgr.elsewhere') === 0 || this.#init.hasPrograms()) return false;
+    if (this.#init.params.int('errmgr.elsewhere') === 0 || this.#init.hasServices()) return false;
     if (ranks.length === 0 || !this.#relocationOf(ledger).hasRoom(ranks)) return false;
     for (const rank of ranks) this.#places.set(rank, 1 + (this.#places.get(rank) ?? 1));
     this.#tell(found, 'its ranks had not started: they are started on other hosts');

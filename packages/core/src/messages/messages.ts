@@ -1,10 +1,10 @@
 /**
- * Active messages ("am"; STCI paper, II-E.2): the one table of message types, `service.verb`. A type has a number for
- * the frame header, its permitted senders, and a shape that is checked before a handler sees the body. Numbers are
- * never reused.
+ * Active messages ("am"; STCI paper, II-E.2): the table of message types, `service.verb`. A type has a number for the
+ * frame header, its permitted senders, and a shape that is checked before a handler sees the body. Numbers are never
+ * reused. Services of agents add rows of their own: by `declareMessages`, and for the compiler to MessageTable.
  */
 
-import { CONTROLLER, StciError, addressIndex, addressKind, addressName } from '@stci/interface';
+import { CONTROLLER, StciError, addressIndex, addressKind, addressName, assert } from '@stci/interface';
 import type { Address, AgentKind, StreamSpec } from '@stci/interface';
 import { MESSAGE_BYTES_MAX, members, name, numbers, text, word } from '../codec/bounds.js';
 import {
@@ -14,10 +14,8 @@ import { addresses, hostLogin, socket } from '../launcher/host-login.js';
 import { metricRows } from '../metrics/store.js';
 import { FAILURE_MESSAGES } from './failure-messages.js';
 import { sessionFailure } from './failure-shapes.js';
-import { FAULT_MESSAGES } from './fault-messages.js';
 import { appSpec, errorRecord, jobParams, processEnd, signalName, stdinTo, texts } from './job-shapes.js';
 import type { Neighbour } from './neighbour.js';
-import { PROGRAM_MESSAGES } from './program-messages.js';
 import { SESSION_MESSAGES } from './session-messages.js';
 import type { LinkReport } from './topology-report.js';
 
@@ -56,7 +54,7 @@ const streamSpec = fields({
 /** Who may send a type: agents of these kinds; the parent; the parent or, through it, the controller; any agent. */
 type Senders = readonly AgentKind[] | 'parent' | 'above' | 'any';
 
-interface MessageType {
+export interface MessageType {
   readonly id: number;
   readonly from: Senders;
   /** `host` in the body must be the sender's own. */
@@ -70,7 +68,7 @@ interface MessageType {
   readonly late?: true;
 }
 
-const MESSAGE_TYPES = {
+const KERNEL_MESSAGES = {
   /** Root agent → controller: the agent is up. `socket`: where it can be reached if it loses its parent. */
   'agent.up': {
     id: 1, from: ['root'], ofOwnHost: true,
@@ -231,26 +229,29 @@ const MESSAGE_TYPES = {
    */
   'stream.open': { id: 30, from: 'any', body: streamSpec },
   'stream.close': { id: 31, from: 'any', body: fields({ stream: u32 }) },
-  ...PROGRAM_MESSAGES,
   ...FAILURE_MESSAGES,
-  ...FAULT_MESSAGES,
   ...SESSION_MESSAGES,
 } as const satisfies Record<string, MessageType>;
 
 /** Bound on a reply without a body. */
 const NO_BODY = { bytesMax: 0 };
 
-export type MessageName = keyof typeof MESSAGE_TYPES;
+type KernelMessages = typeof KERNEL_MESSAGES;
+
+/** Every row that the program knows; what declares rows adds them here. */
+export interface MessageTable extends KernelMessages {}
+
+export type MessageName = keyof MessageTable;
 
 export type MessageBody<Name extends MessageName> =
-  (typeof MESSAGE_TYPES)[Name]['body'] extends Shape<infer T> ? T : never;
+  MessageTable[Name]['body'] extends Shape<infer T> ? T : never;
 
 /** undefined: the reply has no body. */
 export type MessageReply<Name extends MessageName> =
-  (typeof MESSAGE_TYPES)[Name] extends { readonly reply: Shape<infer T> } ? T : undefined;
+  MessageTable[Name] extends { readonly reply: Shape<infer T> } ? T : undefined;
 
 export type MessagePart<Name extends MessageName> =
-  (typeof MESSAGE_TYPES)[Name] extends { readonly part: Shape<infer T> } ? T : never;
+  MessageTable[Name] extends { readonly part: Shape<infer T> } ? T : never;
 
 /** A message, or what answers a request. */
 export type BodyKind = 'body' | 'reply' | 'part';
@@ -258,12 +259,29 @@ export type BodyKind = 'body' | 'reply' | 'part';
 /** A job, to all agents below that have a part in it. */
 export type Launch = MessageBody<'job.launch'>;
 
-const NAME_BY_ID = new Map<number, MessageName>(
-  Object.entries(MESSAGE_TYPES).map(([name, { id }]) => [id, name as MessageName]),
-);
+const TYPES = new Map<string, MessageType>();
+const NAME_BY_ID = new Map<number, MessageName>();
+
+/** Adds rows to the table; their names and numbers are no others'. */
+export function declareMessages(rows: Readonly<Record<string, MessageType>>): void {
+  for (const [name, row] of Object.entries(rows)) {
+    assert(!TYPES.has(name), `message ${name} is declared once`);
+    assert(!NAME_BY_ID.has(row.id), `number ${row.id} of message ${name} is not that of ${NAME_BY_ID.get(row.id)}`);
+    TYPES.set(name, row);
+    NAME_BY_ID.set(row.id, name as MessageName);
+  }
+}
+
+declareMessages(KERNEL_MESSAGES);
+
+function typeOf(name: MessageName): MessageType {
+  const type = TYPES.get(name);
+  assert(type !== undefined, `message ${name} is declared`);
+  return type;
+}
 
 export function messageId(name: MessageName): number {
-  return MESSAGE_TYPES[name].id;
+  return typeOf(name).id;
 }
 
 export function messageName(id: number): MessageName | undefined {
@@ -277,13 +295,12 @@ const PREFIX = { body: '', reply: 'a reply to ', part: 'a part of the reply to '
 const ADDED_BYTES_MAX = 64 * 1024;
 
 export function isLate(name: MessageName): boolean {
-  const { late }: MessageType = MESSAGE_TYPES[name];
-  return late === true;
+  return typeOf(name).late === true;
 }
 
 /** Most bytes of a message of this type, or of what answers one. */
 export function bodyBytesMax(name: MessageName, kind: BodyKind = 'body'): number {
-  const { bytesMax } = (MESSAGE_TYPES[name] as MessageType)[kind] ?? NO_BODY;
+  const { bytesMax } = typeOf(name)[kind] ?? NO_BODY;
   return Math.min(MESSAGE_BYTES_MAX, bytesMax + ADDED_BYTES_MAX);
 }
 
@@ -297,12 +314,12 @@ export function checkLength(name: MessageName, bytes: number, kind: BodyKind = '
 
 /** Throws STCI_MESSAGE_INVALID with the path of the wrong value. */
 export function checkBody<Name extends MessageName>(name: Name, body: unknown): MessageBody<Name> {
-  return (MESSAGE_TYPES[name].body as Shape<MessageBody<Name>>)(body, name);
+  return (typeOf(name).body as Shape<MessageBody<Name>>)(body, name);
 }
 
 /** As checkBody, for what answers a request. */
 export function checkReply(name: MessageName, body: unknown, kind: 'reply' | 'part' = 'reply'): void {
-  const shape = (MESSAGE_TYPES[name] as MessageType)[kind];
+  const shape = typeOf(name)[kind];
   if (shape !== undefined) shape(body, PREFIX[kind] + name);
   else if (kind === 'part' || body !== undefined) {
     throw new StciError('STCI_MESSAGE_INVALID', `Expected no body in ${PREFIX[kind]}${name}`);
@@ -313,7 +330,7 @@ export function checkReply(name: MessageName, body: unknown, kind: 'reply' | 'pa
  * Throws STCI_MESSAGE_INVALID if `source` may not send this. `parent`: the parent, if the message came over its link.
  */
 export function checkSender(name: MessageName, body: unknown, source: Address, parent: Address | undefined): void {
-  const { from, ofOwnHost }: MessageType = MESSAGE_TYPES[name];
+  const { from, ofOwnHost } = typeOf(name);
   const { host } = (ofOwnHost === true ? body : {}) as { readonly host?: number };
   const may = maySend(from, source, parent);
   if (may && (host === undefined || host === addressIndex(source))) return;
@@ -325,7 +342,7 @@ export function checkSender(name: MessageName, body: unknown, source: Address, p
 export function isCommand(type: number): boolean {
   const name = messageName(type);
   if (name === undefined) return false;
-  const { from }: MessageType = MESSAGE_TYPES[name];
+  const { from } = typeOf(name);
   return from === 'parent' || from === 'above' || (from !== 'any' && from.every((kind) => kind === 'controller'));
 }
 

@@ -7,7 +7,7 @@ import type { ClockOffset, ExperimentTerms } from '@stci/interface';
 import { MESSAGE_BYTES_MAX, chunk, members, name, numbers, text } from '../codec/bounds.js';
 import { any, bool, fields, integer, list, num, object, oneOf, optional, plain, tuple, u32 } from '../codec/shape.js';
 import { metricRows } from '../metrics/store.js';
-import { faultName, faultOrder, faultReport } from './fault-messages.js';
+import { faultName, faultOrder, faultReport } from './fault-shapes.js';
 import { errorRecord, hostSpec, jobControl, jobMap, jobReport, jobSpec, signalName, stdinTo } from './job-shapes.js';
 import { jobLabel, wireRecord } from './records.js';
 import type { TopologyReport } from './topology-report.js';

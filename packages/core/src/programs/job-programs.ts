@@ -6,8 +6,8 @@
 
 import {
   COLLECTIVES, FORMS, MARKS_MAX, PROGRAM_KEYS_MAX, StciError, addressIndex, rankRanges, ranksInRanges, sessionAddress,
-  type CollectiveKind, type Form, type HostIndex, type JobEvent, type JobId, type LostRanks, type Params, type Rank,
-  type RankRange, type RankReport,
+  type CollectiveKind, type Form, type HostIndex, type JobId, type LostRanks, type Rank, type RankRange,
+  type RankReport,
 } from '@stci/interface';
 import { needsOwner } from '../am/requests.js';
 import { SUBTREE } from '../am/transport.js';
@@ -18,6 +18,7 @@ import { checkRanks } from '../job/rank-checks.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import { requestAll } from '../node/request-all.js';
+import type { JobAtController, JobHooks, JobOwner } from '../service/contracts.js';
 import { Agreement, type Decision, type Pair } from './agreement.js';
 import { collectiveLimits } from './program-limits.js';
 import { WAITS_MAX, waitsText, type Waiting } from './program-waits.js';
@@ -32,18 +33,11 @@ const ANSWERS_MS = 1000;
 /** Longest reason of a loss, in characters. */
 const REASON_CHARS_MAX = 500;
 
-/** Whom a job's programs concern at the controller. */
-export interface ProgramsOwner {
-  emit(event: JobEvent): void;
-  /** What could not be sent ends the job. */
-  check(unsent: StciError | undefined): void;
-}
-
-export class JobPrograms {
+export class JobPrograms implements JobHooks {
   readonly #node: AgentNode;
   readonly #job: JobId;
   readonly #ledger: Ledger;
-  readonly #owner: ProgramsOwner;
+  readonly #owner: JobOwner;
   readonly #agreement: Agreement;
   /** How many marks each rank has made. */
   readonly #marks = new Map<Rank, number>();
@@ -66,7 +60,7 @@ export class JobPrograms {
     = { hosts: undefined, names: new Map() };
 
   /** Of a ledger that stays the job's. */
-  constructor(node: AgentNode, job: JobId, ledger: Ledger, owner: ProgramsOwner) {
+  constructor(node: AgentNode, job: JobId, ledger: Ledger, owner: JobOwner) {
     this.#node = node;
     this.#job = job;
     this.#ledger = ledger;
@@ -319,7 +313,7 @@ function reasonOf(report: RankReport): string | undefined {
  * Throws STCI_MESSAGE_INVALID for a job without the client library: its session agents would not understand what they
  * are told from then on.
  */
-export function openPrograms(params: Params, ...of: ConstructorParameters<typeof JobPrograms>): JobPrograms {
-  if (params.bool('client.enable')) return new JobPrograms(...of);
+export function openPrograms({ node, job, params, ledger, front }: JobAtController): JobPrograms {
+  if (params.bool('client.enable')) return new JobPrograms(node, job, ledger, front);
   throw new StciError('STCI_MESSAGE_INVALID', 'Expected no program of a job that runs without the client library');
 }

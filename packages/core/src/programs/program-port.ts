@@ -12,6 +12,7 @@ import {
 import { Gate } from '../bootcom/gate.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
+import type { JobService } from '../service/contracts.js';
 import { CollectiveCalls } from './collective-calls.js';
 import { MarkBudget } from './mark-budget.js';
 import { ProgramConnection } from './program-connection.js';
@@ -38,7 +39,7 @@ export interface ProgramPortInit {
   onAlive(rank: Rank, withinMs: number): void;
 }
 
-export class ProgramPort {
+export class ProgramPort implements JobService {
   readonly #init: ProgramPortInit;
   readonly #programs = new Map<Rank, Program>();
   readonly #untold: UntoldKeys = { bytes: 0 };

@@ -11,7 +11,7 @@ import type { MessageReply } from '../messages/messages.js';
 import { costOf, inputCost, toWire } from '../messages/records.js';
 import type { AgentNode } from '../node/node.js';
 import type { FollowOptions, JobFollower, RecordReader } from './contracts.js';
-import { ExperimentEndpoint } from './experiment-endpoint.js';
+import { EXPERIMENT_MESSAGES, ExperimentEndpoint } from './experiment-endpoint.js';
 import { LateCalls } from './late-calls.js';
 import type { ResidentJob } from './resident-job.js';
 import { CREDIT_BYTES, INPUT_BYTES } from './session-front-end.js';
@@ -40,7 +40,7 @@ export class SessionConnection implements JobFollower {
   readonly #close: () => void;
   readonly #batchBytes: number;
   readonly #calls: LateCalls;
-  readonly #experiment: ExperimentEndpoint;
+  #experiment: ExperimentEndpoint | undefined;
   /** It has submitted a job, or attached to one. */
   #hasAsked = false;
   #job: ResidentJob | undefined;
@@ -68,9 +68,9 @@ export class SessionConnection implements JobFollower {
     });
     this.#close = () => link.close();
     this.#calls = new LateCalls(this.#node.messages);
-    this.#experiment = new ExperimentEndpoint(this.#node.messages, this.#calls, service);
     this.#listen();
     this.#listenForJob();
+    this.#listenForExperiment();
   }
 
   /** Closes as soon as all that there is has been sent. */
@@ -159,6 +159,18 @@ export class SessionConnection implements JobFollower {
     messages.on('client.control', (control) => this.#job?.control(control));
   }
 
+  #listenForExperiment(): void {
+    const { messages } = this.#node;
+    const { service } = this.#init;
+    messages.lazy.add(EXPERIMENT_MESSAGES, (done) => service.session.useFaults((faults, error) => {
+      if (this.#isClosed) return;
+      if (faults !== undefined) {
+        this.#experiment = new ExperimentEndpoint({ messages, calls: this.#calls, faults, service });
+      }
+      done(error);
+    }));
+  }
+
   #ask(): void {
     if (this.#hasAsked) throw new StciError('STCI_SESSION_REFUSED', 'This connection has a job already.');
     this.#hasAsked = true;
@@ -206,7 +218,7 @@ export class SessionConnection implements JobFollower {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#calls.close();
-    this.#experiment.close();
+    this.#experiment?.close();
     this.#reader?.close();
     this.#node.close();
     this.#init.onClosed();

@@ -3,19 +3,30 @@
 import type { FaultReport } from '@stci/interface';
 import type { Answer } from '../am/answer.js';
 import type { MessageLayer } from '../am/message-layer.js';
-import type { ExperimentOwner } from '../injection/fault-contracts.js';
+import type { ExperimentOwner, SessionFaults } from '../injection/fault-contracts.js';
 import type { LateCalls } from './late-calls.js';
 import type { SessionJobs } from './session-jobs.js';
 
+/** Fault injection is loaded when the first of these comes. */
+export const EXPERIMENT_MESSAGES =
+  ['client.experiment', 'client.reports', 'client.inject', 'client.undo', 'client.clocks'] as const;
+
+export interface ExperimentEndpointInit {
+  readonly messages: MessageLayer;
+  readonly calls: LateCalls;
+  readonly faults: SessionFaults;
+  readonly service: Pick<SessionJobs, 'stop'>;
+}
+
 export class ExperimentEndpoint implements ExperimentOwner {
-  readonly #service: SessionJobs;
+  readonly #init: ExperimentEndpointInit;
   #reports: Answer<'client.reports'> | undefined;
   /** The session is stopped when this front-end is gone. */
   #ownsSession = false;
 
-  constructor(messages: MessageLayer, calls: LateCalls, service: SessionJobs) {
-    this.#service = service;
-    const { faults } = service.session;
+  constructor(init: ExperimentEndpointInit) {
+    this.#init = init;
+    const { messages, calls, faults } = init;
     messages.on('client.experiment', ({ terms }) => {
       faults.begin(this, terms);
       this.#ownsSession = terms.ownsSession;
@@ -31,11 +42,11 @@ export class ExperimentEndpoint implements ExperimentOwner {
   }
 
   onAbandoned(reason: string): void {
-    if (this.#ownsSession) this.#service.stop(reason);
+    if (this.#ownsSession) this.#init.service.stop(reason);
   }
 
   /** The front-end has gone. */
   close(): void {
-    if (!this.#service.session.faults.leave(this)) this.onAbandoned('the front-end of the experiment has gone');
+    if (!this.#init.faults.leave(this)) this.onAbandoned('the front-end of the experiment has gone');
   }
 }

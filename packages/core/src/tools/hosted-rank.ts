@@ -23,7 +23,7 @@ import { failureOf } from '../job/exit-rule.js';
 import { takesStdin } from '../job/stdin.js';
 import { toolSpawn } from '../jobs/job-launch.js';
 import type { Launch } from '../messages/messages.js';
-import type { ProgramPort } from '../programs/program-port.js';
+import type { JobServices } from '../service/job-services.js';
 import type { HostOutput } from './host-output.js';
 import type { StdinFeed } from './stdin-feed.js';
 import type { ToolReports } from './tool-reports.js';
@@ -76,8 +76,7 @@ export interface RankPlace {
   readonly reports: ToolReports;
   readonly output: HostOutput;
   readonly feed: StdinFeed;
-  /** Undefined: programs do not take part. */
-  readonly programs: ProgramPort | undefined;
+  readonly services: Pick<JobServices, 'add' | 'remove'>;
   /** It is to be started. */
   onQueued(rank: HostedRank): void;
   /** It is over, and nothing is left of it. */
@@ -110,8 +109,8 @@ export class HostedRank implements ToolEvents {
   #report = 0;
   /** Failures in succession, each soon after its start. */
   #quickCount = 0;
-  /** Variables of the next attempt that are for the client library. */
-  #clientVariables: Readonly<Record<string, string>> = {};
+  /** Of the next attempt, from services. */
+  #variables: Readonly<Record<string, string>> = {};
   /** When streams have ended whose end is not told yet. */
   readonly #endsWallMs = new Map<StreamName, number>();
   readonly #unfinishedLines = new Set<StreamName>();
@@ -152,7 +151,7 @@ export class HostedRank implements ToolEvents {
     this.#followed = undefined;
     this.#endsWallMs.clear();
     const variables = rankEnvironment(launch, context, this.#placement, attempt);
-    const spawn = toolSpawn(launch, this.#placement, { ...variables, ...this.#clientVariables, [MARK_VARIABLE]: mark });
+    const spawn = toolSpawn(launch, this.#placement, { ...variables, ...this.#variables, [MARK_VARIABLE]: mark });
     const [graceMs, drainMs] = [params.int('tool.grace'), params.int('iof.drain')];
     const tool = new Tool({ platform, rank, attempt, spawn, graceMs, drainMs }, this);
     this.#tool = tool;
@@ -211,9 +210,9 @@ export class HostedRank implements ToolEvents {
   }
 
   onEnded({ rank, attempt }: Tool, end: ToolEnd): void {
-    const { watch, programs, feed, reports } = this.#place;
+    const { watch, services, feed, reports } = this.#place;
     watch.onEnded(end);
-    programs?.remove(rank);
+    services.remove(rank);
     const afterMs = this.#life.is('running') ? this.#pauseMs(end) : undefined;
     if (afterMs === undefined) {
       this.#life.apply('end');
@@ -256,11 +255,11 @@ export class HostedRank implements ToolEvents {
 
   /** What comes for the next attempt waits for it. */
   #prepare(attempt: number): void {
-    const { launch, feed, programs } = this.#place;
+    const { launch, feed, services } = this.#place;
     const { rank } = this.#placement;
     this.#attempt = attempt;
     if (takesStdin(launch.stdin, rank)) feed.add(rank);
-    this.#clientVariables = programs?.add(rank, attempt) ?? {};
+    this.#variables = services.add(rank, attempt);
   }
 
   /** The pause before the next attempt here; undefined: none follows. */
@@ -298,10 +297,10 @@ export class HostedRank implements ToolEvents {
 
   /** It is over, with this as its last end. */
   #finish(end: ToolEnd): void {
-    const { feed, programs, reports } = this.#place;
+    const { feed, services, reports } = this.#place;
     const { rank } = this.#placement;
     this.#timers.clear('pause');
-    programs?.remove(rank);
+    services.remove(rank);
     feed.remove(rank);
     for (const [stream, wallMs] of this.#endsWallMs) this.#endStream(stream, wallMs);
     this.#endsWallMs.clear();

@@ -11,14 +11,14 @@ import type { AgentScope } from '../assembly/composition.js';
 import { chunk } from '../codec/bounds.js';
 import { Lifecycle, type LifeTable } from '../event/lifecycle.js';
 import { openMetrics } from '../failure/failure-watch.js';
-import { openFaultSite } from '../injection/fault-site.js';
 import { checkLaunch } from '../job/launch-check.js';
 import { placementsOf } from '../job/placement.js';
 import { variablesOfHost } from '../job/slurm-variables.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
-import { ProgramPort } from '../programs/program-port.js';
-import { toolActions } from './fault-actions.js';
+import { AgentServices } from '../service/agent-services.js';
+import type { Service } from '../service/contracts.js';
+import { JobServices } from '../service/job-services.js';
 import { HostOutput } from './host-output.js';
 import { HostedRank, type RankPlace } from './hosted-rank.js';
 import { StdinFeed } from './stdin-feed.js';
@@ -31,7 +31,7 @@ const SWEEP_MS = 2000;
 export type HostedJobState = 'awaited' | 'opening' | 'running' | 'sweeping' | 'drained' | 'stopped';
 
 export type HostedJobEvent =
-  /** Its launch has come: what programs need is opened, and what an agent before this one has left is ended. */
+  /** Its launch has come: what ranks need is opened, and what an agent before this one has left is ended. */
   | 'launch'
   /** Programs may be started. */
   | 'open'
@@ -66,6 +66,7 @@ export interface SessionDeps {
   /** It is all of its process. */
   readonly ownsProcess: boolean;
   readonly scope: AgentScope;
+  readonly services: readonly Service[];
 }
 
 export class SessionAgent {
@@ -74,7 +75,8 @@ export class SessionAgent {
   readonly #life = new Lifecycle(HOSTED_JOB_LIFE);
   readonly #watch: ToolWatch;
   readonly #reports: ToolReports;
-  readonly #faults: ReturnType<typeof openFaultSite>;
+  readonly #services: AgentServices<'session'>;
+  readonly #jobServices: JobServices;
   readonly #ranks = new Map<Rank, HostedRank>();
   /** Ranks of which something is left, or is to be started. */
   readonly #active = new Set<HostedRank>();
@@ -93,7 +95,7 @@ export class SessionAgent {
   #onStopped: (() => void) | undefined;
 
   constructor(deps: SessionDeps) {
-    const { node, scope, hostName } = deps;
+    const { node, scope, hostName, services } = deps;
     this.#deps = deps;
     this.#host = addressIndex(node.identity.self);
     const metrics = openMetrics(scope);
@@ -105,8 +107,11 @@ export class SessionAgent {
     this.#reports = new ToolReports({
       node, host: this.#host, hostName, metrics, afterNews: (call) => this.#watch.afterNews(call),
     });
-    this.#faults = openFaultSite(node, scope, () =>
-      toolActions(deps, (rank) => this.#ranks.get(rank)?.running, () => this.#place?.programs));
+    this.#jobServices = new JobServices(services, node);
+    this.#services = new AgentServices('session', services, {
+      ...deps, toolOf: (rank) => this.#ranks.get(rank)?.running,
+      exit: (rank, status) => this.#jobServices.exit(rank, status),
+    });
     const { messages } = node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     messages.on('agent.metrics', () => metrics.rows());
@@ -122,7 +127,7 @@ export class SessionAgent {
     });
     messages.on('tree.mended', () => node.resendUp());
     messages.on('failure.notice', ({ notice: { subject, evidence } }) => {
-      if (subject.kind === 'tool') this.#place?.programs?.onRankFailed(subject.rank, subject.attempt, evidence);
+      if (subject.kind === 'tool') this.#jobServices.onRankFailed(subject.rank, subject.attempt, evidence);
     });
     messages.on('job.signal', ({ signal }) => this.#active.forEach(({ running }) => running?.signal(signal)));
     messages.on('job.end', ({ kill }) => this.end(kill));
@@ -148,8 +153,8 @@ export class SessionAgent {
     this.#reports.flush(); // What has ended by itself.
     if (!this.#isEnding && [...this.#active].some(({ isOver }) => !isOver)) this.#reports.silence();
     this.#watch.stop();
-    this.#faults.stop('its session agent stops');
-    this.#place?.programs?.close();
+    this.#services.stop('its session agent stops');
+    this.#jobServices.close();
     this.#place?.output.discard();
     this.end(false);
     this.#checkDrained();
@@ -158,7 +163,7 @@ export class SessionAgent {
   #onLaunch(launch: Launch, job: JobId): void {
     const [entry] = launch.hosts;
     if (entry === undefined || !this.#life.is('awaited')) return;
-    const { node, scope, hostName } = this.#deps;
+    const { node, scope, ownsProcess, hostName } = this.#deps;
     const { platform } = node;
     this.#life.apply('launch');
     const params = scope.jobParams(launch.params);
@@ -169,9 +174,8 @@ export class SessionAgent {
     const mark = `${launch.session}-${job}-${this.#host}.`;
     const variables = variablesOfHost(launch.env, platform.env.variables);
     this.#watch.prepare(params);
-    const programs = params.bool('client.enable') ? this.#makePrograms(job, launch) : undefined;
     this.#place = {
-      platform, params, launch, mark, programs, ...this.#attach(launch),
+      platform, params, launch, mark, services: this.#jobServices, ...this.#attach(launch),
       context: { ...launch, job, node: entry[1], hostMap, variables },
       errorManager: scope.errorManager(params), watch: this.#watch, reports: this.#reports,
       onQueued: (rank) => this.#onQueued(rank),
@@ -182,11 +186,11 @@ export class SessionAgent {
     };
     const restarts = launch.restarts ?? [...this.#placements.keys()].map((rank) => [rank, 1] as const);
     const ranks = restarts.map(([rank, attempt]) => [rank, this.#placements.get(rank)?.app ?? 0, attempt] as const);
-    // Programs find the socket in their environment: it is open before the first is started.
-    const open = (): void => {
-      if (programs === undefined) this.#open(ranks);
-      else programs.open((error) => this.#open(ranks, error));
-    };
+    // Ranks find what services give them in their environment: all are open before the first is started.
+    const open = (): void => this.#jobServices.open({
+      node, scope, ownsProcess, params, host: this.#host, hostName, job, size: launch.size, hosts: launch.nodes,
+      onAlive: (rank, withinMs) => this.#watch.onAlive(rank, withinMs),
+    }, (error) => this.#open(ranks, error));
     if (launch.restarts === undefined) return open();
     // What is left of the session agent before this one, whose guardian may be slow, is ended first.
     platform.processes.sweep(mark, SWEEP_MS, () => this.#life.is('opening') && open());
@@ -235,15 +239,6 @@ export class SessionAgent {
   #checkRanks(ranks: Ranks): void {
     const { launch, params } = this.#place as RankPlace;
     this.#checkLaunch({ ...launch, hosts: [[this.#host, 0, ranks.map(([rank, app]) => [app, rank, 1, 1])]] }, params);
-  }
-
-  #makePrograms(job: JobId, { size, nodes: hosts }: Launch): ProgramPort {
-    const { node, hostName, scope } = this.#deps;
-    return new ProgramPort({
-      node, host: this.#host, hostName, job, size, hosts,
-      topologyOf: (text, positions) => scope.topologyOf(text, positions),
-      onAlive: (rank, withinMs) => this.#watch.onAlive(rank, withinMs),
-    });
   }
 
   #attach({ creditBytes, stdin }: Launch): Pick<RankPlace, 'feed' | 'output'> {

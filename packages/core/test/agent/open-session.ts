@@ -7,6 +7,7 @@ import type {
 import { createWorld, type AgentContext } from '@stci/platform-sim';
 import { assert } from '@stci/testkit';
 import type { AgentScope } from '../../dist/assembly/composition.js';
+import type { SessionFaults } from '../../dist/injection/fault-contracts.js';
 import { composition, resolved, type Settings } from '../assembly.js';
 
 export const HOSTS = 4;
@@ -32,7 +33,7 @@ function withFault(fault: FaultModule | undefined, nodes: Map<string, AgentNode>
   const scope = (...given: Parameters<Composition['scope']>): AgentScope =>
     ({ ...composition.scope(...given), ...(fault && { fault: () => fault }) });
   const onNode = (node: AgentNode): void => void nodes.set(node.name, node);
-  return { paramsOf: (encoded) => composition.paramsOf(encoded), scope, onNode };
+  return { ...composition, scope, onNode };
 }
 
 export interface Job {
@@ -131,10 +132,12 @@ export function open(settings: Settings = {}, fault?: FaultModule, { slotsBound 
   const reports: FaultReport[] = [];
   const inject = (job: number): void => {
     const owner = { onReport: (report: FaultReport) => void reports.push(report), onAbandoned: nothing };
-    session.faults.begin(owner, {
+    let faults: SessionFaults | undefined;
+    session.useFaults((used) => void (faults = used));
+    faults?.begin(owner, {
       leaseMs: 60_000, ownsSession: false, allow: [], victimsMax: 9, keepRanks: [], keepHosts: [],
     });
-    session.faults.inject(owner, [
+    faults?.inject(owner, [
       {
         id: 'a', kind: 'test', args: {}, victim: { kind: 'host', host: 1 }, job, timeoutMs: 1000,
         ...(job > 0 && { durationMs: 3_600_000 }),

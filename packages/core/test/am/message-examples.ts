@@ -1,5 +1,7 @@
 /** An example of each type of message, with all parts that it may have. */
 
+import '../../dist/injection/messages.js';
+import '../../dist/programs/messages.js';
 import type { BodyKind, MessageName } from '../../dist/messages/messages.js';
 
 /** `kind`: default, a body. */

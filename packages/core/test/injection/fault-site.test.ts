@@ -2,15 +2,18 @@
 
 import type { FaultAction, FaultEvent, FaultModule, FaultOrder } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { FaultSite, openFaultSite, type FaultActions, type PartReport } from '../../dist/injection/fault-site.js';
+import { toolActions } from '../../dist/injection/fault-actions.js';
+import { FaultSite, type FaultActions, type PartReport } from '../../dist/injection/fault-site.js';
 import type { AgentNode } from '../../dist/node/node.js';
-import { toolActions } from '../../dist/tools/fault-actions.js';
-import type { Tool } from '../../dist/tools/tool.js';
+import type { SessionPlace, ToolPlace } from '../../dist/service/contracts.js';
 import { testPlace } from '../world.js';
 
 const ORDER: FaultOrder = {
   id: 'a', kind: 'test', args: {}, victim: { kind: 'host', host: 3 }, job: 0, timeoutMs: 1000, durationMs: 500,
 };
+
+const placeOf = (toolOf: SessionPlace['toolOf']) =>
+  ({ node: {} as AgentNode, ownsProcess: false, toolOf, exit: () => 'nobody is told' });
 
 type Answer = (event: FaultEvent) => readonly FaultAction[];
 
@@ -161,7 +164,7 @@ suite('fault sites', (test) => {
         if (event.type === 'inject' && isBroken) return answer as readonly FaultAction[];
         if (event.type === 'done') return [{ type: 'failed', reason: event.problem ?? '' }];
         return USUAL(event);
-      }, toolActions({ node: {} as AgentNode, ownsProcess: false }, () => undefined, () => undefined));
+      }, toolActions(placeOf(() => undefined)));
       inject();
       assert.equal([told.length, told[0]?.slice(0, 8), told[1], site.size], [2, 'failed: ', 'over', 0]);
       isBroken = false;
@@ -172,13 +175,13 @@ suite('fault sites', (test) => {
 
   test('every rank that was stopped goes on when its machine has failed', () => {
     const signals: string[] = [];
-    const tool = (rank: number): Tool => ({
-      signal: (name: string, whom: string) => {
+    const tool = (rank: number): ToolPlace => ({
+      signal: (name, whom) => {
         signals.push(`${rank} ${name} ${whom}`);
         return true;
       },
-    }) as unknown as Tool;
-    const actions = toolActions({ node: {} as AgentNode, ownsProcess: false }, tool, () => undefined);
+    });
+    const actions = toolActions(placeOf(tool));
     const stop = (ranks: number[], signal: 'SIGSTOP' | 'SIGCONT' | 'SIGTSTP'): FaultAction =>
       ({ type: 'signal', key: 'k', ranks, signal, whom: 'group' });
     const { inject } = play(({ type }) => {
@@ -220,68 +223,5 @@ suite('fault sites', (test) => {
     assert.equal(stuck.told, ['injected: ', 'lapsed: it stops', 'over']);
     stuck.run(10_000);
     assert.equal(stuck.told.length, 3);
-  });
-
-  /** An agent with a site; `told`: what its controller is, with a ? where it is to answer, which `answer` does. */
-  function playAgent(on: Answer) {
-    const { platform, run } = testPlace();
-    const handlers = new Map<string, (body: unknown) => void>();
-    const told: string[] = [];
-    const asked: (() => void)[] = [];
-    const node = {
-      platform, name: 'root:3', identity: { self: 0x2000_0003, job: 0 }, sessionName: 's',
-      router: { parentLink: {} }, fault: () => undefined,
-      messages: {
-        on: (name: string, handler: (body: unknown) => void) => void handlers.set(name, handler),
-        send: (_to: number, _name: string, { report }: PartReport) => void told.push(report?.state ?? 'over'),
-        request: (_to: number, _name: string, { report }: PartReport, done: () => void) => {
-          told.push(`${report?.state}?`);
-          asked.push(done);
-        },
-      },
-    } as unknown as AgentNode;
-    const made = { count: 0 };
-    const module = {
-      victims: [], undoes: true, args: {}, problemOf: () => undefined, plan: () => [],
-      open: () => ({ dueMs: undefined, on }),
-    } as FaultModule;
-    const open = () => openFaultSite(node, { fault: () => module }, () => {
-      made.count += 1;
-      return {};
-    });
-    const inject = (id: string): void => {
-      handlers.get('fault.inject')?.({ order: { ...ORDER, id }, number: 0, part: { at: {}, body: {} } });
-      run(1);
-    };
-    const undo = (id: string): void => handlers.get('fault.undo')?.({ id });
-    return { open, inject, undo, told, made, answer: () => asked.shift()?.() };
-  }
-
-  test('nothing is made at an agent where nobody injects', () => {
-    const { open, inject, undo, told, made } = playAgent(USUAL);
-    const site = open();
-    undo('a');
-    assert.is(made.count, 0);
-    inject('a');
-    inject('b');
-    site.stop('it stops');
-    assert.equal([made.count, told], [1, ['injected', 'injected', 'lapsed', 'over', 'lapsed', 'over']]);
-    open().stop('it stops');
-    assert.is(made.count, 1);
-    inject('c');
-    assert.equal(told.slice(6), ['failed', 'over']);
-  });
-
-  test('what is told first is a request to the controller, and goes on at its answer', () => {
-    const seen: string[] = [];
-    const { open, inject, told, answer } = playAgent((event) => {
-      seen.push(event.type);
-      return event.type === 'inject' ? [{ type: 'injected', text: '', key: 'k' }] : USUAL(event);
-    });
-    open();
-    inject('a');
-    assert.equal([told, seen], [['injected?'], ['set-up', 'inject']]);
-    answer();
-    assert.equal(seen, ['set-up', 'inject', 'done']);
   });
 });

@@ -3,6 +3,7 @@
 import type { HostIndex, Rank } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { checkBody, type MessageBody } from '../../dist/messages/messages.js';
+import '../../dist/programs/messages.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { IncomingMessages } from '../../dist/programs/incoming-messages.js';
 import { OutgoingMessages, type Outgoing } from '../../dist/programs/outgoing-messages.js';

@@ -3,10 +3,9 @@
 import type { ExperimentTerms, FaultOrder, FaultReport } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { MessageLayer } from '../../dist/am/message-layer.js';
-import type { ExperimentOwner } from '../../dist/injection/fault-contracts.js';
+import type { ExperimentOwner, SessionFaults } from '../../dist/injection/fault-contracts.js';
 import { ExperimentEndpoint } from '../../dist/sessions/experiment-endpoint.js';
 import type { LateCalls } from '../../dist/sessions/late-calls.js';
-import type { SessionJobs } from '../../dist/sessions/session-jobs.js';
 
 const GONE = 'stop: the front-end of the experiment has gone';
 
@@ -23,10 +22,12 @@ function play(ownsSession: boolean | undefined) {
     },
     leave: (owner: ExperimentOwner) => running === owner,
   };
-  const service = { session: { faults }, stop: (reason: string) => void seen.push(`stop: ${reason}`) };
+  const service = { stop: (reason: string) => void seen.push(`stop: ${reason}`) };
   const on = { on: (name: string, call: (body: unknown) => void) => void handlers.set(name, call) };
-  const desk = new ExperimentEndpoint(
-    on as unknown as MessageLayer, on as unknown as LateCalls, service as unknown as SessionJobs);
+  const desk = new ExperimentEndpoint({
+    messages: on as unknown as MessageLayer, calls: on as unknown as LateCalls,
+    faults: faults as unknown as SessionFaults, service,
+  });
   const say = (name: string, body: unknown): void => {
     const tell = (kind: string) => (answer: unknown): void =>
       void seen.push(`${name} ${kind} ${JSON.stringify(answer)}`);

@@ -89,7 +89,7 @@ function play(errorManager = {} as unknown as ErrorManager) {
     jobParams: () => params, errorManager: () => errorManager,
     detectors: () => [{ name: 'process', module: process, notifier: '', isNamed: false }],
   } as unknown as AgentScope;
-  const agent = new SessionAgent({ node, scope, hostName: 'c', ownsProcess: true });
+  const agent = new SessionAgent({ node, scope, hostName: 'c', ownsProcess: true, services: [] });
   const next = (ms = 1): string[] => (place.run(ms), told.splice(0));
   const ask = (name: string, body: unknown = {}): unknown => {
     assert.ok(handlers.has(name), name);

@@ -11,6 +11,7 @@ import {
   type Registry,
   type Composition,
 } from '@stci/core';
+import '@stci/core/services-here';
 import type { AnyComponent, Params } from '@stci/interface';
 import { detectorMesh } from '@stci/detector-mesh';
 import { detectorRing } from '@stci/detector-ring';

@@ -28,7 +28,7 @@ export interface MutantsOptions {
 
 export const FOLDERS: readonly string[] = [
   'agent', 'am', 'boot', 'controller', 'failure', 'hosts', 'injection', 'jobs', 'membership', 'node', 'overlay',
-  'programs', 'sessions', 'streams', 'tools',
+  'programs', 'service', 'sessions', 'streams', 'tools',
 ];
 export const WORDS: readonly string[] = ['packages/core/test/', 'packages/stcirun/test/session-'];
 const MINUTES_MAX = 7 * 24 * 60;

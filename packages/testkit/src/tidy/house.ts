@@ -200,18 +200,19 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   am: 'codec event iof bootcom messages',
   streams: 'codec event bootcom am',
   node: 'codec event bootcom messages am streams',
-  assembly: 'topology launcher detector notifier errmgr fault bootcom node',
+  service: 'job membership messages node',
+  assembly: 'topology launcher detector notifier errmgr fault bootcom node service',
   boot: 'codec event launcher membership bootcom messages node assembly',
-  programs: 'codec event iof job bootcom messages am node',
-  injection: 'event job membership fault messages am node assembly',
+  programs: 'codec event iof job bootcom messages am node service',
+  injection: 'codec event job fault messages am node service',
   overlay: 'codec event launcher membership members bootcom messages am node assembly boot',
   hosts: 'event job launcher membership messages am node assembly boot',
-  jobs: 'codec event iof job membership messages am streams node assembly programs hosts',
+  jobs: 'codec event iof job membership messages am streams node service assembly hosts',
   failure: 'codec event iof metrics job membership members run detector messages node assembly overlay hosts jobs',
-  tools: 'codec event iof metrics job launcher members messages am node assembly boot programs injection jobs failure',
-  agent: 'event metrics launcher membership bootcom messages node assembly boot injection overlay hosts failure tools',
-  controller: 'event metrics job membership bootcom messages am node assembly boot injection overlay hosts jobs '
-    + 'failure tools agent',
+  tools: 'codec event iof metrics job launcher members messages am node service assembly boot jobs failure',
+  agent: 'event metrics launcher membership bootcom messages node service assembly boot overlay hosts failure tools',
+  controller: 'event metrics job membership bootcom messages am node service assembly boot injection overlay hosts '
+    + 'jobs failure agent',
   sessions: 'iof metrics job run bootcom messages am node injection hosts jobs controller',
 });
 

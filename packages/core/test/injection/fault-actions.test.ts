@@ -2,10 +2,11 @@
 
 import type { FaultOrder, Impairment, ProcessEvents, SpawnSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { controllerActions, linkActions, rootActions, toolActions } from '../../dist/injection/fault-actions.js';
 import { FaultProcesses } from '../../dist/injection/fault-processes.js';
 import { MARK_VARIABLE } from '../../dist/job/environment.js';
 import type { AgentNode } from '../../dist/node/node.js';
-import { controllerActions, linkActions, rootActions, toolActions } from '../../dist/tools/fault-actions.js';
+import type { ToolPlace } from '../../dist/service/contracts.js';
 import { testPlace } from '../world.js';
 
 const order = (id: string) => ({ id, job: 2 }) as FaultOrder;
@@ -14,8 +15,10 @@ const SILENT: Impairment = { direction: 'both', isSilent: true };
 suite('actions of faults', (test) => {
   test('a rank that was stopped and not continued goes on when its fault is over; others are left alone', () => {
     const seen: string[] = [];
-    const tool = { signal: (name: string, whom: string) => seen.push(`${name} ${whom}`) > 0 };
-    const actions = toolActions({ node: {} as AgentNode, ownsProcess: true }, () => tool as never, () => undefined);
+    const tool: ToolPlace = { signal: (name, whom) => seen.push(`${name} ${whom}`) > 0 };
+    const actions = toolActions({
+      node: {} as AgentNode, ownsProcess: true, toolOf: () => tool, exit: () => undefined,
+    });
     const signal = (id: string, name: 'SIGSTOP' | 'SIGCONT'): void =>
       actions.signal?.(
         { type: 'signal', key: 'k', ranks: [1], signal: name, whom: 'group' }, order(id), () => undefined);

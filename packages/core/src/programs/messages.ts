@@ -1,15 +1,18 @@
-/** Message types of programs that use a client library; rows of the table in messages.ts. */
+/** Message types of programs that use a client library: rows that the service adds to the table. */
 
 import {
   COLLECTIVES, FORMS, PROGRAM_KEYS_MAX, PROGRAM_KEY_CHARS_MAX, PROGRAM_MESSAGE_BYTES_MAX, PROGRAM_PART_BYTES_MAX,
   PROGRAM_TAG_CHARS_MAX,
 } from '@stci/interface';
 import { members, name, text } from '../codec/bounds.js';
-import { bool, bytes, fields, integer, list, optional, str, tuple, u32 } from '../codec/shape.js';
+import { bool, bytes, fields, integer, list, optional, str, tuple, u32, wallTime } from '../codec/shape.js';
+import { declareMessages } from '../messages/messages.js';
 
 /** Ranks, first to last, that were lost, why, and on which host. */
 const lostRanks = tuple(u32, u32, text, name);
 const ranges = members(tuple(u32, u32));
+
+const MARK_CHARS_MAX = 256;
 
 /** As index in FORMS. */
 const form = integer(0, FORMS.length - 1);
@@ -28,7 +31,7 @@ const parts = members(tuple(u32, form, part));
 
 const id = integer(1, Number.MAX_SAFE_INTEGER);
 
-export const PROGRAM_MESSAGES = {
+const PROGRAM_MESSAGES = {
   /** Session agent → controller: a program uses the client library here; answered by `program.state`. */
   'program.open': { id: 96, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }) },
   /** `places`: `[host, name, ranks]` each; `attempts`: `[rank, attempt]` of those that were started again. */
@@ -53,6 +56,11 @@ export const PROGRAM_MESSAGES = {
   /** Controller → every session agent of the job: these ranks were lost; have ended; a collective is decided. */
   'program.failed': { id: 99, from: 'above', body: fields({ lost: members(lostRanks) }) },
   'program.ended': { id: 102, from: 'above', body: fields({ ranks: ranges }) },
+  /** Session agent → controller: marks of programs, `[rank, name, wallMs]` each. */
+  'program.marked': {
+    id: 101, from: ['session'], ofOwnHost: true,
+    body: fields({ host: u32, marks: members(tuple(u32, str(MARK_CHARS_MAX), wallTime)) }),
+  },
   /**
    * `joins`: `[attempt, host, its name]` of each rank that joined. `partsTo`: the one rank that gets the parts; the
    * agent of its host, `partsAt`, gets the decision with them by itself.
@@ -103,3 +111,11 @@ export const PROGRAM_MESSAGES = {
     reply: fields({ count: u32, waits: members(tuple(u32, u32, u32, tag, u32)) }),
   },
 } as const;
+
+export type ProgramMessages = typeof PROGRAM_MESSAGES;
+
+declare module '../messages/messages.js' {
+  interface MessageTable extends ProgramMessages {}
+}
+
+declareMessages(PROGRAM_MESSAGES);

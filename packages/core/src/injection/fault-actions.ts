@@ -1,11 +1,9 @@
 /** What agents of each role can do for a fault. */
 
 import type { FaultAction, FaultOrder, Position, Rank } from '@stci/interface';
-import type { FaultActions } from '../injection/fault-site.js';
 import type { AgentNode } from '../node/node.js';
-import type { ProgramPort } from '../programs/program-port.js';
-import type { SessionAgents } from './session-agents.js';
-import type { Tool } from './tool.js';
+import type { Place, RootPlace, SessionPlace } from '../service/contracts.js';
+import type { FaultActions } from './fault-site.js';
 
 /** How long what was sent may take to leave before this process is killed or stopped. */
 const FLUSH_MS = 200;
@@ -20,21 +18,17 @@ const STOPPING: ReadonlySet<string> = new Set(['SIGSTOP', 'SIGTSTP', 'SIGTTIN', 
 
 type Signal = Extract<FaultAction, { readonly type: 'signal' }>;
 
-interface Place {
-  readonly node: AgentNode;
-  /** The agent is all of its process. */
-  readonly ownsProcess: boolean;
-}
+type Self = Pick<Place, 'node' | 'ownsProcess'>;
 
 type Done = (problem?: string) => void;
 
 /** An agent is stopped. It is told before: a report that came when it goes on would have the wrong time. */
 class SelfPause {
-  readonly #place: Place;
+  readonly #place: Self;
   /** Injections that are not over. */
   readonly #open = new Set<string>();
 
-  constructor(place: Place) {
+  constructor(place: Self) {
     this.#place = place;
   }
 
@@ -63,12 +57,8 @@ class SelfPause {
   }
 }
 
-/** Of a session agent: the processes of ranks that run here, and the port of programs that use the client library. */
-export function toolActions(
-  place: Place,
-  toolOf: (rank: Rank) => Tool | undefined,
-  programs: () => ProgramPort | undefined,
-): FaultActions {
+/** Of a session agent: the processes of ranks that run here. */
+export function toolActions(place: Omit<SessionPlace, 'scope'>): FaultActions {
   const self = new SelfPause(place);
   /** Ranks that each injection has stopped. */
   const stopped = new Map<string, Map<Rank, Signal['whom']>>();
@@ -81,14 +71,10 @@ export function toolActions(
         if (STOPPING.has(signal)) those.set(rank, whom);
         if (signal === 'SIGCONT') those.delete(rank);
       }
-      const ended = ranks.filter((rank) => toolOf(rank)?.signal(signal, whom) !== true);
+      const ended = ranks.filter((rank) => place.toolOf(rank)?.signal(signal, whom) !== true);
       done(ended.length === 0 ? undefined : `rank ${ended.join(', ')} does not run here any more`);
     },
-    exit: ({ rank, status }, _order, done) => {
-      const port = programs();
-      const text = 'its program would have to use the client library: the job was started without --client';
-      done(port === undefined ? `rank ${rank} cannot be told to end: ${text}` : port.exit(rank, status));
-    },
+    exit: ({ rank, status }, _order, done) => done(place.exit(rank, status)),
     pause: ({ what, forMs }, order, done) => {
       if (what === 'self') self.pause(order, forMs, done);
       else done('a host is stopped by its root agent');
@@ -96,21 +82,14 @@ export function toolActions(
     release: (order) => {
       const { id } = order;
       self.release(order);
-      for (const [rank, whom] of stopped.get(id) ?? []) toolOf(rank)?.signal('SIGCONT', whom);
+      for (const [rank, whom] of stopped.get(id) ?? []) place.toolOf(rank)?.signal('SIGCONT', whom);
       stopped.delete(id);
     },
   };
 }
 
-export interface RootActionsInit extends Place {
-  /** Its session agents. */
-  readonly sessions: Pick<SessionAgents, 'kill' | 'signal'>;
-  /** This agent ends as by SIGKILL. */
-  killSelf(): void;
-}
-
 /** Of a root agent. */
-export function rootActions({ node, ownsProcess, sessions, killSelf }: RootActionsInit): FaultActions {
+export function rootActions({ node, ownsProcess, sessions, killSelf }: Omit<RootPlace, 'scope'>): FaultActions {
   const links = linkActions(node);
   const self = new SelfPause({ node, ownsProcess });
   /** Injections that have stopped the tools. */

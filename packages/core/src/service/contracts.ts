@@ -1,0 +1,174 @@
+/**
+ * Services of agents: what agents do besides starting, watching and ending programs. The agents know what is written
+ * here, and no service. Of each they have a declaration; its code is loaded when the first message for it comes, or a
+ * job asks for it: the parameters say whether one does.
+ */
+
+import type {
+  ErrorRecord, FaultModule, HostIndex, JobEvent, JobId, Params, Rank, RankReport, SignalName, StciError, Topology,
+} from '@stci/interface';
+import type { Ledger } from '../job/ledger.js';
+import type { MembershipTable } from '../membership/table.js';
+import type { MessageName } from '../messages/messages.js';
+import type { AgentNode } from '../node/node.js';
+import type { Loadable } from './loadable.js';
+
+/** The declaration of a service. Its messages are rows that it has added to the table. */
+export interface Service {
+  readonly name: string;
+  /** By where it runs, the messages that it handles there. */
+  readonly messages: Readonly<Partial<Record<keyof Places, readonly MessageName[]>>>;
+  /** Messages to all agents of a job: root agents pass them on, and do nothing with them. */
+  readonly passed?: readonly MessageName[];
+  /** Whether it takes part in a job with these parameters, from before the first rank is started. */
+  wants?(params: Params): boolean;
+  readonly code: Loadable<ServiceCode>;
+}
+
+/** Opens a service, by where it runs. It sets the handlers of its messages. */
+export interface ServiceCode {
+  readonly root?: (place: RootPlace) => OpenService;
+  readonly session?: (place: SessionPlace) => OpenService;
+  readonly controller?: (place: ControllerPlace) => OpenService;
+  readonly job?: (place: JobPlace) => JobService;
+}
+
+export interface OpenService {
+  /** The agent stops, or its part in the job is over. */
+  stop(reason: string): void;
+  /** At the controller: these agents are gone for good. */
+  onGone?(gone: Gone): void;
+}
+
+/** The root agent of a host; or the session agents of a job, or that on one host. */
+export interface Gone {
+  readonly host?: HostIndex;
+  readonly job?: JobId;
+}
+
+export interface Places {
+  readonly root: RootPlace;
+  /** A session agent, from its start on. */
+  readonly session: SessionPlace;
+  readonly controller: ControllerPlace;
+  /** A session agent, once its job is launched. */
+  readonly job: JobPlace;
+}
+
+/** What agents have of the modules that are chosen by parameters. */
+export interface ServiceScope {
+  /** A kind of fault. Throws STCI_MCA_*. */
+  fault(kind: string): FaultModule;
+  /** As users write it. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
+  topologyOf(text: string, size: number): Topology;
+}
+
+export interface Place {
+  readonly node: AgentNode;
+  readonly scope: ServiceScope;
+  /** The agent is all of its process. */
+  readonly ownsProcess: boolean;
+}
+
+export interface RootPlace extends Place {
+  /** Its session agents. */
+  readonly sessions: {
+    /** As SIGKILL does; without `job`: of all jobs. Returns why it cannot. */
+    kill(job?: JobId): string | undefined;
+    /** To the ranks of all jobs here. `done`, once: all have got it; or why that is not certain. */
+    signal(signal: SignalName, timeoutMs: number, done: (problem?: string) => void): void;
+  };
+  /** This agent ends as by SIGKILL. */
+  killSelf(): void;
+}
+
+export interface SessionPlace extends Place {
+  /** A rank that runs here. */
+  toolOf(rank: Rank): ToolPlace | undefined;
+  /** A service of the job has its program end itself. Returns why it cannot be told. */
+  exit(rank: Rank, status: number): string | undefined;
+}
+
+export interface ToolPlace {
+  /** Returns whether a process was there to get it. */
+  signal(name: SignalName, whom?: 'process' | 'group'): boolean;
+}
+
+export interface ControllerPlace extends Place {
+  readonly session: SessionPlaces & { hostName(host: HostIndex): string };
+  /** A job that is not over. */
+  jobOf(job: JobId): ServedJob | undefined;
+}
+
+/** Hosts and ranks of a session. */
+export interface SessionPlaces {
+  /** Once it has been opened. */
+  readonly table: MembershipTable | undefined;
+  /** Jobs that are not over. */
+  readonly jobs: readonly JobId[];
+  /** Where a rank runs now. */
+  hostOf(job: JobId, rank: Rank): HostIndex | undefined;
+}
+
+/** A job at the controller. */
+export interface ServedJob {
+  /** What a service does for this job: made by its first call. */
+  service<Hooks extends JobHooks>(name: string, make: (of: JobAtController) => Hooks): Hooks;
+}
+
+export interface JobAtController {
+  readonly node: AgentNode;
+  readonly job: JobId;
+  readonly params: Params;
+  readonly ledger: Ledger;
+  readonly front: JobOwner;
+}
+
+/** Whom a job's services concern at the controller. */
+export interface JobOwner {
+  emit(event: JobEvent): void;
+  /** What could not be sent ends the job. */
+  check(unsent: StciError | undefined): void;
+}
+
+/** A service is told what becomes of the ranks of a job. */
+export interface JobHooks {
+  onEnded(report: RankReport): void;
+  /** An attempt of a rank has ended, and another follows. */
+  onRestarting(report: RankReport): void;
+  /** Its session agent answers no more; another may take its place. */
+  onHostLost(host: HostIndex): void;
+  /** Calls `done` with what the ranks wait for, in words; '' if for nothing. */
+  askWaits?(done: (text: string) => void): void;
+  /** The job has ended. */
+  close?(): void;
+}
+
+export interface JobPlace extends Place {
+  readonly host: HostIndex;
+  readonly hostName: string;
+  readonly job: JobId;
+  /** With the job's own. */
+  readonly params: Params;
+  readonly size: number;
+  /** Number of its hosts. */
+  readonly hosts: number;
+  /** A sign of life of a rank, and the promise of the next within this time; 0: the promise is taken back. */
+  onAlive(rank: Rank, withinMs: number): void;
+}
+
+/** A service in one job, at its session agent on one host. */
+export interface JobService {
+  /** Calls `done` when ranks can be started, or with why they cannot. */
+  open(done: (error?: ErrorRecord) => void): void;
+  /** The process of a rank is about to be started: returns variables of its environment. */
+  add(rank: Rank, attempt: number): Readonly<Record<string, string>>;
+  /** It has ended. */
+  remove(rank: Rank): void;
+  /** A rank has failed, here or elsewhere, as a detector says. */
+  onRankFailed?(rank: Rank, attempt: number, reason: string): void;
+  /** Has the program of a rank end itself. Returns why it cannot be told. */
+  exit?(rank: Rank, status: number): string | undefined;
+  /** No rank is left here, or the agent stops. */
+  close(): void;
+}

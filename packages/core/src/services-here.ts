@@ -1,0 +1,9 @@
+/** The code of all services, loaded with this file: for simulations, whose time stands still while code is loaded. */
+
+import { code as faults } from './injection/fault-service.js';
+import { faultService } from './injection/service.js';
+import { code as programs } from './programs/program-service.js';
+import { programService } from './programs/service.js';
+
+faultService.code.provide(faults);
+programService.code.provide(programs);

@@ -1,0 +1,18 @@
+/** The services that agents have, by their declarations; the code of each is loaded when it is needed. */
+
+import type { Registry } from '@stci/registry';
+import { createComposition as compose } from './assembly/compose.js';
+import type { Composition, PluginHooks } from './assembly/composition.js';
+import { faultService } from './injection/service.js';
+import { programService } from './programs/service.js';
+import type { Service } from './service/contracts.js';
+
+/** With these the rows of services are known to the compiler. */
+export type { FaultSiteMessages } from './injection/messages.js';
+export type { ProgramMessages } from './programs/messages.js';
+
+export const services: readonly Service[] = [faultService, programService];
+
+export function createComposition(registry: Registry, plugins: PluginHooks = {}): Composition {
+  return compose(registry, services, plugins);
+}

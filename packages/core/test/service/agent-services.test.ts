@@ -1,0 +1,119 @@
+/** Services of an agent: the first message loads one; what comes meanwhile waits, in order, and within a bound. */
+
+import { assert, eventually, suite } from '@stci/testkit';
+import '../../dist/injection/messages.js';
+import type { AgentNode } from '../../dist/node/node.js';
+import { AgentServices } from '../../dist/service/agent-services.js';
+import type { OpenService, RootPlace, Service, ServiceCode } from '../../dist/service/contracts.js';
+import { Loadable } from '../../dist/service/loadable.js';
+import { addressOf, makeNet } from '../am/net.js';
+
+/** A root agent with one service, whose code comes when the test says so; `log`: what it does. */
+function play() {
+  const net = makeNet([0, 0]);
+  const [controller, root] = net.nodes as [AgentNode, AgentNode];
+  const log: string[] = [];
+  let settle: { come(): void; fail(error: Error): void } | undefined;
+  const code: ServiceCode = {
+    root: ({ node }: RootPlace): OpenService => {
+      log.push('open');
+      node.messages.on('fault.undo', ({ id }) => void log.push(id));
+      node.messages.on('agent.clock', () => ({ wallMs: 1, nowMs: 2 }));
+      return { stop: (reason) => void log.push(`stop: ${reason}`) };
+    },
+  };
+  let loads = 0;
+  const service: Service = {
+    name: 'test', messages: { root: ['fault.undo', 'agent.clock'] }, passed: ['program.ended'],
+    code: new Loadable('the test', () => new Promise((come, fail) => {
+      loads += 1;
+      settle = { come: () => come(code), fail };
+    })),
+  };
+  const place = { node: root, scope: {}, ownsProcess: true } as unknown as RootPlace;
+  const services = new AgentServices('root', [service], place);
+  const undo = (id: string): void => {
+    controller.messages.send(addressOf(1), 'fault.undo', { id });
+    net.run(1);
+  };
+  const loaded = async (error?: Error): Promise<void> => {
+    if (error === undefined) settle?.come();
+    else settle?.fail(error);
+    // Turns of this process: the code is loaded outside of the simulated clock.
+    await eventually(() => service.code.isLoaded || error !== undefined, { what: 'the code' });
+    await Promise.resolve().then(() => undefined);
+  };
+  return { ...net, controller, root, services, log, undo, loaded, loads: () => loads };
+}
+
+suite('services of an agent', (test) => {
+  test('the first message loads one, once; those that come meanwhile are handled in order', async () => {
+    const { undo, loaded, log, loads, faults, run } = play();
+    assert.is(loads(), 0);
+    undo('a');
+    undo('b');
+    assert.equal([loads(), log], [1, []]);
+    await loaded();
+    undo('c');
+    run(1);
+    assert.equal([loads(), log, faults], [1, ['open', 'a', 'b', 'c'], []]);
+  });
+
+  test('a request waits for its answer, which comes when the code is here', async () => {
+    const { controller, loaded, run } = play();
+    const answers: unknown[] = [];
+    controller.messages.request(addressOf(1), 'agent.clock', {}, (error, reply) => void answers.push(error ?? reply));
+    run(1);
+    await loaded();
+    run(10);
+    assert.equal(answers, [{ wallMs: 1, nowMs: 2 }]);
+  });
+
+  test('code that cannot be loaded is told to who asked, and no link is closed for it', async () => {
+    const { controller, undo, loaded, faults, closed, run } = play();
+    const answers: string[] = [];
+    controller.messages.request(addressOf(1), 'agent.clock', {}, (error) => void answers.push(error?.message ?? ''));
+    undo('a');
+    await loaded(new Error('no such file'));
+    run(10);
+    undo('b');
+    assert.match(answers.join(), /the test cannot be loaded: no such file/);
+    assert.equal([faults.filter((text) => text.includes('the test cannot be loaded')).length, closed], [2, []]);
+  });
+
+  test('what waits is bounded', async () => {
+    const { root, undo, loaded, log, faults } = play();
+    for (let i = 0; i < 1030; i++) undo(String(i));
+    assert.is(faults.filter((text) => text.includes('STCI_MESSAGE_WINDOW: 1024 messages')).length, 6);
+    await loaded();
+    assert.equal([log.length, log.at(-1)], [1025, '1023']);
+    assert.is(root.router.parentLink?.state, 'up');
+  });
+
+  test('an agent that stops ends its services; one that is loaded later is opened to say so', async () => {
+    const early = play();
+    early.undo('a');
+    await early.loaded();
+    early.services.stop('it stops');
+    assert.equal(early.log, ['open', 'a', 'stop: it stops']);
+    const late = play();
+    late.services.stop('it stops');
+    late.undo('a');
+    await late.loaded();
+    assert.equal(late.log, ['open', 'stop: it stops', 'a']);
+  });
+
+  test('what root agents only pass on needs no service', () => {
+    const { controller, run, faults, loads } = play();
+    controller.messages.sendSubtree('program.ended', { ranks: [] }, 1);
+    run(10);
+    assert.equal([faults, loads()], [[], 0]);
+  });
+
+  test('a service that there is not is none', () => {
+    const { services } = play();
+    const told: unknown[] = [];
+    services.use('other', (opened, error) => void told.push(opened, error));
+    assert.equal(told, [undefined, undefined]);
+  });
+});
