@@ -27,6 +27,7 @@ export { notifierFramework } from './notifier/framework.js';
 export { bySize, liveChildren, liveNeighbours } from './notifier/graph.js';
 export { floodPromise, promiseText, type FloodPromise } from './notifier/promise.js';
 export { createRelay, type Copy, type RelayRule, type Route } from './notifier/relay.js';
+export { serviceFramework } from './service/framework.js';
 export { topologyFramework } from './topology/framework.js';
 export { nextHopAround } from './topology/detour.js';
 export { subtreeOf } from './topology/subtree.js';

@@ -4,6 +4,9 @@ import { code as faults } from './injection/fault-service.js';
 import { faultService } from './injection/service.js';
 import { code as programs } from './programs/program-service.js';
 import { programService } from './programs/service.js';
+import { partService } from './service/part-service.js';
+import { code as parts } from './service/parts.js';
 
 faultService.code.provide(faults);
 programService.code.provide(programs);
+partService.code.provide(parts);

@@ -6,12 +6,14 @@ import type { Composition, PluginHooks } from './assembly/composition.js';
 import { faultService } from './injection/service.js';
 import { programService } from './programs/service.js';
 import type { Service } from './service/contracts.js';
+import { partService } from './service/part-service.js';
 
 /** With these the rows of services are known to the compiler. */
 export type { FaultSiteMessages } from './injection/messages.js';
 export type { ProgramMessages } from './programs/messages.js';
+export type { PartMessages } from './service/messages.js';
 
-export const services: readonly Service[] = [faultService, programService];
+export const services: readonly Service[] = [faultService, programService, partService];
 
 export function createComposition(registry: Registry, plugins: PluginHooks = {}): Composition {
   return compose(registry, services, plugins);

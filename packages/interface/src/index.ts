@@ -28,4 +28,4 @@ export { hmacSha256, sameBytes, sha256 } from './sha256.js';
 export * from './streams.js';
 export * from './topology.js';
 export * from './topology-text.js';
-export * from './room.js';
+export * from './service.js';

@@ -164,6 +164,8 @@ export interface SpawnSpec {
    * in a session and process group of its own, where it gets no signals of a terminal.
    */
   readonly lifetime: 'guarded' | 'plain' | 'apart';
+  /** It inherits one end of a pair of sockets, as descriptor 3; the other is `Process.socket`. */
+  readonly hasSocket?: boolean;
 }
 
 /** Events of a process. Output is paused until `readable` is called with true. */
@@ -185,6 +187,8 @@ export interface ProcessEvents {
 export interface Process {
   /** 0 if the process could not be started. */
   readonly pid: number;
+  /** Where the spec wanted one; absent also where the platform has none. */
+  readonly socket?: Channel | undefined;
   /** Sends a signal to the process, or to its whole group. False if no process was left to receive it. */
   signal(name: SignalName, whom: 'process' | 'group'): boolean;
   /** Number of living members of the process's group, itself included; zombies do not count. 0 once it is gone. */

@@ -24,6 +24,7 @@ import { notifierDirect } from '../notifier/direct.js';
 import { notifierFramework } from '../notifier/framework.js';
 import { notifierLazy } from '../notifier/lazy.js';
 import { notifierTree } from '../notifier/tree.js';
+import { serviceFramework } from '../service/framework.js';
 import { topologyFramework } from '../topology/framework.js';
 import { builtinGroups } from './groups.js';
 import { builtinRelations } from './relations.js';
@@ -39,6 +40,7 @@ export function builtins(components: readonly AnyComponent[] = []): RegistryInit
       launcherFramework,
       launcherprocFramework,
       notifierFramework,
+      serviceFramework,
       topologyFramework,
     ],
     components: [

@@ -35,6 +35,7 @@ import { ParentTree } from '../launcher/parent-tree.js';
 import { createContainer, type Scope } from '@stci/registry/container';
 import { notifierFramework } from '../notifier/framework.js';
 import type { Service } from '../service/contracts.js';
+import { serviceFramework } from '../service/framework.js';
 import { topologyFramework } from '../topology/framework.js';
 import type { AgentScope, Composition, PluginHooks } from './composition.js';
 
@@ -91,6 +92,13 @@ export function selectedDetectors(selector: Selector, params: Params): readonly 
   }));
 }
 
+/** Of plugins. Where there are none, nothing is asked. */
+function selectedServices(registry: Registry, params: Params, platform: Platform): ReturnType<AgentScope['services']> {
+  if (registry.components(serviceFramework.name).length === 0) return [];
+  const selected = createSelector(registry, params, platformFacts(platform)).many(serviceFramework);
+  return selected.map(({ component: { name }, create }) => ({ name, create: () => create({}, undefined) }));
+}
+
 function copiesOf(params: Params): readonly string[] {
   return params.has(PLUGIN_COPIES) ? params.list(PLUGIN_COPIES) : [];
 }
@@ -105,17 +113,14 @@ function jobParams(registry: Registry, session: Params, own: ParamSnapshot, { ch
 /** An agent's interface to its scope. */
 function agentScope(registry: Registry, scope: Scope, plugins: PluginHooks): AgentScope {
   const selector = (): Selector => scope.get(SELECTOR);
-  const topology = (kind: string, size: number, options: Readonly<Record<string, unknown>>) =>
+  const topology = ({ kind, options }: ReturnType<typeof parseTopology>, size: number) =>
     selector().keyed(topologyFramework).create(kind, {}, { kind, size, options });
-  const topologyOf = (text: string, size: number) => {
-    const { kind, options } = parseTopology(text);
-    return topology(kind, size, options);
-  };
+  const topologyOf = (text: string, size: number) => topology(parseTopology(text), size);
   let detectors: readonly SelectedDetector[] | undefined;
   return {
     bootTree: (hosts, part) => {
       if (!('arity' in part)) return new ParentTree(hosts + 1, part);
-      return topology('tree', hosts + 1, { arity: part.arity }) as TreeTopology;
+      return topology({ kind: 'tree', options: { arity: part.arity } }, hosts + 1) as TreeTopology;
     },
     streamTree: ({ members, topology }) => topologyOf(topology, members.length).spanningTree(0),
     launcher: () => scope.get(LAUNCHER),
@@ -143,6 +148,7 @@ function agentScope(registry: Registry, scope: Scope, plugins: PluginHooks): Age
     detectors: () => (detectors ??= selectedDetectors(selector(), scope.get(PARAMS))),
     notifier: (name) => selector().keyed(notifierFramework).create(name, {}, undefined),
     fault: (kind) => selector().keyed(faultFramework).create(kind, {}, undefined),
+    services: (params) => selectedServices(registry, params, scope.get(PLATFORM)),
     topologyOf,
     bootcom: (kind) => selector().keyed(bootcomFramework).create(kind, { platform: scope.get(PLATFORM) }, undefined),
     launchMethod: (hosts) => selector().keyed(launcherprocFramework).best({ hosts }).component.name,

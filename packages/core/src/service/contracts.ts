@@ -5,7 +5,8 @@
  */
 
 import type {
-  ErrorRecord, FaultModule, HostIndex, JobEvent, JobId, Params, Rank, RankReport, SignalName, StciError, Topology,
+  Channel, ErrorRecord, FaultModule, HostIndex, JobEvent, JobId, Params, Rank, RankReport, ServiceModule, SignalName,
+  StciError, Topology,
 } from '@stci/interface';
 import type { Ledger } from '../job/ledger.js';
 import type { MembershipTable } from '../membership/table.js';
@@ -21,7 +22,7 @@ export interface Service {
   /** Messages to all agents of a job: root agents pass them on, and do nothing with them. */
   readonly passed?: readonly MessageName[];
   /** Whether it takes part in a job with these parameters, from before the first rank is started. */
-  wants?(params: Params): boolean;
+  wants?(params: Params, scope: ServiceScope): boolean;
   readonly code: Loadable<ServiceCode>;
 }
 
@@ -61,6 +62,8 @@ export interface ServiceScope {
   fault(kind: string): FaultModule;
   /** As users write it. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
   topologyOf(text: string, size: number): Topology;
+  /** Services of plugins that a job with these parameters has. Throws STCI_MCA_*. */
+  services(params: Params): readonly { readonly name: string; create(): ServiceModule }[];
 }
 
 export interface Place {
@@ -163,6 +166,8 @@ export interface JobService {
   open(done: (error?: ErrorRecord) => void): void;
   /** The process of a rank is about to be started: returns variables of its environment. */
   add(rank: Rank, attempt: number): Readonly<Record<string, string>>;
+  /** It inherits a socket, whose other end this gets once it runs; undefined: none. */
+  socketOf?(rank: Rank): ((channel: Channel) => void) | undefined;
   /** It has ended. */
   remove(rank: Rank): void;
   /** A rank has failed, here or elsewhere, as a detector says. */

@@ -3,7 +3,7 @@
  * until the job is launched and their code is loaded.
  */
 
-import { StciError, toErrorRecord, type ErrorRecord, type Rank } from '@stci/interface';
+import { StciError, toErrorRecord, type Channel, type ErrorRecord, type Rank } from '@stci/interface';
 import type { AgentNode } from '../node/node.js';
 import type { JobPlace, JobService, Service } from './contracts.js';
 
@@ -25,8 +25,8 @@ export class JobServices {
 
   /** Calls `done` when the job's ranks can be started, or with why they cannot; never if it is closed before. */
   open(place: JobPlace, done: (error?: ErrorRecord) => void): void {
-    const { params } = place;
-    const [wanted, refusal] = tried(() => this.#services.filter((each) => each.wants?.(params) === true));
+    const { params, scope } = place;
+    const [wanted, refusal] = tried(() => this.#services.filter((each) => each.wants?.(params, scope) === true));
     if (wanted === undefined) return done(refusal);
     for (const service of this.#services) if (!wanted.includes(service)) this.#settled(service);
     const next = (error?: ErrorRecord): void => {
@@ -41,6 +41,11 @@ export class JobServices {
   /** The process of a rank is about to be started: returns variables of its environment. */
   add(rank: Rank, attempt: number): Readonly<Record<string, string>> {
     return Object.assign({}, ...this.#open.map((service) => service.add(rank, attempt))) as Record<string, string>;
+  }
+
+  /** Gets the other end of the socket that it inherits, once it runs; undefined: it inherits none. */
+  socketOf(rank: Rank): ((channel: Channel) => void) | undefined {
+    return this.#open.map((service) => service.socketOf?.(rank)).find((found) => found !== undefined);
   }
 
   /** It has ended. */

@@ -76,7 +76,7 @@ export interface RankPlace {
   readonly reports: ToolReports;
   readonly output: HostOutput;
   readonly feed: StdinFeed;
-  readonly services: Pick<JobServices, 'add' | 'remove'>;
+  readonly services: Pick<JobServices, 'add' | 'remove' | 'socketOf'>;
   /** It is to be started. */
   onQueued(rank: HostedRank): void;
   /** It is over, and nothing is left of it. */
@@ -145,7 +145,7 @@ export class HostedRank implements ToolEvents {
   }
 
   start(): void {
-    const { platform, params, launch, context, mark, output } = this.#place;
+    const { platform, params, launch, context, mark, output, services } = this.#place;
     const [{ rank }, attempt] = [this.#placement, this.#attempt];
     this.#life.apply('start');
     this.#followed = undefined;
@@ -153,7 +153,8 @@ export class HostedRank implements ToolEvents {
     const variables = rankEnvironment(launch, context, this.#placement, attempt);
     const spawn = toolSpawn(launch, this.#placement, { ...variables, ...this.#variables, [MARK_VARIABLE]: mark });
     const [graceMs, drainMs] = [params.int('tool.grace'), params.int('iof.drain')];
-    const tool = new Tool({ platform, rank, attempt, spawn, graceMs, drainMs }, this);
+    const onSocket = services.socketOf(rank);
+    const tool = new Tool({ platform, rank, attempt, spawn, graceMs, drainMs, onSocket }, this);
     this.#tool = tool;
     this.#left.add(tool);
     tool.start();

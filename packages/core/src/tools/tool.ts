@@ -4,6 +4,7 @@
  */
 
 import {
+  type Channel,
   type ErrorRecord,
   type Process,
   type ProcessEnd,
@@ -22,6 +23,8 @@ export interface ToolInit {
   /** Number of this start of the rank, from 1. */
   readonly attempt: number;
   readonly spawn: SpawnSpec;
+  /** It inherits a socket: gets the other end. */
+  readonly onSocket?: ((channel: Channel) => void) | undefined;
   /** From SIGTERM to SIGKILL. */
   readonly graceMs: number;
   /** How long output is awaited after the last process of the group has ended. */
@@ -132,7 +135,9 @@ export class Tool {
   start(): void {
     this.#life.apply('start');
     this.#startWallMs = this.#init.platform.clock.wallMs();
-    this.#process = this.#init.platform.processes.spawn(this.#init.spawn, {
+    const { spawn, onSocket } = this.#init;
+    const spec = onSocket === undefined ? spawn : { ...spawn, hasSocket: true };
+    this.#process = this.#init.platform.processes.spawn(spec, {
       onError: (error) => this.#onError(error),
       onOutput: (stream, chunk, wallMs) => {
         this.#timers.clear('drain');
@@ -144,7 +149,9 @@ export class Tool {
       onStdinClosed: () => this.#events.onStdinClosed(this),
       onExit: (end) => this.#onExit(end),
     });
-    if (this.#process.pid > 0) this.#events.onStarted(this);
+    const { pid, socket } = this.#process;
+    if (socket !== undefined) onSocket?.(socket);
+    if (pid > 0) this.#events.onStarted(this);
   }
 
   get pid(): number {

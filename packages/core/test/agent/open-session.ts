@@ -3,6 +3,7 @@
 import { Session, roleFactory, runAgent, type AgentNode, type Composition } from '@stci/core';
 import type {
   FaultAction, FaultEvent, FaultModule, FaultReport, FrontEnd, HostIndex, JobEvent, JobMap, JobReport, JobSpec,
+  ServiceModule,
 } from '@stci/interface';
 import { createWorld, type AgentContext } from '@stci/platform-sim';
 import { assert } from '@stci/testkit';
@@ -28,10 +29,14 @@ export const faultOf = (role: 'root' | 'session', action: FaultAction): FaultMod
   }),
 } as unknown as FaultModule);
 
-/** The tests' composition, with one kind of fault; `nodes`: of agents, by name. */
-function withFault(fault: FaultModule | undefined, nodes: Map<string, AgentNode>): Composition {
-  const scope = (...given: Parameters<Composition['scope']>): AgentScope =>
-    ({ ...composition.scope(...given), ...(fault && { fault: () => fault }) });
+/** The tests' composition, with one kind of fault, and a service of jobs; `nodes`: of agents, by name. */
+function compositionWith(
+  fault: FaultModule | undefined, service: ServiceModule | undefined, nodes: Map<string, AgentNode>,
+): Composition {
+  const scope = (...given: Parameters<Composition['scope']>): AgentScope => ({
+    ...composition.scope(...given), ...(fault && { fault: () => fault }),
+    ...(service && { services: () => [{ name: 'test', create: () => service }] }),
+  });
   const onNode = (node: AgentNode): void => void nodes.set(node.name, node);
   return { ...composition, scope, onNode };
 }
@@ -63,13 +68,15 @@ export function warningsOf({ events }: Job): string[] {
 export interface OpenOptions {
   /** What a rank takes of a host's slots no other gets. */
   readonly slotsBound?: boolean;
+  /** That jobs have. */
+  readonly service?: ServiceModule;
 }
 
 /** All hosts are up when this returns. */
-export function open(settings: Settings = {}, fault?: FaultModule, { slotsBound = false }: OpenOptions = {}) {
+export function open(settings: Settings = {}, fault?: FaultModule, { slotsBound = false, service }: OpenOptions = {}) {
   const world = createWorld({ seed: 1 });
   const nodes = new Map<string, AgentNode>();
-  const used = withFault(fault, nodes);
+  const used = compositionWith(fault, service, nodes);
   world.program('stci-agent', ({ platform, channel, exit }: AgentContext) => {
     const load = (done: (start: ReturnType<typeof roleFactory>) => void): void => done(roleFactory(used));
     runAgent({ platform, channel, load, exit: ({ failed }) => exit(failed ? 1 : 0) });

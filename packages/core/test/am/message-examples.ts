@@ -2,6 +2,7 @@
 
 import '../../dist/injection/messages.js';
 import '../../dist/programs/messages.js';
+import '../../dist/service/messages.js';
 import type { BodyKind, MessageName } from '../../dist/messages/messages.js';
 
 /** `kind`: default, a body. */
@@ -100,6 +101,8 @@ export const EXAMPLES: Readonly<Record<MessageName, unknown>> = {
   'fault.inject': { order: ORDER, number: 0, part: { at: { role: 'root', host: 1 }, body: {} } },
   'fault.undo': { id: '1.kill.1' },
   'fault.report': { host: 3, number: 0, report: FAULT_REPORT, id: '1.kill.1', over: false },
+  'service.message': { host: 3, service: 'pmi', body: { a: [1] } },
+  'service.told': { service: 'pmi', body: 'x' },
   'program.marked': { host: 3, marks: [[1, 'half', 1.5]] },
   'agent.failed': {
     kind: 'agent-lost', agent: 0x2000_0001, incarnation: 1, evidence: 'closed', error: ERROR, wallMs: 1.5,

@@ -24,7 +24,7 @@ const NEEDED = ['agent.failed.error', 'client.control.cause.error',
   'program.open.host', 'program.votes.host', 'program.messages.host', 'program.taken.host', 'overlay.opened.host',
   'links.report.host', 'client.inject.order.victim.rank', 'fault.inject.order.victim.rank',
   'fault.inject.part.at.host', 'fault.report.host', 'fault.report.report.host', 'program.marked.host',
-  'a part of the reply to client.reports.host', 'a reply to client.clocks[0].host',
+  'service.message.host', 'a part of the reply to client.reports.host', 'a reply to client.clocks[0].host',
   'tree.adopt.socket', 'failure.notice.notice', 'failure.notice.notice.subject.host',
   'failure.notice.notice.subject.rank', 'failure.report.ranks[0].rank', 'failure.verdict.notice.subject.host',
   'failure.verdict.notice.subject.rank',
@@ -34,7 +34,8 @@ const NEEDED = ['agent.failed.error', 'client.control.cause.error',
   ...['host', 'rank'].map((field) => `a reply to client.wait.ranks[0].${field}`)];
 
 /** Parts that are passed on as they are: the receiver looks into them. */
-const OPAQUE = ['agent.echo', 'detector.message.body', 'notifier.message.body', 'fault.inject.part.body'];
+const OPAQUE = ['agent.echo', 'detector.message.body', 'notifier.message.body', 'fault.inject.part.body',
+  'service.message.body', 'service.told.body'];
 
 type Path = readonly (string | number)[];
 

@@ -6,7 +6,7 @@
 
 import type { ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
-import type { ErrorRecord, Process, ProcessEvents, SignalName, SpawnSpec } from '@stci/interface';
+import type { Channel, ErrorRecord, Process, ProcessEvents, SignalName, SpawnSpec } from '@stci/interface';
 import { builtin } from '../system/builtin.js';
 import { checkProgram, spawnError } from '../system/program.js';
 import type { PipePool } from './pipe-pool.js';
@@ -62,6 +62,7 @@ const NO_PROCESS: Process = {
 
 class ToolProcess implements Process {
   readonly pid: number;
+  readonly socket: Channel | undefined;
   readonly #child: ChildProcess;
   readonly #keeper: GroupKeeper | undefined;
   readonly #streams: ToolStreams;
@@ -72,6 +73,7 @@ class ToolProcess implements Process {
 
   constructor({ child, pid, streams }: Started, keeper: GroupKeeper | undefined, events: ProcessEvents) {
     this.pid = pid;
+    this.socket = streams.socket;
     this.#child = child;
     this.#keeper = keeper;
     this.#streams = streams;

@@ -4,9 +4,11 @@
  */
 
 import type { ChildProcess, StdioOptions } from 'node:child_process';
+import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import type { ProcessEvents, SpawnSpec, StdioMode } from '@stci/interface';
+import { RANK_SOCKET_FD, type Channel, type ProcessEvents, type SpawnSpec, type StdioMode } from '@stci/interface';
 import { openWriter, takeHandle } from '../channels/sockets.js';
+import { streamChannel } from '../channels/stream-channel.js';
 import { builtin } from '../system/builtin.js';
 import { openOutput, type OutputPipe } from './output-pipe.js';
 import type { PipePool } from './pipe-pool.js';
@@ -19,6 +21,8 @@ export interface ToolStreams {
   /** The same, where it is a pipe. */
   readonly input: InputPipe | undefined;
   readonly outputs: readonly OutputPipe[];
+  /** Of the pair of which the tool has the other. */
+  readonly socket: Channel | undefined;
 }
 
 export class ToolStdio {
@@ -27,8 +31,8 @@ export class ToolStdio {
   readonly #ours: (number | undefined)[] = [];
   readonly #theirs: (number | undefined)[] = [];
 
-  constructor(spec: Pick<SpawnSpec, 'stdin' | 'stdout' | 'stderr'>, pool: PipePool | undefined) {
-    this.given = [spec.stdin, spec.stdout, spec.stderr].map((mode, i) => {
+  constructor(spec: Pick<SpawnSpec, 'stdin' | 'stdout' | 'stderr' | 'hasSocket'>, pool: PipePool | undefined) {
+    const standard = [spec.stdin, spec.stdout, spec.stderr].map((mode, i) => {
       const pipe = mode === 'pipe' ? pool?.take() : undefined;
       if (pipe === undefined) return NODE_STDIO[mode];
       const [ours, theirs] = i === 0 ? [pipe.writeFd, pipe.readFd] : [pipe.readFd, pipe.writeFd];
@@ -36,6 +40,7 @@ export class ToolStdio {
       this.#theirs[i] = theirs;
       return theirs;
     });
+    this.given = spec.hasSocket === true ? [...standard, 'pipe'] : standard; // Node's pipes are pairs of sockets.
   }
 
   /** The tool was not started: closes both ends. */
@@ -53,10 +58,17 @@ export class ToolStdio {
       return source ? [openOutput(source, name, events)] : [];
     });
     const [input] = this.#ours;
-    if (input === undefined) return { stdin: child.stdin ?? undefined, input, outputs };
+    const socket = socketOf(child);
+    if (input === undefined) return { stdin: child.stdin ?? undefined, input, outputs, socket };
     const stdin = openWriter(input);
-    return { stdin, input: new InputPipe(stdin, input), outputs };
+    return { stdin, input: new InputPipe(stdin, input), outputs, socket };
   }
+}
+
+function socketOf({ pid, stdio }: ChildProcess): Channel | undefined {
+  const socket = stdio[RANK_SOCKET_FD] as Socket | null | undefined;
+  if (socket === null || socket === undefined) return undefined;
+  return streamChannel({ kind: 'unix', label: `process ${pid}`, readable: socket, writable: socket });
 }
 
 /** What a pipe takes while nobody reads. */

@@ -73,6 +73,19 @@ const machine = (kind: 'detector' | 'notifier' | 'fault'): Contract => ({
   answers: { on: actionsOf(kind), dueMs },
 });
 
+const anObject = (value: unknown): string | undefined =>
+  (typeof value === 'object' && value !== null && !(value instanceof Promise) ? undefined
+    : `expected an object, found ${shown(value)}`);
+const isEnvironment = (env: unknown): boolean =>
+  env === undefined || (anObject(env) === undefined
+    && Object.values(env as object).every((value) => typeof value === 'string'));
+const rankStart = (value: unknown): string | undefined => {
+  const { env, socket } = (anObject(value) === undefined ? value : {}) as Readonly<Record<string, unknown>>;
+  if (!isEnvironment(env)) return 'expected env to have texts';
+  const isSocket = socket === undefined || typeof socket === 'function';
+  return isSocket ? anObject(value) : `expected socket to be a function, found ${shown(socket)}`;
+};
+
 const CONTRACTS: Readonly<Record<string, Contract>> = {
   topology: {
     problem: withMembers({
@@ -100,6 +113,13 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
     problem: withMembers({ policy: 'string', decide: 'function' }),
     answers: {
       decide: (answer, _of, context) => decisionProblem(answer, context), local: actionOf('local'), policyOf: name,
+    },
+  },
+  service: {
+    problem: withMembers({ atHost: 'function' }),
+    objects: {
+      atHost: { problem: anObject, answers: { onStart: rankStart } },
+      atController: { problem: anObject },
     },
   },
   fault: {

@@ -200,7 +200,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   am: 'codec event iof bootcom messages',
   streams: 'codec event bootcom am',
   node: 'codec event bootcom messages am streams',
-  service: 'job membership messages node',
+  service: 'codec event job membership bootcom messages am node',
   assembly: 'topology launcher detector notifier errmgr fault bootcom node service',
   boot: 'codec event launcher membership bootcom messages node assembly',
   programs: 'codec event iof job bootcom messages am node service',

@@ -1,0 +1,75 @@
+/** What each part of a plugin's service has: time, warnings, and an end after which nothing of it is left. */
+
+import type { Channel, JobId, ServicePart, Timer } from '@stci/interface';
+import { Timers } from '../event/timers.js';
+import type { AgentNode } from '../node/node.js';
+
+export interface PartInit {
+  readonly node: AgentNode;
+  /** Of the service. */
+  readonly name: string;
+  readonly job: JobId;
+  readonly size: number;
+}
+
+export abstract class Part implements ServicePart {
+  readonly session: string;
+  readonly job: JobId;
+  readonly size: number;
+  protected readonly node: AgentNode;
+  protected readonly name: string;
+  protected isClosed = false;
+  readonly #timers: Timers<number>;
+  #timerCount = 0;
+  readonly #channels = new Set<Channel>();
+
+  constructor({ node, name, job, size }: PartInit) {
+    this.node = node;
+    this.name = name;
+    this.job = job;
+    this.size = size;
+    this.session = node.sessionName;
+    this.#timers = new Timers(node.platform.clock);
+  }
+
+  abstract warn(text: string): void;
+
+  nowMs(): number {
+    return this.node.platform.clock.nowMs();
+  }
+
+  after(delayMs: number, call: () => void): Timer {
+    const timer = this.#timerCount++;
+    if (!this.isClosed) this.#timers.set(timer, delayMs, call);
+    return { cancel: () => this.#timers.clear(timer) };
+  }
+
+  /** The channel, which is closed with the part. */
+  protected own(channel: Channel): Channel {
+    this.#channels.add(channel);
+    return {
+      get kind() { return channel.kind; },
+      get label() { return channel.label; },
+      get queuedBytes() { return channel.queuedBytes; },
+      bind: (events) => channel.bind({
+        onData: (chunk) => events.onData(chunk),
+        onDrain: () => events.onDrain(),
+        onClose: (reason) => {
+          this.#channels.delete(channel);
+          events.onClose(reason);
+        },
+      }),
+      send: (chunks) => channel.send(chunks),
+      readable: (on) => channel.readable(on),
+      close: () => channel.close(),
+      destroy: (reason) => channel.destroy(reason),
+    };
+  }
+
+  protected end(): void {
+    this.isClosed = true;
+    this.#timers.close();
+    for (const channel of this.#channels) channel.destroy('the job is over');
+    this.#channels.clear();
+  }
+}
