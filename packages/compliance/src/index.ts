@@ -28,6 +28,8 @@ export { FAULT, faultCompliance, faultExample } from './fault/fault.js';
 export type { FaultCase, FaultComponent, FaultExample } from './fault/fault.js';
 export { LAUNCHER, launcherCompliance, launcherExample } from './launcher/launcher.js';
 export type { LauncherCase, LauncherComponent, LauncherExample } from './launcher/launcher.js';
+export { SERVICE, serviceCompliance, serviceExample } from './service/service.js';
+export type { ServiceCase, ServiceComponent, ServiceExample } from './service/service.js';
 export { topologyCompliance, topologyExample, type TopologyCase } from './topology/topology.js';
 export { TOPOLOGY, type TopologyExample } from './topology/topology-checks.js';
 export { BrokenPromise, asFound, onExample, verify, type Contract, type Example } from './kit/counterexample.js';

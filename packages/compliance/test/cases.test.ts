@@ -2,7 +2,7 @@
 
 import {
   collectTests, detectorCompliance, errmgrCompliance, faultCompliance, launcherCompliance, notifierCompliance,
-  topologyCompliance, type NotifierComponent,
+  serviceCompliance, topologyCompliance, type NotifierComponent,
 } from '@stci/compliance';
 import { launcherProcSuites } from '@stci/compliance/launcherproc';
 import { assert, suite } from '@stci/testkit';
@@ -13,7 +13,7 @@ type Suite = (component: unknown, cases?: unknown) => void;
 const SUITES: Readonly<Record<string, Suite>> = {
   topology: topologyCompliance as Suite, launcher: launcherCompliance as Suite, detector: detectorCompliance as Suite,
   notifier: notifierCompliance as Suite, errmgr: errmgrCompliance as Suite, fault: faultCompliance as Suite,
-  launcherproc: launcherProcSuites as Suite,
+  service: serviceCompliance as Suite, launcherproc: launcherProcSuites as Suite,
 };
 
 /** Framework, what is passed, what is said. */
@@ -33,6 +33,7 @@ const WRONG: readonly (readonly [string, unknown, string])[] = [
   ['notifier', { seed: 5 }, 'notifierCompliance: options: there is no field seed. Did you mean seeds?'],
   ['errmgr', ['default'], 'errmgrCompliance: cases[0]: expected an object, got "default"'],
   ['fault', [{ label: 'x', params: {} }], 'faultCompliance: cases[0] ("x"): there is no field params.'],
+  ['service', [{ label: 'x', ranks: 3 }], 'serviceCompliance: cases[0] ("x"): there is no field ranks.'],
   ['launcherproc', [{ label: 'x', simulated: true }], 'launcherProcSuites: cases[0] ("x"): simulated: expected false'],
 ];
 

@@ -1,7 +1,7 @@
 /** Each promise that a suite names is one of the contract's docstring, with the same text, and none is missing. */
 
 import { readFileSync } from 'node:fs';
-import { DETECTOR, ERRMGR, FAULT, LAUNCHER, LAUNCHERPROC, NOTIFIER, TOPOLOGY } from '@stci/compliance';
+import { DETECTOR, ERRMGR, FAULT, LAUNCHER, LAUNCHERPROC, NOTIFIER, SERVICE, TOPOLOGY } from '@stci/compliance';
 import { assert, suite } from '@stci/testkit';
 
 /** File, and whose docstring has them. */
@@ -12,6 +12,7 @@ const CONTRACTS = [
   ['launcher', 'Launcher', LAUNCHER],
   ['launcher', 'LauncherProc', LAUNCHERPROC],
   ['notifier', 'NotifierModule', NOTIFIER],
+  ['service', 'ServiceModule', SERVICE],
   ['topology', 'Topology', TOPOLOGY],
 ] as const;
 

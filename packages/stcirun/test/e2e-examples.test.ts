@@ -16,7 +16,7 @@ const EXAMPLES = fileURLToPath(new URL('../../../examples', import.meta.url));
 
 suite('examples: plugins', (test) => {
   let place = '';
-  test.before(() => { place = copyExamples('cabinets', 'phi', 'torus'); });
+  test.before(() => { place = copyExamples('cabinets', 'phi', 'roll-call', 'torus'); });
   test.after(() => rmSync(place, { recursive: true, force: true }));
 
   const using = (name: string, ...args: string[]): Promise<Result> => run(['--plugin', name, ...args], { cwd: place });
@@ -43,6 +43,23 @@ suite('examples: plugins', (test) => {
     const { exitCode: wrong, err: unknown } = await run([...hosts, '-n', '2', process.execPath, stencil]);
     assert.is(wrong, 1);
     assert.match(unknown, 'torus');
+  }, { timeoutMs: 60_000 });
+
+  test('roll-call: ranks of several hosts find one another, without those that have ended', async () => {
+    const call = 'echo "I am $STCI_RANK" >&$ROLL_CALL_FD\n'
+      + 'while read -r line <&$ROLL_CALL_FD && test -n "$line"; do echo "$line"; done';
+    const job = ['--mca', 'service=rollcall', '--launcher', 'local', '--host', 'a,b', '-n', '4'];
+    const { exitCode, out, err } = await using('roll-call', ...job, ...sh(`${call}\n${call}`));
+    assert.is(exitCode, 0, err);
+    const all = ['0 I am 0', '1 I am 1', '2 I am 2', '3 I am 3'];
+    assert.equal(out.split('\n').filter(Boolean).sort(), all.flatMap((line) => Array.from({ length: 8 }, () => line)));
+    const some = await using('roll-call', ...job, '--on-failure', 'continue',
+      ...sh(`test $STCI_RANK = 2 && exit 3\n${call}`));
+    const without = all.filter((line) => !line.startsWith('2'));
+    assert.equal(some.out.split('\n').filter(Boolean).sort(), without.flatMap((line) => [line, line, line]), some.err);
+    const unnamed = await using('roll-call', '--launcher', 'local', '--host', 'a',
+      ...sh('echo "${ROLL_CALL_FD-none}"'));
+    assert.equal([unnamed.exitCode, unnamed.out], [0, 'none\n']);
   }, { timeoutMs: 60_000 });
 
   test('phi: an agent that stands still is reported', async () => {

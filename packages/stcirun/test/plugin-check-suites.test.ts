@@ -32,7 +32,7 @@ suite('stci plugin check: suites', (test) => {
   finds('a broken promise, with its example', () => check('suite', record('', '({ arity: 0 })')), 'compliance',
     './index.js', /launcher\.tree is broken[^]*again: launcherExample\(component, \{"promise":"tree","hosts":1\}\)/u);
 
-  for (const name of ['cabinets', 'phi', 'torus']) {
+  for (const name of ['cabinets', 'phi', 'roll-call', 'torus']) {
     test(`the example ${name} is right, its own test included`, () => at.checkExample(name), { timeoutMs: 200_000 });
   }
 

@@ -13,8 +13,8 @@ export class PluginNewCommand extends StciCommand {
   static override readonly synopsis = 'FRAMEWORK NAME [--dir DIRECTORY] [--typescript]';
   static override readonly page = 'plugins.md';
   static override readonly details = `
-FRAMEWORK: topology, launcher, launcherproc, detector, notifier, errmgr or fault. The component is called as the
-package, without what is neither a letter nor a digit: my-topology has topology:mytopology. It works at once.
+FRAMEWORK: topology, launcher, launcherproc, detector, notifier, errmgr, fault or service. The component is called as
+the package, without what is neither a letter nor a digit: my-topology has topology:mytopology. It works at once.
 
 Examples:
   stci plugin new topology my-topology

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
   collectTests, collectTestsOf, detectorCompliance, detectorModule, errmgrCompliance, faultCompliance, firstSuspicionMs,
-  launcherCompliance, notifierCompliance, topologyCompliance, type CollectedTest, type DetectorComponent,
+  launcherCompliance, notifierCompliance, serviceCompliance, topologyCompliance, type CollectedTest,
+  type DetectorComponent,
 } from '@stci/compliance';
 import { createSelector, resolveParams } from '@stci/core';
 import { topologyFramework } from '@stci/core/component';
@@ -29,6 +30,7 @@ const SUITES: Readonly<Record<string, (component: AnyComponent) => void>> = {
   }),
   errmgr: (component) => errmgrCompliance(component, [{ label: DEFAULT }]),
   fault: (component) => faultCompliance(component, [{ label: DEFAULT }]),
+  service: (component) => serviceCompliance(component, [{ label: DEFAULT }]),
 };
 
 /** Tests of the component; none where its framework has no suite. */
