@@ -1,6 +1,6 @@
 /**
- * Failures of agents and tools as they are told to all who survive (STCI paper, II-F; RDaemon#, 4): what a detector
- * finds, a notifier carries, and a program is told of.
+ * Who takes part in a session, and failures of agents and tools as they are told to all who survive (STCI paper, II-F;
+ * RDaemon#, 4): what a detector finds, a notifier carries, and a program is told of.
  */
 
 import type { Address, HostIndex, JobId, Rank } from './ids.js';
