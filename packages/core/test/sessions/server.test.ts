@@ -32,7 +32,6 @@ function play(count: number) {
     job: (job: number) => ({
       job, stdin: { to: 'none' }, map: { size: 0, hosts: [], apps: [] }, isWriter: () => false, follow: () => reader,
     }),
-    session: { faults: { leave: () => false } },
   } as unknown as SessionJobs;
   const server = new SessionServer({ platform, params, key, service });
   let path = '';

@@ -4,7 +4,9 @@ import { StciError, type FrontEndEvents, type JobEvent, type JobReport } from '@
 import { assert, suite } from '@stci/testkit';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
 import type { GatheredMetrics } from '../../dist/controller/gather-metrics.js';
+import type { Session } from '../../dist/controller/session.js';
 import type { HostsChanged } from '../../dist/hosts/elastic-hosts.js';
+import type { SessionFaults } from '../../dist/injection/fault-contracts.js';
 import { SessionClient } from '../../dist/sessions/client.js';
 import { SessionConnection } from '../../dist/sessions/connection.js';
 import type { RecordBatch } from '../../dist/sessions/contracts.js';
@@ -26,6 +28,7 @@ function play() {
   const changes: HostsChanged[] = [];
   const gathered: GatheredMetrics[] = [];
   const given: number[] = [];
+  const uses: Parameters<Session['useFaults']>[0][] = [];
   let sequence = 0;
   const read = (_bytes: number, done: (batch: RecordBatch) => void): void => {
     sequence += 1;
@@ -47,7 +50,10 @@ function play() {
       if (hosts.length === 0) throw new StciError('STCI_SESSION_REFUSED', 'no hosts');
       changes.push(done);
     },
-    session: { gatherMetrics: (one: GatheredMetrics) => void gathered.push(one), faults: { leave: () => false } },
+    session: {
+      gatherMetrics: (one: GatheredMetrics) => void gathered.push(one),
+      useFaults: (done: (typeof uses)[number]) => void uses.push(done),
+    },
   } as unknown as SessionJobs;
   const [ours, theirs] = memoryChannel(platform.clock, 'session', 'client');
   const key = makeSessionKey(platform);
@@ -60,10 +66,20 @@ function play() {
     assert.ok(error === undefined || answer === undefined, 'either an error or an answer');
   };
   place.run();
-  return { ...place, client, connection, told, tell, ends, changes, gathered, given, reads: () => sequence };
+  return { ...place, client, connection, told, tell, ends, changes, gathered, given, uses, reads: () => sequence };
 }
 
 const HOST = { name: 'h', slots: 1, slotsBound: false, origin: 't' };
+
+const TERMS = { leaseMs: 1000, ownsSession: false, allow: [], victimsMax: 1, keepRanks: [], keepHosts: [] };
+
+/** Fault injection that notes what is asked; it answers at once. */
+function faultsOf(log: string[]): SessionFaults {
+  return {
+    begin: () => void log.push('begin'), inject: () => void log.push('inject'), leave: () => log.push('leave') > 0,
+    undo: (_owner, _id, done) => (log.push('undo'), done([])), clocks: (done) => (log.push('clocks'), done([])),
+  };
+}
 
 suite('calls of a front-end', (test) => {
   test('two of a kind at once each get their own answer, whichever is first', () => {
@@ -182,6 +198,45 @@ suite('calls of a front-end', (test) => {
     client.close();
     run();
     assert.is(ends.size, 0, 'nobody waits any more');
+  });
+
+  test('the first call of an experiment has fault injection loaded; calls wait for that, in order', () => {
+    const { client, told, tell, uses, run } = play();
+    const log: string[] = [];
+    client.experiment.open(TERMS, tell('open'));
+    client.experiment.clocks(tell('clocks'));
+    client.call('client.wait', { job: 1 }, tell('wait'));
+    run();
+    assert.equal([uses.length, told], [1, []]);
+    uses[0]?.(faultsOf(log));
+    run();
+    client.experiment.undo('', tell('undo'));
+    run();
+    assert.equal([log, told], [['begin', 'clocks', 'undo'], ['open: undefined', 'clocks: []', 'undo: []']]);
+    client.close();
+    run();
+    assert.equal([log.at(-1), uses.length], ['leave', 1]);
+  });
+
+  test('fault injection that cannot be loaded, or comes when the front-end has left', () => {
+    const { client, told, tell, uses, run } = play();
+    client.experiment.onEnd = (error) => void told.push(`reports: ${error.code}`);
+    client.experiment.open(TERMS, tell('open'));
+    run();
+    uses[0]?.(undefined, new StciError('STCI_INTERNAL', 'no such file'));
+    run();
+    client.experiment.clocks(tell('clocks'));
+    run();
+    assert.equal(told, ['reports: STCI_INTERNAL', 'open: STCI_INTERNAL', 'clocks: STCI_INTERNAL']);
+    const left = play();
+    const log: string[] = [];
+    left.client.experiment.open(TERMS, left.tell('open'));
+    left.run();
+    left.client.close();
+    left.run();
+    left.uses[0]?.(faultsOf(log));
+    left.run();
+    assert.equal([log, left.told], [[], ['open: STCI_SESSION_LOST']]);
   });
 
   test('a front-end that sends input without room loses its connection; what is kept of it is bounded', () => {
