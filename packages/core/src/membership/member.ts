@@ -9,6 +9,7 @@
  */
 
 import type { HostIndex, HostSpec, StciError } from '@stci/interface';
+import type { LifeTable } from '../event/lifecycle.js';
 import type { Silence } from './mend-times.js';
 
 export type MemberState = 'planned' | 'starting' | 'up' | 'suspect' | 'orphaned' | 'left' | 'failed' | 'fenced';

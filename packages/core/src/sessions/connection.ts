@@ -60,7 +60,7 @@ export class SessionConnection implements JobFollower {
   constructor(init: ConnectionInit) {
     this.#init = init;
     this.#batchBytes = Math.min(BATCH_BYTES, init.params.int('message.bytes.max') * BATCH_FRACTION);
-    const { platform, params, channel, key, service } = init;
+    const { platform, params, channel, key } = init;
     this.#node = sessionNode({ platform, params, key, self: CONTROLLER });
     const link = sessionLink({
       node: this.#node, channel, role: 'accept', onClosed: () => this.#onClosed(),
