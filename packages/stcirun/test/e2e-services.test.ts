@@ -50,7 +50,7 @@ suite('parts of the program', (test) => {
   test('of a plain job no service is loaded, neither in stcirun nor in agents', async () => {
     const parts = await loaded('--launcher', 'local', '--host', 'a,b', '-n', '2', 'true');
     assert.ok(parts.some((part) => part.startsWith('stcirun-')), parts.join());
-    assert.is(parts.filter((part) => part.startsWith('agent-agent-role-')).length, 2, parts.join());
+    assert.is(parts.filter((part) => part.startsWith('agent-role-')).length, 2, parts.join());
     assert.equal(servicesOf(parts), []);
     assert.equal(servicesOf(await loaded('-n', '1', 'true')), []);
   }, { timeoutMs: 30_000 });
