@@ -58,7 +58,7 @@ async function routes(OverlayRoutes, inside, outside) {
     const topology = make(component);
     const start = performance.now();
     for (let self = 0; self < AGENTS; self++) {
-      const own = new OverlayRoutes(topology, self);
+      const own = new OverlayRoutes(topology, self, () => false);
       for (let frame = 0; frame < FRAMES; frame++) for (let target = 0; target < SIZE; target++) own.ways(target);
     }
     return performance.now() - start;

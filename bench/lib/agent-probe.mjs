@@ -49,7 +49,7 @@ export async function createAgentProbe() {
 
 /** Boot details of a root agent without agents below it. */
 async function details() {
-  const { assembleRegistry } = await built('stcirun', 'assembly.js');
+  const { assembleRegistry } = await built('stcirun', 'assembly/registry.js');
   const { encodeBootDetails, encodeParams, paramsSnapshot, resolveParams } = await built('core', 'index.js');
   const registry = assembleRegistry();
   const resolved = resolveParams(registry.catalog, { commandLine: [] }, registry.rules);
