@@ -9,7 +9,7 @@ import { Timers } from '../event/timers.js';
 import { addressAt } from '../members/positions.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { AgentNode } from '../node/node.js';
-import { probeMs } from '../overlay/probe-time.js';
+import { PROBE_LATENCIES, probeMs } from '../overlay/probe-time.js';
 
 export interface HostProbesInit {
   readonly node: AgentNode;
@@ -45,6 +45,12 @@ interface Round {
   hasGone: boolean;
 }
 
+/** One question to an agent, and all who wait for its answer. */
+interface Echo {
+  readonly sinceMs: number;
+  readonly askers: ((hasAnswered: boolean) => void)[];
+}
+
 /** Questions for the controller that one agent has open at a time: further ones are dropped. */
 const QUESTIONS_MAX = 1024;
 
@@ -68,6 +74,8 @@ export class HostProbes {
   readonly #open = new Map<HostIndex, number>();
   /** By probe: half of its time, then the pause after it. */
   readonly #timers: Timers<number>;
+  /** Echoes under way, by agent and time for the answer. */
+  readonly #echoes = new Map<string, Echo>();
   /** What is done about the answers that agents have got for this one, by probe. */
   readonly #answers = new Map<number, (agent: Address, from: Address) => void>();
   #probes = 0;
@@ -132,9 +140,21 @@ export class HostProbes {
     }
   }
 
+  /** The answer to a question that has just been put counts for whoever asks the same: of many below one agent. */
   #echo({ position }: MemberId, timeoutMs: number, done: (hasAnswered: boolean) => void): void {
-    const onReply = (error: unknown): void => done(error === undefined);
-    this.#init.node.messages.request(addressAt(position), 'agent.echo', 0, onReply, { timeoutMs });
+    const { messages, platform: { clock } } = this.#init.node;
+    const key = `${position} ${timeoutMs}`;
+    const open = this.#echoes.get(key);
+    if (open !== undefined && clock.nowMs() <= open.sinceMs + timeoutMs / PROBE_LATENCIES) {
+      open.askers.push(done);
+      return;
+    }
+    const echo: Echo = { sinceMs: clock.nowMs(), askers: [done] };
+    this.#echoes.set(key, echo);
+    messages.request(addressAt(position), 'agent.echo', 0, (error) => {
+      if (this.#echoes.get(key) === echo) this.#echoes.delete(key);
+      for (const asker of echo.askers) asker(error === undefined);
+    }, { timeoutMs });
   }
 
   /** The last agent that answers, by the overlay maybe, asks those below it: of the tree a link above it may be cut. */

@@ -3,7 +3,7 @@
 import type { Params } from '@stci/interface';
 
 /** How long an agent may take to answer, as a multiple of the expected latency: it may be busy. */
-const PROBE_LATENCIES = 10;
+export const PROBE_LATENCIES = 10;
 
 /** Time for an answer of an agent about which there is doubt; there is time left to link those below to another. */
 export function probeMs(params: Params): number {

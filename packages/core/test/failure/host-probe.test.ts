@@ -135,6 +135,37 @@ suite('probes of hosts', (test) => {
     assert.is(asked.filter((to) => to === rootAddress(3)).length, 2);
   });
 
+  test('an agent above many hosts is asked once for all that are suspected within the expected latency', () => {
+    const asked: Address[] = [];
+    const { place, node } = agent((to) => {
+      asked.push(to);
+      return to === rootAddress(0);
+    });
+    const table = {
+      get: (host: HostIndex) => ({ state: 'up', incarnation: 1, parent: host === 0 ? undefined : 0 }),
+      isGone: () => false,
+    } as unknown as MembershipTable;
+    const probes = new HostProbes({ node, table: () => table, hasOverlay: () => false });
+    const silent: (HostIndex | undefined)[] = [];
+    const suspect = (from: HostIndex, to: HostIndex): void => {
+      for (let host = from; host < to; host += 1) {
+        probes.probe({ position: bootPosition(host), incarnation: 1 }, (first) => {
+          silent.push(first === undefined ? undefined : first.position - 1);
+        });
+      }
+    };
+    const ofParent = (): number => asked.filter((to) => to === rootAddress(0)).length;
+    suspect(1, 50);
+    suspect(50, 100);
+    assert.is(ofParent(), 1);
+    assert.is(asked.length, 100, 'each suspected host is asked itself');
+    place.run(PROBE_MS / 10 + 1);
+    suspect(100, 101);
+    assert.is(ofParent(), 2, 'an old answer says nothing about now');
+    place.run(3 * PROBE_MS);
+    assert.equal(silent, Array.from({ length: 100 }, (_none, i) => i + 1));
+  });
+
   test('others cannot answer for them', () => {
     const { place, receive, told } = probe([0, 1, 2]);
     place.run(PROBE_MS / 2 + 1);
