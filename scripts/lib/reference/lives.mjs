@@ -2,12 +2,13 @@
 
 import { AGENT_LIFE } from '../../../packages/core/dist/agent/lifecycle.js';
 import { CHILD_LIFE } from '../../../packages/core/dist/boot/child.js';
+import { JOB_HOST_LIFE } from '../../../packages/core/dist/jobs/job-hosts.js';
 import { MEMBER_LIFE } from '../../../packages/core/dist/membership/member.js';
 import { RANK_LIFE } from '../../../packages/core/dist/tools/hosted-rank.js';
 import { HOSTED_JOB_LIFE } from '../../../packages/core/dist/tools/session.js';
 import { TOOL_LIFE } from '../../../packages/core/dist/tools/tool.js';
 
-const LIVES = { AGENT_LIFE, CHILD_LIFE, MEMBER_LIFE, RANK_LIFE, HOSTED_JOB_LIFE, TOOL_LIFE };
+const LIVES = { AGENT_LIFE, CHILD_LIFE, MEMBER_LIFE, JOB_HOST_LIFE, RANK_LIFE, HOSTED_JOB_LIFE, TOOL_LIFE };
 
 const DIAGRAM = /(?<=^stateDiagram-v2\n {2}%% written by scripts\/write-reference\.mjs from (\w+)\n)(?: .*\n)*/gm;
 

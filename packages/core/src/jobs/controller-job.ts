@@ -367,7 +367,7 @@ export class ControllerJob implements ServedJob {
 
   checkOver(): void {
     if (this.#phase === 'over' || !this.#ledger.complete || this.#session.allocationEnd.isPending) return;
-    if (this.#hosts.undrained.size === 0) return this.#over();
+    if (this.#hosts.isDrained) return this.#over();
     // A forced end waits for the last processes to be killed, not for the reader of output.
     if (this.#forced) this.#deadlines.awaitDrained(() => this.#over());
   }
@@ -375,7 +375,7 @@ export class ControllerJob implements ServedJob {
   #over(): void {
     if (this.#phase === 'over') return;
     const { undrained } = this.#hosts;
-    if (undrained.size > 0) this.emit({ type: 'warning', text: undrainedText(this.#ledger.spec.hosts, undrained) });
+    if (undrained.length > 0) this.emit({ type: 'warning', text: undrainedText(this.#ledger.spec.hosts, undrained) });
     this.close();
     const report = this.#ledger.report(this.#now());
     this.#session.failures.onEnding(this.job, () => {

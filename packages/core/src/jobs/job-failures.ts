@@ -55,9 +55,9 @@ export function unansweredHostError(hosts: readonly HostSpec[], index: HostIndex
 }
 
 /** Text on hosts that have not said that their output was taken. */
-export function undrainedText(hosts: readonly HostSpec[], undrained: ReadonlySet<HostIndex>): string {
-  const names = foldSorted([...undrained].map((index) => hosts[index]?.name ?? String(index)));
-  const host = undrained.size === 1 ? 'host' : 'hosts';
+export function undrainedText(hosts: readonly HostSpec[], undrained: readonly HostIndex[]): string {
+  const names = foldSorted(undrained.map((index) => hosts[index]?.name ?? String(index)));
+  const host = undrained.length === 1 ? 'host' : 'hosts';
   return `Output of ${host} ${names} may be missing: the job ended before all of it was taken`;
 }
 

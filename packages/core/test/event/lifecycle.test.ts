@@ -4,6 +4,7 @@ import { assert, suite } from '@stci/testkit';
 import { AGENT_LIFE, isOver, type AgentState } from '../../dist/agent/lifecycle.js';
 import { CHILD_LIFE } from '../../dist/boot/child.js';
 import { Lifecycle, nextState, type LifeTable } from '../../dist/event/lifecycle.js';
+import { JOB_HOST_LIFE } from '../../dist/jobs/job-hosts.js';
 import { MEMBER_LIFE } from '../../dist/membership/member.js';
 import { RANK_LIFE } from '../../dist/tools/hosted-rank.js';
 import { HOSTED_JOB_LIFE } from '../../dist/tools/session.js';
@@ -42,6 +43,17 @@ const LIVES: readonly Expected[] = [
       left: 'planned - - - - - - - -',
       failed: 'planned - - - - - left - -',
       fenced: 'planned - - - - - left - -',
+    },
+  },
+  {
+    table: JOB_HOST_LIFE,
+    events: 'start report drain lose forget',
+    rows: {
+      unused: 'awaited drained unused lost unused',
+      awaited: 'awaited present unused lost unused',
+      present: 'present present drained lost drained',
+      drained: 'present drained drained lost drained',
+      lost: 'awaited lost lost lost lost',
     },
   },
   {
