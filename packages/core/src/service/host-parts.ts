@@ -43,10 +43,16 @@ export class HostParts implements JobService {
   add(rank: Rank, attempt: number): Readonly<Record<string, string>> {
     this.#attempts.set(rank, attempt);
     this.#sockets.delete(rank);
-    const starts = this.#parts.map((part) => part.startOf(rank, attempt));
-    const [socket] = starts.flatMap((start) => start.socket ?? []);
-    if (socket !== undefined) this.#sockets.set(rank, socket);
-    return Object.assign({}, ...starts.map(({ env }) => env)) as Record<string, string>;
+    const env: Record<string, string> = {};
+    const owners = new Map<string, HostPart>();
+    for (const part of this.#parts) {
+      const start = part.startOf(rank, attempt);
+      for (const [variable, value] of Object.entries(start.env)) {
+        if (part.takes(`the variable ${variable}`, owners)) env[variable] = value;
+      }
+      if (start.socket !== undefined && part.takes('the socket', owners)) this.#sockets.set(rank, start.socket);
+    }
+    return env;
   }
 
   socketOf(rank: Rank): ((channel: Channel) => void) | undefined {
@@ -69,6 +75,8 @@ class HostPart extends Part implements ServiceHost {
   readonly host: HostIndex;
   readonly hostName: string;
   service: HostService = {};
+  /** What it was warned of: the same holds for every rank. */
+  readonly #warned = new Set<string>();
   #gate: Gate | undefined;
 
   constructor({ node, job, size, host, hostName }: JobPlace, name: string) {
@@ -91,7 +99,18 @@ class HostPart extends Part implements ServiceHost {
     });
   }
 
-  startOf(rank: Rank, attempt: number): RankStart {
+  /** Whether what ranks have once is still to be had; the first service that gives it keeps it. */
+  takes(what: string, owners: Map<string, HostPart>): boolean {
+    const owner = owners.get(what);
+    if (owner === undefined) owners.set(what, this);
+    else if (!this.#warned.has(what)) {
+      this.#warned.add(what);
+      this.warn(`${what} of a rank is service ${owner.name}'s already: what this one gives is not used`);
+    }
+    return owner === undefined;
+  }
+
+  startOf(rank: Rank, attempt: number): Required<Pick<RankStart, 'env'>> & RankStart {
     const { env = {}, socket } = this.service.onStart?.(rank, attempt) ?? {};
     const own = Object.keys(env).filter((variable) => variable.startsWith(OWN_PREFIX));
     if (own.length > 0) this.warn(`it may not set ${own.join(', ')}: these are variables of STCI`);

@@ -8,7 +8,7 @@ import '../../dist/service/messages.js';
 import { makeNet } from '../am/net.js';
 
 /** The parts of a service at one host of a job, without a controller's part; `sent`: what they send. */
-function play(make: (part: ServiceHost) => HostService) {
+function play(make: (part: ServiceHost) => HostService, ...others: readonly HostService[]) {
   const net = makeNet([0, 0]);
   const node = net.addSession(1, 1);
   const sent: unknown[] = [];
@@ -20,7 +20,11 @@ function play(make: (part: ServiceHost) => HostService) {
       return make(own);
     },
   };
-  const scope = { services: () => [{ name: 'test', create: () => module }] };
+  const more = others.map((service, i) => {
+    const create = (): ServiceModule => ({ atHost: () => service });
+    return { name: `other${i}`, create };
+  });
+  const scope = { services: () => [{ name: 'test', create: () => module }, ...more] };
   const place = {
     node, scope, ownsProcess: true, params: node.params, host: 0, hostName: 'a', job: 1, size: 4, hosts: 1,
     onAlive: () => undefined,
@@ -75,6 +79,22 @@ suite('parts of services', (test) => {
     assert.equal(log, ['1.2 ends']);
     assert.equal(parts.add(3, 1), { A: 'b' });
     assert.match(faults.join(), /it may not set STCI_RANK/);
+  });
+
+  test('of what two services give a rank the first one counts, and the other is warned of once', () => {
+    const log: string[] = [];
+    const start = (of: string): HostService => ({
+      onStart: () => ({ env: { SAME: of, [of]: '1' }, socket: () => void log.push(of) }),
+    });
+    const { parts, faults } = play(() => start('a'), start('b'));
+    for (const rank of [0, 1]) {
+      assert.equal(parts.add(rank, 1), { SAME: 'a', a: '1', b: '1' });
+      parts.socketOf(rank)?.({} as never);
+    }
+    assert.equal(log, ['a', 'a']);
+    assert.equal(faults.map((fault) => /(variable SAME|socket) of a rank is service test's/.exec(fault)?.[1]), [
+      'variable SAME', 'socket',
+    ]);
   });
 
   test('what cannot be sent is thrown', () => {
