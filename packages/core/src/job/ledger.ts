@@ -90,7 +90,10 @@ export interface Ledger {
   replaceHost(host: HostIndex, spec: HostSpec): void;
   /** Ranks of `host` without an outcome. */
   openRanks(host: HostIndex): readonly Rank[];
-  /** A rank is not started again after all: its last attempt was the last; one that had none is lost by `error`. */
+  /**
+   * A rank is not started again after all: its last attempt was the last; one that had none is lost by `error`, with
+   * the host that this names, whose place another may have by now.
+   */
   giveUp(rank: Rank, error: ErrorRecord): void;
   /** The failure that the loss of `host` is. */
   lossOf(host: HostIndex, error: ErrorRecord, wallMs: number): Failure;
@@ -239,7 +242,7 @@ class JobLedger implements Ledger {
     const last = row.earlier?.pop();
     if (row.done !== undefined) return;
     this.#close(row, last === undefined ? this.#withoutEnd(rank, row, 'lost', error) : { rank, ...last });
-    if (last !== undefined) row.host = last.host;
+    row.host = last?.host ?? error.host ?? row.host;
   }
 
   drained(host: HostIndex, daemons: number): void {

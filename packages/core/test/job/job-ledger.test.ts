@@ -78,6 +78,14 @@ suite('job ledger', (test) => {
     assert.equal([ranks[4]?.earlier?.[0]?.host, ledger.spec.hosts[1]?.name], ['b', 'spare']);
   });
 
+  test('a rank that had not started is lost with the host that was lost, whoever has its place by now', () => {
+    const ledger = ledgerOf(2);
+    ledger.replaceHost(1, { ...ledger.spec.hosts[1]!, name: 'spare' });
+    ledger.giveUp(1, { ...LOST, host: 'b' });
+    ledger.giveUp(0, LOST);
+    assert.equal(ledger.report(60).ranks.map(({ host, outcome }) => [host, outcome]), [['a', 'lost'], ['b', 'lost']]);
+  });
+
   test('an attempt that could not be started, and a lost host, leave the counts right', () => {
     const ledger = ledgerOf(2);
     ledger.again({ rank: 0, pid: 0, outcome: 'failed-start', leftovers: 0, attempt: 1 });
