@@ -24,6 +24,16 @@ suite('swarm over ssh', (test) => {
     assert.ok(clients.every(({ command }) => command.includes('--') && !command.join(' ').includes('undefined')));
   });
 
+  test('a host that is cut off while it waits for the bundle ends by itself', () => {
+    const apps = [{ program: 'hostname', args: [], count: 2 }];
+    const link = { ...PLAIN.link, latencyMs: 1 };
+    for (const atMs of [3, 3.5, 4, 4.5, 5]) {
+      const faults = [{ kind: 'part', atMs, victim: { kind: 'side', hosts: [0] } }] as const;
+      const { problems } = runJob(overSsh({ ...PLAIN, remote: true, hosts: 2, apps, settings: {}, link, faults }));
+      assert.equal(problems, [], `cut at ${atMs} ms`);
+    }
+  });
+
   test(`${SEEDS} drawn jobs`, () => {
     let over = 0;
     for (let seed = firstSeed(); over < SEEDS; seed++) {

@@ -7,8 +7,8 @@ import { DeferredChannel, assert, type Channel, type ErrorRecord } from '@stci/i
 import { textBytes, type AgentContext, type AgentMain, type World } from '@stci/platform-sim';
 import { joinSocket, relayLogin } from './launcher-remote.js';
 
-/** What command.ts of launcher-ssh writes: the words behind the shell's text. */
-const WORDS = / 'base64' '([0-9a-f]+)' '([0-9a-f]+)' '(\d+)' /;
+/** What command.ts of launcher-ssh writes: the words behind the shell's text; last how long the host waits, ms. */
+const WORDS = / 'base64' '([0-9a-f]+)' '([0-9a-f]+)' '(\d+)' .*'(\d+)'$/;
 
 /** Puts both programs on every host of `world`. Each host keeps the bundles that it was sent. */
 export function installSsh(world: World, agentMain: AgentMain): void {
@@ -24,7 +24,7 @@ export function installSsh(world: World, agentMain: AgentMain): void {
 
 function loginShell(context: AgentContext, kept: Set<string>, agentMain: AgentMain): void {
   const { channel, platform } = context;
-  const [, nonce = '', hash = '', size = ''] = WORDS.exec(context.args[0] ?? '') ?? [];
+  const [, nonce = '', hash = '', size = '', waitMs = ''] = WORDS.exec(context.args[0] ?? '') ?? [];
   assert(nonce !== '', 'the line for the login shell is as launcher-ssh writes it');
   const key = `${platform.env.hostname} ${hash}`;
   const say = (word: string): void => void channel.send([textBytes(`STCI ${nonce} ${word}\n`)]);
@@ -39,10 +39,13 @@ function loginShell(context: AgentContext, kept: Set<string>, agentMain: AgentMa
   };
   const missing = kept.has(key) ? 0 : Number(size);
   say(missing === 0 ? 'have' : 'need');
+  const leave = (): void => context.exit(1);
+  const timer = missing === 0 ? undefined : platform.clock.after(Number(waitMs), leave);
   receive(channel, agentChannel, missing, (first) => {
+    timer?.cancel();
     say('run');
     open(first);
-  }, () => context.exit(1));
+  }, leave);
   if (missing === 0) open(new Uint8Array());
 }
 
