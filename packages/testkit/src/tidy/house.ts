@@ -33,6 +33,7 @@ export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
   'host-program': { workspace: [CONTRACTS], external: {}, free: undefined },
   'detector-': COMPONENT,
   'notifier-': COMPONENT,
+  pmi: { workspace: [CONTRACTS], external: {}, free: undefined },
   'platform-node': { workspace: [CONTRACTS], external: { ws: 'src/' }, free: 'src/' },
   'platform-sim': { workspace: [CONTRACTS], external: {}, free: undefined },
   swarm: {

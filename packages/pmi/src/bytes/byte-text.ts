@@ -1,0 +1,25 @@
+/**
+ * Byte texts: strings whose characters are bytes (Latin-1), for protocols whose strings may hold any byte. They keep
+ * every byte on the way through; what a person reads is decoded as UTF-8 by who shows it.
+ */
+
+import { assert } from '@stci/interface';
+
+/** Arguments of one call of String.fromCharCode. */
+const CHUNK = 4096;
+
+export function toByteText(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  return text;
+}
+
+export function fromByteText(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    assert(code <= 0xff, `a byte text has no character ${code}`);
+    bytes[at] = code;
+  }
+  return bytes;
+}
