@@ -9,6 +9,8 @@ import { assert, seeded, suite, type Seeded } from '@stci/testkit';
 import { dialogues, sentBy, split } from './dialogues.js';
 
 const MUTANTS = Number(process.env['STCI_FUZZ'] ?? 10_000);
+/** Mutants of one turn. */
+const BATCH = 1000;
 const EXTREMES = [0, 1, 0x7f, 0x80, 0xfe, 0xff];
 const REFUSALS: readonly unknown[] = ['STCI_FRAME_INVALID', 'STCI_MESSAGE_INVALID'];
 
@@ -57,11 +59,12 @@ function feed(machine: Machine, bytes: Uint8Array, draw: Seeded): { readonly ste
 }
 
 /** Runs a share of the mutants of a library's dialogues. */
-function fuzz(library: 'mpich' | 'openmpi', make: () => Machine): void {
+async function fuzz(library: 'mpich' | 'openmpi', make: () => Machine): Promise<void> {
   const sent = dialogues(library).map(({ pieces }) => sentBy('>', pieces));
   let refused = 0;
   const heapBefore = process.memoryUsage().arrayBuffers;
   for (let seed = 0; seed < MUTANTS / 2; seed++) {
+    if (seed % BATCH === 0) await new Promise(setImmediate);
     const draw = seeded(seed);
     const { code } = feed(make(), mutant(draw.pick(sent), draw), draw);
     assert.is.not(code, 'STCI_MESSAGE_INVALID', `seed ${seed}: a refused body left the machine`);
@@ -75,7 +78,7 @@ suite('mutants of recorded dialogues', (test) => {
   const long = { timeoutMs: 60_000 + MUTANTS };
 
   test('PMI-1', () => {
-    fuzz('mpich', () => {
+    return fuzz('mpich', () => {
       const server = new Pmi1Server({ rank: 0, size: 2, kvsName: 'kvs_test', universeSize: 4 });
       return {
         append: (chunk) => server.append(chunk),
@@ -89,7 +92,5 @@ suite('mutants of recorded dialogues', (test) => {
     });
   }, long);
 
-  test('PMIx', () => {
-    fuzz('openmpi', () => new PmixServerEnd());
-  }, long);
+  test('PMIx', () => fuzz('openmpi', () => new PmixServerEnd()), long);
 });

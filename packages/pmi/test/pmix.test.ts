@@ -13,7 +13,7 @@ const HELLO_HEX = 'ffffffffffffffff37000000 00000000 6e617469766500 00000008 000
   + '3132373531393934383900 00000001 342e322e3272633200 76343100 01 6861736800 00';
 const HELLO: PmixHello = {
   security: 'native', credential: new Uint8Array(8), processKind: 0, nspace: '1275199489', rank: 1, version: '4.2.2rc2',
-  bfrops: 'v41', form: 1, gds: 'hash',
+  bfrops: 'v41', form: 1, gds: 'hash', rest: new Uint8Array(1),
 };
 const FORMS = [1, 2] as const;
 const PROCS = [{ nspace: 'job', rank: 0xffff_fffe }] as const;

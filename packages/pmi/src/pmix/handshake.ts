@@ -24,6 +24,8 @@ export interface PmixHello {
   readonly bfrops: string;
   readonly form: BufferForm;
   readonly gds: string;
+  /** Behind all that: a byte of libpmix 4.2, nothing of 5. */
+  readonly rest: Uint8Array;
 }
 
 /** Server's answers: taken, or a status that ends the client's attempt. */
@@ -65,12 +67,13 @@ function decodeHello(body: Uint8Array): PmixHello {
   const u32 = (): number => new DataView(body.buffer, body.byteOffset + at, take(4).length).getUint32(0);
   const start = { security: text(), credential: take(u32()).slice(), processKind: take(1)[0] as number };
   if (start.processKind !== CLIENT) {
-    return { ...start, nspace: '', rank: 0, version: '', bfrops: '', form: BUFFER_FORM.plain, gds: '' };
+    const none = { nspace: '', rank: 0, version: '', bfrops: '', form: BUFFER_FORM.plain, gds: '' };
+    return { ...start, ...none, rest: body.slice(at) };
   }
   const names = { nspace: text(), rank: u32(), version: text(), bfrops: text() };
   const form = take(1)[0] as number;
   if (form !== BUFFER_FORM.plain && form !== BUFFER_FORM.described) refuseStream('buffers of form 1 or 2', form);
-  return { ...start, ...names, form: form as BufferForm, gds: text() };
+  return { ...start, ...names, form: form as BufferForm, gds: text(), rest: body.slice(at) };
 }
 
 export function encodeHello(hello: PmixHello): Uint8Array {
@@ -83,7 +86,7 @@ export function encodeHello(hello: PmixHello): Uint8Array {
   const body = joinBytes([
     text(hello.security), u32(hello.credential.length), hello.credential, Uint8Array.of(hello.processKind),
     text(hello.nspace), u32(hello.rank), text(hello.version), text(hello.bfrops), Uint8Array.of(hello.form),
-    text(hello.gds), Uint8Array.of(0),
+    text(hello.gds), hello.rest,
   ]);
   const header = new Uint8Array(FRAME_HEADER_BYTES);
   const view = new DataView(header.buffer);

@@ -21,7 +21,7 @@ export const PMIX_COMMAND = {
 
 export const REQUESTS = {
   jobInfo: {},
-  abort: { status: one('status'), message: text, procs: counted('proc') },
+  abort: { status: one('status'), message: one('string'), procs: counted('proc') },
   /** Scopes: 1 what ranks of this host see, 2 what others do; a global value is in both. */
   commit: { scopes: rest(scopeData) },
   fence: collective,

@@ -14,6 +14,8 @@ export type MpiLibrary = 'mpich' | 'openmpi';
 const ROOT = process.env['STCI_MPI_ROOT'] ?? '/';
 const TRIPLET = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
 const LIBRARIES = join(ROOT, 'usr/lib', TRIPLET);
+/** The root's own, where its packages are of another release than this machine's. */
+const LOADER = join(ROOT, 'usr/lib64/ld-linux-x86-64.so.2');
 const SOURCE = fileURLToPath(new URL('../../test/real/program.c', import.meta.url));
 
 const FILES: Readonly<Record<MpiLibrary, { readonly library: string; readonly include: string }>> = {
@@ -47,6 +49,7 @@ export function mpiProgram(mpi: MpiLibrary): string {
   const program = join(mkdtempSync(join(tmpdir(), 'stci-mpi-')), mpi);
   const { library, include } = FILES[mpi];
   const link = [`-Wl,-rpath-link,${LIBRARIES}`, '-Wl,--allow-shlib-undefined'];
+  if (ROOT !== '/' && existsSync(LOADER)) link.push(`-Wl,--dynamic-linker=${LOADER}`);
   execFileSync('/usr/bin/gcc', ['-o', program, SOURCE, `-I${include}`, library, ...link]);
   built.set(mpi, program);
   return program;

@@ -26,7 +26,7 @@ suite('MPICH', (test) => {
   test.skipIf(why !== undefined, why ?? '', 'an abort has its exit code', async () => {
     const job = new Pmi1Job(mpiProgram('mpich'), ['abort'], [0, 0], 2);
     await job.run();
-    assert.equal(job.events.filter(({ kind }) => kind === 'abort'), [{ kind: 'abort', exitCode: 37, message: '' }]);
+    assert.equal(job.events.flatMap((event) => (event.kind === 'abort' ? [event.exitCode] : [])), [37]);
     record('mpich-abort', job.dialogues);
   }, LONG);
 

@@ -107,7 +107,7 @@ export class PmixJobs {
         PMIX_NAMESPACE: nspace, PMIX_RANK: String(rank), PMIX_SERVER_URI41: `server.0;tcp4://127.0.0.1:${port}`,
         PMIX_GDS_MODULE: 'hash', PMIX_SECURITY_MODE: 'native', PMIX_VERSION: '5.0.7', JSM_JSRUN_PORT: '1',
         PMIX_BFROP_BUFFER_TYPE: 'PMIX_BFROP_BUFFER_NON_DESC', PMIX_HOSTNAME: hostname(),
-        OMPI_MCA_mpi_yield_when_idle: '1', OMPI_MCA_pml: 'ob1', OMPI_MCA_btl: 'vader,tcp,self',
+        OMPI_MCA_mpi_yield_when_idle: '1', OMPI_MCA_pml: 'ob1', OMPI_MCA_btl: '^openib,ofi,uct',
         OMPI_MCA_btl_tcp_if_include: 'lo', PMIX_MCA_pcompress_base_silence_warning: '1', ...rootVariables(), ...more,
       }, false);
       this.#ended.push(ended);

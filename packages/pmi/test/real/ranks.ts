@@ -27,7 +27,7 @@ export function startRank(
   program: string, args: readonly string[], variables: Readonly<Record<string, string>>, hasSocket: boolean,
 ): StartedRank {
   const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', ...(hasSocket ? ['pipe' as const] : [])];
-  const env = { PATH: '/usr/bin:/bin', HWLOC_COMPONENTS: '-gl,-opencl', ...variables };
+  const env = { PATH: '/usr/bin:/bin', HOME: tmpdir(), HWLOC_COMPONENTS: '-gl,-opencl', ...variables };
   const child = spawn(program, args, { cwd: tmpdir(), stdio, env, timeout: RUN_MS_MAX, killSignal: 'SIGKILL' });
   let output = '';
   child.stdout?.on('data', (chunk) => (output += chunk));
