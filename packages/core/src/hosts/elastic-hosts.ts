@@ -5,20 +5,14 @@
  */
 
 import {
-  StciError, rootAddress, toErrorRecord, type ErrorRecord, type HostIndex, type HostSpec, type JobId,
+  StciError, rootAddress, toErrorRecord, type HostIndex, type HostSpec, type JobId,
 } from '@stci/interface';
 import { counted, didYouMean, formatDuration } from '@stci/registry';
 import { Timers } from '../event/timers.js';
+import type { HostOutcome } from '../messages/session-messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { Bootstrap } from './bootstrap.js';
 import type { HostLoss } from './loss-notices.js';
-
-/** What became of a host. */
-export interface HostOutcome {
-  readonly name: string;
-  /** Why it did not come up, or was not removed. */
-  readonly error: ErrorRecord | undefined;
-}
 
 export type HostsChanged = (outcomes: readonly HostOutcome[]) => void;
 

@@ -4,7 +4,7 @@ import type {
   DetectionInterval, FailedSubject, FailureCause, FailureNotice, FailureRecord, MemberId,
 } from '@stci/interface';
 import { members, name, numbers } from '../codec/bounds.js';
-import { bool, num, object, oneOf, optional, str, u32, variant, wallTime } from '../codec/shape.js';
+import { bool, fields, num, object, oneOf, optional, str, u32, variant, wallTime, type Infer } from '../codec/shape.js';
 
 /** Longest text of a notice, so that one fits into every message of a notifier. */
 export const TEXT_CHARS_MAX = 1024;
@@ -60,21 +60,15 @@ export const failureRecord = object<FailureRecord>({
 });
 
 /** What a session agent found out about one of its tools. */
-export const toolFailure = object<ToolFailure>({
+export const toolFailure = fields({
   rank: u32, attempt: u32, cause: failureCause, evidence: text, detector: text, failedWallMs: optional(wallTime),
   suspectedWallMs: wallTime, confirmedWallMs: wallTime,
 });
+export type ToolFailure = Infer<typeof toolFailure>;
 
-export type ToolFailure = Pick<FailureNotice,
-  'cause' | 'evidence' | 'detector' | 'failedWallMs' | 'suspectedWallMs' | 'confirmedWallMs'>
-  & { readonly rank: number; readonly attempt: number };
-
-/** What a root agent says of a session agent that it has lost. */
-export interface SessionFailure {
-  /** Number of the launch that it was given; 0: none. */
-  readonly launch: number;
-  /** Another is started, which waits for a launch. */
-  readonly isReplaced: boolean;
-}
-
-export const sessionFailure = object<SessionFailure>({ launch: u32, isReplaced: bool });
+/**
+ * What a root agent says of a session agent that it has lost. `launch`: number of the one that it was given, 0: none;
+ * `isReplaced`: another is started, which waits for a launch.
+ */
+export const sessionFailure = fields({ launch: u32, isReplaced: bool });
+export type SessionFailure = Infer<typeof sessionFailure>;

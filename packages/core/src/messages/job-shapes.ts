@@ -1,7 +1,7 @@
 /** Wire shapes of a job's data: its specification, its map, its results. */
 
 import {
-  ERROR_CAUSES_MAX, ERROR_FACTS_MAX, ERROR_FACT_CHARS_MAX, StciError, assert,
+  ERROR_CAUSES_MAX, ERROR_FACTS_MAX, ERROR_FACT_CHARS_MAX, assert,
 } from '@stci/interface';
 import type {
   AppSpec, DroppedOutput, EndCause, ErrorRecord, FailureKind, HostDaemons, HostMap, HostSpec, JobControl,
@@ -12,7 +12,8 @@ import {
   MEMBERS_MAX, BODY_BYTES_MAX, NAME_CHARS_MAX, WORD_CHARS_MAX, members, name, numbers, text, word,
 } from '../codec/bounds.js';
 import {
-  bool, integer, num, object, oneOf, optional, plain, record, shape, str, u32, variant, wallTime, type Shape,
+  bool, choice, integer, narrowed, none, num, object, oneOf, optional, plain, record, str, u32, variant, wallTime,
+  type Shape, type VariantKinds,
 } from '../codec/shape.js';
 import { HOSTLIST_MAX } from '../job/hostlist.js';
 import { signalNumber } from '../job/signals.js';
@@ -27,19 +28,16 @@ const status = integer(0, STATUS_MAX);
 
 /** Longest name of a signal, in characters. */
 const SIGNAL_CHARS_MAX = 32;
-const signalText = str(SIGNAL_CHARS_MAX);
 
-export const signalName: Shape<SignalName> = shape(signalText.bytesMax, (value, path) => {
-  const found = signalText(value, path);
-  return signalNumber(found) !== undefined ? (found as SignalName) : (oneOf('SIG…')(value, path) as never);
-});
+export const signalName = narrowed<string, SignalName>(
+  str(SIGNAL_CHARS_MAX), (name) => (signalNumber(name) === undefined ? 'Expected the name of a signal' : undefined),
+  { good: ['SIGTERM', 'SIG64'], bad: ['', 'TERM', 'SIG65'] },
+);
 
 /** Facts of an error: numbers, texts and booleans. */
 const factText = str(ERROR_FACT_CHARS_MAX);
-const fact: Shape<string | number | boolean> = shape(factText.bytesMax, (value, path) => {
-  if (typeof value === 'boolean') return value;
-  return typeof value === 'string' ? factText(value, path) : num(value, path);
-});
+const fact = choice([bool, factText, num], (value) =>
+  typeof value === 'boolean' ? bool : typeof value === 'string' ? factText : num);
 
 /** An error that was caused by so many others at most, one by the other. */
 function errorOf(causesMax: number): Shape<ErrorRecord> {
@@ -50,13 +48,9 @@ function errorOf(causesMax: number): Shape<ErrorRecord> {
     host: optional(name),
     rank: optional(u32),
     data: optional(record(fact, ERROR_FACTS_MAX, NAME_CHARS_MAX)),
-    cause: optional(causesMax === 0 ? noCause : errorOf(causesMax - 1)),
+    cause: optional(causesMax === 0 ? none(`at most ${ERROR_CAUSES_MAX} causes`) : errorOf(causesMax - 1)),
   });
 }
-
-const noCause: Shape<ErrorRecord> = shape(0, (_value, path) => {
-  throw new StciError('STCI_MESSAGE_INVALID', `Expected at most ${ERROR_CAUSES_MAX} causes, got more, at ${path}`);
-});
 
 /** An unknown code comes from a newer peer; the receiver keeps it as a fact. */
 export const errorRecord: Shape<ErrorRecord> = errorOf(ERROR_CAUSES_MAX);
@@ -155,7 +149,8 @@ type MemberChange<Change extends MemberEvent['change']> = Extract<MemberEvent, {
 
 const member = { type: oneOf('member'), host: u32, name, incarnation: u32, wallMs: wallTime } as const;
 
-export const jobEvent = variant<'type', JobEvent>('type', {
+/** Shapes of events, by their types. */
+export const jobEvents: VariantKinds<'type', JobEvent> = {
   mapped: object<EventOf<'mapped'>>({ type: oneOf('mapped'), map: jobMap }),
   'host-up': object<EventOf<'host-up'>>({
     type: oneOf('host-up'), host: u32, name, up: u32, total: u32, incarnation: u32,
@@ -188,4 +183,4 @@ export const jobEvent = variant<'type', JobEvent>('type', {
   warning: object<EventOf<'warning'>>({ type: oneOf('warning'), text }),
   ending: object<EventOf<'ending'>>({ type: oneOf('ending'), reason: text }),
   ended: object<EventOf<'ended'>>({ type: oneOf('ended'), report: jobReport }),
-});
+};

@@ -8,19 +8,16 @@ import { CONTROLLER, StciError, addressIndex, addressKind, addressName, assert }
 import type { Address, AgentKind, StreamSpec } from '@stci/interface';
 import { MESSAGE_BYTES_MAX, members, name, numbers, text, word } from '../codec/bounds.js';
 import {
-  any, bool, bytes, fields, integer, num, object, oneOf, optional, tuple, u32, wallTime, type Shape,
+  any, bool, fields, integer, oneOf, optional, tuple, u32, wallTime, type Infer, type Shape,
 } from '../codec/shape.js';
 import { addresses, hostLogin, socket } from '../launcher/host-login.js';
 import { metricRows } from '../metrics/store.js';
 import { FAILURE_MESSAGES } from './failure-messages.js';
 import { sessionFailure } from './failure-shapes.js';
 import { appSpec, errorRecord, jobParams, processEnd, signalName, stdinTo, texts } from './job-shapes.js';
-import type { Neighbour } from './neighbour.js';
+import { neighbour } from './neighbour.js';
 import { SESSION_MESSAGES } from './session-messages.js';
-import type { LinkReport } from './topology-report.js';
-
-/** Keys of links. */
-const KEY_BYTES_MAX = 64;
+import { linkReport } from './topology-report.js';
 
 /** One host's part of a job: `[host, node, [[app, first, count, stride], …]]`; `node`: its place among `nodes`. */
 const hostRuns = tuple(u32, u32, members(tuple(u32, u32, u32, u32)));
@@ -38,11 +35,6 @@ const rankEnd = {
   readInput: optional(bool),
   attempt: optional(u32),
 };
-
-const linkReport = object<LinkReport>({
-  peer: name, kind: name, role: oneOf('parent', 'child', 'overlay'),
-  state: oneOf('connecting', 'up', 'suspect', 'closed'), inStateMs: num, roundTripMs: optional(num),
-});
 
 const streamSpec = fields({
   id: u32,
@@ -137,12 +129,7 @@ const KERNEL_MESSAGES = {
   'overlay.links': {
     id: 82,
     from: ['controller'],
-    body: fields({
-      size: u32,
-      neighbours: members(object<Neighbour>({
-        position: u32, incarnation: u32, addresses, key: bytes(KEY_BYTES_MAX), tls: optional(bytes(KEY_BYTES_MAX)),
-      })),
-    }),
+    body: fields({ size: u32, neighbours: members(neighbour) }),
   },
   /** Parent → child, passed on to all below: frames take other ways upwards, and may have been lost. */
   'overlay.detour': { id: 83, from: 'parent', body: fields({}) },
@@ -243,8 +230,7 @@ export interface MessageTable extends KernelMessages {}
 
 export type MessageName = keyof MessageTable;
 
-export type MessageBody<Name extends MessageName> =
-  MessageTable[Name]['body'] extends Shape<infer T> ? T : never;
+export type MessageBody<Name extends MessageName> = Infer<MessageTable[Name]['body']>;
 
 /** undefined: the reply has no body. */
 export type MessageReply<Name extends MessageName> =
@@ -273,6 +259,11 @@ export function declareMessages(rows: Readonly<Record<string, MessageType>>): vo
 }
 
 declareMessages(KERNEL_MESSAGES);
+
+/** The whole table, by the names of the types. */
+export function messageTypes(): ReadonlyMap<string, MessageType> {
+  return TYPES;
+}
 
 function typeOf(name: MessageName): MessageType {
   const type = TYPES.get(name);

@@ -1,16 +1,22 @@
 /** Neighbours in an overlay, as the controller names them. */
 
-import type { MemberId } from '@stci/interface';
+import { bytes, fields, optional, u32, type Infer } from '../codec/shape.js';
+import { addresses } from '../launcher/host-login.js';
+
+/** Keys of links. */
+const KEY_BYTES_MAX = 64;
 
 /** `private`: unix sockets, of agents on one machine. `ws`: the kind that connects hosts. */
 export type OverlayLinkKind = 'private' | 'ws';
 
-/** A neighbour, as the controller names it. */
-export interface Neighbour extends MemberId {
+export const neighbour = fields({
+  position: u32,
+  incarnation: u32,
   /** Where it listens, best first; empty: it does not, and connects itself. */
-  readonly addresses: readonly string[];
+  addresses,
   /** Of the pair. */
-  readonly key: Uint8Array;
+  key: bytes(KEY_BYTES_MAX),
   /** Of its listener; absent: its connections are not encrypted. */
-  readonly tls?: Uint8Array | undefined;
-}
+  tls: optional(bytes(KEY_BYTES_MAX)),
+});
+export type Neighbour = Infer<typeof neighbour>;

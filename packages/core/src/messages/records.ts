@@ -5,9 +5,9 @@
 
 import type { ErrorRecord, JobEvent, Rank } from '@stci/interface';
 import { chunk } from '../codec/bounds.js';
-import { object, oneOf, shape, str, tuple, u32, wallTime, type Shape } from '../codec/shape.js';
+import { choice, object, oneOf, str, tuple, u32, variant, wallTime, type Infer } from '../codec/shape.js';
 import { sourceId, type SourceId, type StreamName } from '../iof/source.js';
-import { errorRecord, jobEvent } from './job-shapes.js';
+import { errorRecord, jobEvents } from './job-shapes.js';
 
 export interface SpoolOutput {
   readonly sequence: number;
@@ -34,23 +34,18 @@ export type SpoolRecord = SpoolEvent | SpoolOutput;
 /** Bytes by rank and stream. */
 export type Tally = Map<SourceId, number>;
 
-/** `[source, wallMs, chunk]`, or an event. */
-export type WireRecord = readonly [number, number, Uint8Array] | JobEvent | Reported;
-
 /** Of a job's label: it is in every answer about the session's jobs. */
 export const LABEL_CHARS_MAX = 1024;
 export const jobLabel = str(LABEL_CHARS_MAX);
 
 const output = tuple(u32, wallTime, chunk);
-const reported = object<Reported>({ type: oneOf('reported'), error: errorRecord });
-
-const recordBytesMax = Math.max(output.bytesMax, reported.bytesMax, jobEvent.bytesMax);
-
-export const wireRecord: Shape<WireRecord> = shape(recordBytesMax, (value, path) => {
-  if (Array.isArray(value)) return output(value, path);
-  const isReported = (value as { readonly type?: unknown } | null)?.type === 'reported';
-  return isReported ? reported(value, path) : jobEvent(value, path);
+const event = variant<'type', JobEvent | Reported>('type', {
+  ...jobEvents, reported: object<Reported>({ type: oneOf('reported'), error: errorRecord }),
 });
+
+/** `[source, wallMs, chunk]`, or an event. */
+export const wireRecord = choice([output, event], (value) => (Array.isArray(value) ? output : event));
+export type WireRecord = Infer<typeof wireRecord>;
 
 export function toWire(record: SpoolRecord): WireRecord {
   return 'event' in record ? record.event : [sourceId(record.rank, record.stream), record.wallMs, record.chunk];

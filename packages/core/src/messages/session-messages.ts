@@ -5,12 +5,14 @@
 
 import type { ClockOffset, ExperimentTerms } from '@stci/interface';
 import { MESSAGE_BYTES_MAX, chunk, members, name, numbers, text } from '../codec/bounds.js';
-import { any, bool, fields, integer, list, num, object, oneOf, optional, plain, tuple, u32 } from '../codec/shape.js';
+import {
+  any, bool, fields, integer, list, num, object, oneOf, optional, tuple, u32, type Infer,
+} from '../codec/shape.js';
 import { metricRows } from '../metrics/store.js';
 import { faultName, faultOrder, faultReport } from './fault-shapes.js';
 import { errorRecord, hostSpec, jobControl, jobMap, jobReport, jobSpec, signalName, stdinTo } from './job-shapes.js';
 import { jobLabel, wireRecord } from './records.js';
-import type { TopologyReport } from './topology-report.js';
+import { topologyReport } from './topology-report.js';
 
 /** Orders of one moment. */
 const ORDERS_MAX = 1024;
@@ -22,8 +24,10 @@ const from = ['front-end'] as const;
 /** A job that was submitted, or attached to. `input`: this front-end's is taken; else another's, until that leaves. */
 const acceptedJob = fields({ job: u32, stdin: stdinTo, map: jobMap, input: bool });
 
-/** What became of each host. */
-const hostOutcomes = members(fields({ name, error: optional(errorRecord) }));
+/** What became of a host that was to come or to leave; `error`: why it did not. */
+const hostOutcome = fields({ name, error: optional(errorRecord) });
+export type HostOutcome = Infer<typeof hostOutcome>;
+const hostOutcomes = members(hostOutcome);
 
 const clockOffset = object<ClockOffset>({ host: u32, name, offsetMs: num, errorMs: num, samples: u32 });
 
@@ -57,7 +61,7 @@ export const SESSION_MESSAGES = {
   'client.control': { id: 50, from, body: jobControl },
   'client.status': { id: 51, from, body: fields({}), reply: any(MESSAGE_BYTES_MAX) },
   /** The links of all agents, once `isDone`; with number 0 a new survey begins. */
-  'client.topology': { id: 86, from, body: fields({ survey: u32 }), reply: plain<TopologyReport>(MESSAGE_BYTES_MAX) },
+  'client.topology': { id: 86, from, body: fields({ survey: u32 }), reply: topologyReport },
   'client.ranks': { id: 52, from, body: fields({ job: u32, from: u32 }), reply: any(MESSAGE_BYTES_MAX) },
   'client.signal': { id: 53, from, body: fields({ job: u32, signal: optional(signalName) }) },
   'client.stop': { id: 54, from, body: fields({}) },

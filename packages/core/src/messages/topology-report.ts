@@ -1,35 +1,39 @@
 /** What `stci topology` shows of a running session. */
 
-import type { LinkState } from '@stci/interface';
+import { members, name, text } from '../codec/bounds.js';
+import { bool, fields, num, oneOf, optional, u32, type Infer } from '../codec/shape.js';
 
 /** A link as one of its ends sees it. */
-export interface LinkReport {
+export const linkReport = fields({
   /** Name of the agent at the other end: `root:3`. */
-  readonly peer: string;
-  readonly kind: string;
+  peer: name,
+  kind: name,
   /** What the peer is to the agent. */
-  readonly role: 'parent' | 'child' | 'overlay';
-  readonly state: LinkState;
-  readonly inStateMs: number;
-  /** Undefined: no answer in time. */
-  readonly roundTripMs?: number | undefined;
-}
+  role: oneOf('parent', 'child', 'overlay'),
+  state: oneOf('connecting', 'up', 'suspect', 'closed'),
+  inStateMs: num,
+  /** Absent: no answer in time. */
+  roundTripMs: optional(num),
+});
+export type LinkReport = Infer<typeof linkReport>;
 
-export interface AgentLinks {
+const agentLinks = fields({
   /** `controller`, `root:3`. */
-  readonly agent: string;
+  agent: name,
   /** Name of its host; none for the controller. */
-  readonly host?: string | undefined;
-  /** Undefined: it did not answer, or not yet. */
-  readonly links?: readonly LinkReport[] | undefined;
-}
+  host: optional(name),
+  /** Absent: it did not answer, or not yet. */
+  links: optional(members(linkReport)),
+});
+export type AgentLinks = Infer<typeof agentLinks>;
 
-export interface TopologyReport {
+export const topologyReport = fields({
   /** Number of this survey. */
-  readonly survey: number;
+  survey: u32,
   /** All have answered, or had the time to. */
-  readonly isDone: boolean;
+  isDone: bool,
   /** Of the overlay, as it was asked for; empty: none. */
-  readonly overlay: string;
-  readonly agents: readonly AgentLinks[];
-}
+  overlay: text,
+  agents: members(agentLinks),
+});
+export type TopologyReport = Infer<typeof topologyReport>;

@@ -1,18 +1,10 @@
 /** The metrics of one agent: sums, and counts by bucket. To read them does not change them. */
 
-import { StciError, type MetricSpec } from '@stci/interface';
+import type { MetricSpec } from '@stci/interface';
 import { name as labelText, text } from '../codec/bounds.js';
-import { list, num, oneOf, shape, tuple } from '../codec/shape.js';
+import { list, narrowed, num, oneOf, tuple, type Infer } from '../codec/shape.js';
 import type { MetricLabels, Metrics } from './contracts.js';
 import { BUCKETS_S, METRICS, detectorFamily, type MetricFamily } from './table.js';
-
-/**
- * As it is sent: name, type, help; labels, each name followed by its value; values: of a counter its sum, of a
- * histogram the sum and the count of each bucket, not cumulated, the last one without a bound.
- */
-export type MetricRow = readonly [
-  name: string, type: 'counter' | 'histogram', help: string, labels: readonly string[], values: readonly number[],
-];
 
 /** Labels of one row. */
 const LABELS_MAX = 16;
@@ -20,24 +12,32 @@ const LABELS_MAX = 16;
 /** Labels are names of components and kinds of failures: there are few. What comes beyond is not counted. */
 const ROWS_MAX = 1000;
 
+/** Of a histogram. */
+const VALUES = BUCKETS_S.length + 2;
+
+/**
+ * As it is sent: name, type, help; labels, each name followed by its value; values: of a counter its sum, of a
+ * histogram the sum and the count of each bucket, not cumulated, the last one without a bound.
+ */
 const anyRow = tuple(
-  labelText, oneOf('counter', 'histogram'), text, list(labelText, 2 * LABELS_MAX), list(num, BUCKETS_S.length + 2),
+  labelText, oneOf('counter', 'histogram'), text, list(labelText, 2 * LABELS_MAX), list(num, VALUES),
 );
+export type MetricRow = Infer<typeof anyRow>;
 
 /** Names of metrics and labels: only label values and helps are escaped where they are printed. */
 const NAME = /^[a-z][a-z0-9_]{0,127}$/;
 
-const metricRow = shape(anyRow.bytesMax, (value, path): MetricRow => {
-  const row = anyRow(value, path);
-  const [name, type, , labels, values] = row;
+function rowFlaw([name, type, , labels, values]: MetricRow): string | undefined {
   const names = [name, ...labels.filter((_, i) => i % 2 === 0)];
-  const count = type === 'counter' ? 1 : BUCKETS_S.length + 2;
-  if (names.every((one) => NAME.test(one)) && labels.length % 2 === 0 && values.length === count) return row;
-  const expected = `Expected names in [a-z0-9_], label pairs and ${count} values at ${path}`;
-  throw new StciError('STCI_MESSAGE_INVALID', expected);
-});
+  const count = type === 'counter' ? 1 : VALUES;
+  if (names.every((one) => NAME.test(one)) && labels.length % 2 === 0 && values.length === count) return undefined;
+  return `Expected names in [a-z0-9_], label pairs and ${count} values`;
+}
 
-export const metricRows = list(metricRow, ROWS_MAX);
+export const metricRows = list(narrowed(anyRow, rowFlaw, {
+  good: [['a_1', 'counter', 'h', ['b', 'v'], [1]], ['a', 'histogram', '', [], new Array<number>(VALUES).fill(0)]],
+  bad: [['A', 'counter', '', [], [1]], ['a', 'counter', '', ['b'], [1]], ['a', 'histogram', '', [], [1]]],
+}), ROWS_MAX);
 
 interface Row {
   readonly family: MetricFamily;
@@ -73,7 +73,7 @@ export class MetricStore implements Metrics {
   #open(key: string, name: string, labels: MetricLabels): Row | undefined {
     if (this.#rows.size >= ROWS_MAX) return undefined;
     const family = this.#familyOf(name, labels['detector']);
-    const values = new Array<number>(family.type === 'counter' ? 1 : BUCKETS_S.length + 2).fill(0);
+    const values = new Array<number>(family.type === 'counter' ? 1 : VALUES).fill(0);
     const row = { family, labels: Object.entries(labels).flat(), values };
     this.#rows.set(key, row);
     return row;

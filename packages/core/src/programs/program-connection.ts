@@ -8,7 +8,7 @@ import {
   PROGRAM_PARTS_BYTES_MAX, PROGRAM_PART_BYTES_MAX, PROGRAM_PROTOCOL, PROGRAM_TAG_CHARS_MAX, RecordReader, StciError,
   WATCHDOG_MS_MAX, programRecord, type Channel, type ProgramEvent, type ProgramRequest, type RecordHead,
 } from '@stci/interface';
-import { bool, integer, object, oneOf, optional, shape, str, u32, variant, type Shape } from '../codec/shape.js';
+import { bool, integer, narrowed, object, oneOf, optional, str, u32, variant, type Shape } from '../codec/shape.js';
 import type { TurnTaker } from './program-turns.js';
 
 /** From so much unread on, answers wait, and what a program asks is not read. */
@@ -26,11 +26,9 @@ const bytes = optional(u32);
 
 /** Printable ASCII without space. */
 function word(charsMax: number): Shape<string> {
-  const text = str(charsMax);
-  return shape(text.bytesMax, (value, path) => {
-    if (/^[!-~]+$/.test(text(value, path))) return value as string;
-    throw new StciError('STCI_MESSAGE_INVALID', `Expected printable ASCII without space at ${path}`);
-  });
+  const flawOf = (text: string): string | undefined =>
+    /^[!-~]+$/.test(text) ? undefined : 'Expected printable ASCII without space';
+  return narrowed(str(charsMax), flawOf, { good: ['!', '~'.repeat(charsMax)], bad: ['', 'a b', '\x7f', 'é'] });
 }
 
 const tag = word(PROGRAM_TAG_CHARS_MAX);
@@ -38,7 +36,7 @@ const key = word(PROGRAM_KEY_CHARS_MAX);
 
 type Of<Type extends ProgramRequest['type']> = Extract<ProgramRequest, { type: Type }>;
 
-const request = variant<'type', ProgramRequest>('type', {
+export const programRequest = variant<'type', ProgramRequest>('type', {
   hello: object<Of<'hello'>>({ type: oneOf('hello'), version: u32, token: str(256) }),
   vote: object<Of<'vote'>>({
     type: oneOf('vote'), kind: oneOf(...COLLECTIVES), flag: optional(bool), root: optional(u32),
@@ -185,7 +183,7 @@ export class ProgramConnection implements TurnTaker {
   /** Closes the connection of a program that breaks the protocol. */
   #checked(head: RecordHead): ProgramRequest | undefined {
     try {
-      return request(head, 'request');
+      return programRequest(head, 'request');
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
       this.close(fault.message);

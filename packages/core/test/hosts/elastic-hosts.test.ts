@@ -3,8 +3,9 @@
 import { StciError, rootAddress, type HostIndex, type HostSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { createTree } from '@stci/topology-tree';
-import { ElasticHosts, type ElasticHostsInit, type HostOutcome } from '../../dist/hosts/elastic-hosts.js';
+import { ElasticHosts, type ElasticHostsInit } from '../../dist/hosts/elastic-hosts.js';
 import { MembershipTable } from '../../dist/membership/table.js';
+import type { HostOutcome } from '../../dist/messages/session-messages.js';
 import { specOf } from '../membership/specs.js';
 import { testPlace } from '../world.js';
 

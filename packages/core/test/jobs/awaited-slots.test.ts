@@ -2,7 +2,7 @@
 
 import type { AppSpec, HostIndex } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import type { HostOutcome } from '../../dist/hosts/elastic-hosts.js';
+import type { HostOutcome } from '../../dist/messages/session-messages.js';
 import { HOSTS, SLOTS, hostsOf, open, ranksOf, warningsOf } from '../agent/open-session.js';
 
 const LEASE = { 'bootcom.lease': '2s', 'tool.grace': '100ms', errmgr: 'abort' };

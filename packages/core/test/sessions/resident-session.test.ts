@@ -5,7 +5,7 @@ import { CONTROLLER, StciError, rootAddress, sessionAddress } from '@stci/interf
 import { assert, suite } from '@stci/testkit';
 import type { Link } from '../../dist/bootcom/link.js';
 import { LAYER, encodeHeader } from '../../dist/codec/frame.js';
-import type { HostOutcome } from '../../dist/hosts/elastic-hosts.js';
+import type { HostOutcome } from '../../dist/messages/session-messages.js';
 import { HOSTS, faultOf, open } from '../agent/open-session.js';
 import type { Settings } from '../assembly.js';
 
