@@ -34,7 +34,7 @@ export interface BootDetails {
 /** Positions of a boot tree: its hosts and the controller. */
 export const HOSTS_MAX = TOPOLOGY_SIZE_MAX - 1;
 
-const shape = fields({
+export const bootDetails = fields({
   host: integer(0, HOSTS_MAX - 1),
   hosts: integer(1, HOSTS_MAX),
   tree: fields({
@@ -54,7 +54,7 @@ export function encodeBootDetails(details: BootDetails): Uint8Array {
 
 /** Throws STCI_CODEC_INVALID or STCI_MESSAGE_INVALID. */
 export function decodeBootDetails(encoded: Uint8Array): BootDetails {
-  const details = shape(decode(encoded), 'boot details');
+  const details = bootDetails(decode(encoded), 'boot details');
   const { host, hosts, subtree } = details;
   const tree = partOf(details.tree, hosts);
   integer(0, hosts - 1)(host, 'boot details.host');

@@ -7,10 +7,12 @@ import { CONTROLLER, FRONT_END, StciError, rootAddress, sessionAddress, toErrorR
 import { assert, suite } from '@stci/testkit';
 import { decode, encode } from '../../dist/codec/cbor.js';
 import type { Form } from '../../dist/codec/shape.js';
+import { bootDetails } from '../../dist/launcher/boot-details.js';
 import {
   bodyBytesMax, checkBody, checkLength, checkReply, checkSender, messageId, messageName, messageTypes,
   type MessageName,
 } from '../../dist/messages/messages.js';
+import { programRequest } from '../../dist/programs/program-connection.js';
 import { deviations, formsIn } from '../codec/forms.js';
 
 /** Places that the table says nothing of: the receiver looks into what is there. Each is bounded by its bytes. */
@@ -131,7 +133,10 @@ suite('message types', (test) => {
     assert.equal(long.map(([place]) => place), []);
   });
 
-  for (const { label, shape } of shapes) {
+  const others = [
+    { label: 'boot details', shape: bootDetails }, { label: 'the request of a program', shape: programRequest },
+  ];
+  for (const { label, shape } of [...shapes, ...others]) {
     test(`${label}: accepts examples of its form, refuses mutants of them with their place`, () => {
       assert.equal(deviations(shape, label), []);
     });

@@ -196,10 +196,14 @@ function mutantFlaw(shape: Any, { value, place }: Mutant, label: string): string
 /** Where the shape does not keep to its form. */
 export function deviations(shape: Any, label: string): string[] {
   const show = (value: unknown): string => inspect(value, { depth: 9, maxStringLength: 9, maxArrayLength: 3 });
-  return [
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0; // Of thousands of errors; traces take most of the time.
+  const found = [
     ...examples(shape).map((value) => [value, exampleFlaw(shape, value, label)] as const),
     ...mutants(shape).map((mutant) => [mutant.value, mutantFlaw(shape, mutant, label)] as const),
-  ].flatMap(([value, text]) => (text === undefined ? [] : [`${label}: ${show(value)} ${text}`]));
+  ];
+  Error.stackTraceLimit = stackTraceLimit;
+  return found.flatMap(([value, text]) => (text === undefined ? [] : [`${label}: ${show(value)} ${text}`]));
 }
 
 type Place = readonly [place: string, form: Form];
