@@ -58,11 +58,15 @@ export interface DetectionInterval {
   readonly maxMs: number;
 }
 
-/** One failure, as a notifier carries it. Times are wall-clock ms of the host where they were taken. */
-export interface FailureNotice {
-  /** Who reports it, and his number of this report: together unique in a session. */
+/**
+ * A failure's id, which is the subject's: whoever finds the failure gives it the same, once for each incarnation of a
+ * host's agent, and for each attempt of a rank or a session agent. Unique in a session.
+ */
+export type FailureId = string & { readonly __brand?: 'FailureId' };
+
+/** What one agent found of a failure, as a notifier carries it. Times are wall-clock ms of the host that took them. */
+export interface Evidence {
   readonly reporter: MemberId;
-  readonly number: number;
   readonly subject: FailedSubject;
   readonly cause: FailureCause;
   /** For people: `no heartbeat for 1003 ms`. */
@@ -80,7 +84,8 @@ export interface FailureNotice {
 }
 
 /** All that is known of a failure once what follows from it has been done. */
-export interface FailureRecord extends Omit<FailureNotice, 'reporter' | 'number'> {
+export interface FailureRecord extends Omit<Evidence, 'reporter'> {
+  readonly failure: FailureId;
   /** Name of its host. */
   readonly hostName: string;
   /** Who reported it first, and who else did: names of agents, as `root:3`. */
@@ -115,8 +120,7 @@ export function subjectName(subject: FailedSubject): string {
   }
 }
 
-/** Names the same failure, whoever reports it: of a host, once in each incarnation; of others, in each attempt. */
-export function subjectKey(subject: FailedSubject): string {
+export function failureId(subject: FailedSubject): FailureId {
   switch (subject.kind) {
     case 'host':
       return `host ${subject.host}#${subject.incarnation}`;

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FailureWatch, decode, encode, notifierDirect, type Overlay, type OverlayEvents } from '@stci/core';
 import { MemberView } from '@stci/core/component';
-import type { Clock, DetectorModule, FailureNotice, MemberId, Position, Topology } from '@stci/interface';
+import type { Clock, DetectorModule, Evidence, MemberId, Position, Topology } from '@stci/interface';
 
 export interface DetectorSocketsInit {
   readonly name: string;
@@ -27,7 +27,7 @@ interface Agent {
   readonly server: Server;
   readonly peers: Map<Position, Socket>;
   /** As it was told, its own reports included. */
-  readonly told: FailureNotice[];
+  readonly told: Evidence[];
   isSilent: boolean;
 }
 
@@ -58,7 +58,7 @@ export class DetectorSockets {
   }
 
   /** Notices that each of those that live was told. */
-  get told(): readonly (readonly FailureNotice[])[] {
+  get told(): readonly (readonly Evidence[])[] {
     return this.#agents.filter(({ isSilent }) => !isSilent).map(({ told }) => told);
   }
 
@@ -94,7 +94,7 @@ export class DetectorSockets {
 
   #agent(position: Position): Agent {
     const { name, module, latencyBoundMs, topologyOf } = this.#init;
-    const told: FailureNotice[] = [];
+    const told: Evidence[] = [];
     const watch = new FailureWatch(
       {
         clock: CLOCK, latencyMs: latencyBoundMs, overlayTopology: '', overlay: this.#overlay(position),

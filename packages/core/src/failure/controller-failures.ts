@@ -6,7 +6,7 @@
 
 import {
   StciError, addressName, bootHost, bootPosition, rootAddress, type FailedSubject, type Failure,
-  type FailureNotice, type FailureRecord, type HostIndex, type JobId, type MemberEvent, type MemberId, type Rank,
+  type Evidence, type FailureRecord, type HostIndex, type JobId, type MemberEvent, type MemberId, type Rank,
   type RecoveryEvent,
 } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
@@ -137,7 +137,7 @@ export class ControllerFailures implements JobFailures {
   }
 
   /** The host is given up: all members are told. `report`: of its link; `declared`: for this reason. */
-  onHostLost(host: HostIndex, error: StciError, report?: LossReport, declared?: FailureNotice): void {
+  onHostLost(host: HostIndex, error: StciError, report?: LossReport, declared?: Evidence): void {
     const member = this.#memberOf(host);
     const subject = { kind: 'host', host, incarnation: member.incarnation } as const;
     const notice = declared ?? this.#watch?.board.get(subject)?.notice
@@ -228,7 +228,7 @@ export class ControllerFailures implements JobFailures {
     startFailureWatch(node, scope, this.#watch, members);
   }
 
-  #onNotice(notice: FailureNotice, news: 'new' | 'confirmed'): void {
+  #onNotice(notice: Evidence, news: 'new' | 'confirmed'): void {
     const { subject, reporter, detector, evidence } = notice;
     const member = memberOf(subject);
     const { table } = this;
@@ -249,7 +249,7 @@ export class ControllerFailures implements JobFailures {
   }
 
   /** The first on the way that does not answer is given up; those below it are linked to others, and live. */
-  #probe(notice: FailureNotice, member: MemberId): void {
+  #probe(notice: Evidence, member: MemberId): void {
     this.#log.records.hold(notice.subject);
     const askedWallMs = this.#wallMs;
     if (this.#probes.isOpen(member)) return;
@@ -262,7 +262,7 @@ export class ControllerFailures implements JobFailures {
 
   /** `silent`: the first on the way that did not answer. */
   #onProbed(
-    notice: FailureNotice, { member, askedWallMs }: { readonly member: MemberId; readonly askedWallMs: number },
+    notice: Evidence, { member, askedWallMs }: { readonly member: MemberId; readonly askedWallMs: number },
     silent: MemberId | undefined, isSilent: boolean,
   ): void {
     if (silent?.position === member.position) return this.#declare(notice, member);
@@ -275,7 +275,7 @@ export class ControllerFailures implements JobFailures {
   }
 
   /** It is the controller that found it: times, too, are the controller's. */
-  #declareAbove({ evidence: below, cause, detector }: FailureNotice, member: MemberId, suspectedWallMs: number): void {
+  #declareAbove({ evidence: below, cause, detector }: Evidence, member: MemberId, suspectedWallMs: number): void {
     const host = bootHost(member.position);
     if (this.#isDead(member) || this.table.get(host).state !== 'up') return;
     const subject = { kind: 'host', host, incarnation: member.incarnation } as const;
@@ -297,7 +297,7 @@ export class ControllerFailures implements JobFailures {
     return { type: 'member', host, name: this.#init.hostName(host), incarnation, wallMs: this.#wallMs } as const;
   }
 
-  #declare(notice: FailureNotice, member: MemberId): void {
+  #declare(notice: Evidence, member: MemberId): void {
     const { reporter } = notice;
     const host = bootHost(member.position);
     const name = this.#init.hostName(host);
@@ -330,7 +330,7 @@ export class ControllerFailures implements JobFailures {
     }
   }
 
-  #record(notice: FailureNotice, reporter?: ParentHost, isProvisional = false): void {
+  #record(notice: Evidence, reporter?: ParentHost, isProvisional = false): void {
     const { hostName } = this.#init;
     const by = reporter === undefined ? addressName(addressAt(notice.reporter.position)) : `root:${reporter}`;
     this.#log.add(notice, { host: hostName(notice.subject.host), reporter: by }, isProvisional);

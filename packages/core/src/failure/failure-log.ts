@@ -3,7 +3,7 @@
  * job is over. Agents tell at leisure when they have heard of a failure; before a job is over they are asked to.
  */
 
-import type { FailedSubject, FailureNotice, FailureRecord, Timer } from '@stci/interface';
+import type { FailedSubject, Evidence, FailureRecord, Timer } from '@stci/interface';
 import type { AgentNode } from '../node/node.js';
 import { requestAll, type AgentOfJob } from '../node/request-all.js';
 import { FailureRecords, type RecordNames } from './records.js';
@@ -33,7 +33,7 @@ export class FailureLog {
   }
 
   /** As FailureRecords.add. */
-  add(notice: FailureNotice, names: RecordNames, isProvisional = false): void {
+  add(notice: Evidence, names: RecordNames, isProvisional = false): void {
     this.records.add(notice, names, this.#nowMs, isProvisional);
     this.flush();
   }

@@ -3,7 +3,7 @@
  * Pure. The oldest entries are forgotten: a session that stays has any number of failures.
  */
 
-import { subjectKey, type FailedSubject, type FailureNotice, type MemberId } from '@stci/interface';
+import { failureId, type Evidence, type FailedSubject, type FailureId, type MemberId } from '@stci/interface';
 
 /** Entries that are kept. */
 const ENTRIES_MAX = 4096;
@@ -13,7 +13,7 @@ const CONFIRMERS_MAX = 64;
 
 export interface FailureEntry {
   /** As it was reported first. */
-  readonly notice: FailureNotice;
+  readonly notice: Evidence;
   /** Who else reported it. */
   readonly confirmers: readonly MemberId[];
 }
@@ -22,7 +22,7 @@ export interface FailureEntry {
 export type FailureChange = 'new' | 'confirmed' | 'known';
 
 export class FailureTable {
-  readonly #entries = new Map<string, FailureEntry>();
+  readonly #entries = new Map<FailureId, FailureEntry>();
   readonly #entriesMax: number;
 
   constructor(entriesMax = ENTRIES_MAX) {
@@ -39,32 +39,32 @@ export class FailureTable {
   }
 
   get(subject: FailedSubject): FailureEntry | undefined {
-    return this.#entries.get(subjectKey(subject));
+    return this.#entries.get(failureId(subject));
   }
 
-  take(notice: FailureNotice): FailureChange {
-    const key = subjectKey(notice.subject);
-    const entry = this.#entries.get(key);
+  take(notice: Evidence): FailureChange {
+    const id = failureId(notice.subject);
+    const entry = this.#entries.get(id);
     if (entry === undefined) {
-      this.#entries.set(key, { notice, confirmers: [] });
-      if (this.#entries.size > this.#entriesMax) this.#entries.delete(this.#entries.keys().next().value as string);
+      this.#entries.set(id, { notice, confirmers: [] });
+      if (this.#entries.size > this.#entriesMax) this.#entries.delete(this.#entries.keys().next().value as FailureId);
       return 'new';
     }
     const { confirmers } = entry;
     const isKnown = [entry.notice.reporter, ...confirmers].some((one) => isSame(one, notice.reporter));
     if (isKnown || confirmers.length >= CONFIRMERS_MAX) return 'known';
-    this.#entries.set(key, { notice: merged(entry.notice, notice), confirmers: [...confirmers, notice.reporter] });
+    this.#entries.set(id, { notice: merged(entry.notice, notice), confirmers: [...confirmers, notice.reporter] });
     return 'confirmed';
   }
 
   /** It has not failed after all. */
   withdraw(subject: FailedSubject): boolean {
-    return this.#entries.delete(subjectKey(subject));
+    return this.#entries.delete(failureId(subject));
   }
 }
 
 /** The first report, with what only a later one knows: when it failed. */
-function merged(first: FailureNotice, later: FailureNotice): FailureNotice {
+function merged(first: Evidence, later: Evidence): Evidence {
   const { failedWallMs } = later;
   return first.failedWallMs === undefined && failedWallMs !== undefined ? { ...first, failedWallMs } : first;
 }

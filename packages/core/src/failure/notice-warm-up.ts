@@ -4,9 +4,9 @@
  * notifier; whoever gets it reads an example besides. Nobody is told of anything.
  */
 
-import type { FailureNotice, MemberId } from '@stci/interface';
+import type { Evidence, MemberId } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
-import { failureNotice } from '../messages/failure-shapes.js';
+import { evidence } from '../messages/failure-shapes.js';
 import { FailureTable } from './failure-table.js';
 import { checkReporter, memberOf } from './notice.js';
 
@@ -23,11 +23,11 @@ export function isWarmUp(source: MemberId, payload: Uint8Array): boolean {
 /** What a notice costs the agent that takes it, with a board of its own. */
 export function warmUpNotices(): void {
   const reporter = { position: 1, incarnation: 1 };
-  const example: FailureNotice = {
+  const example: Evidence = {
     subject: { kind: 'host', host: 0, incarnation: 1 }, cause: 'silent', evidence: '', detector: 'process', reporter,
-    suspectedWallMs: 0, confirmedWallMs: 0, number: 1,
+    suspectedWallMs: 0, confirmedWallMs: 0,
   };
-  const notice = failureNotice(decode(encode(example)), 'notice');
+  const notice = evidence(decode(encode(example)), 'notice');
   checkReporter(notice, reporter);
   memberOf(notice.subject);
   new FailureTable().take(notice);

@@ -1,7 +1,7 @@
 /** Of whom a notice is, and who may send it. */
 
 import {
-  StciError, bootHost, subjectName, type FailedSubject, type FailureNotice, type MemberId,
+  StciError, bootHost, subjectName, type FailedSubject, type Evidence, type MemberId,
 } from '@stci/interface';
 
 /** The agent that failed; undefined: not one of the overlay. */
@@ -14,7 +14,7 @@ export function memberName({ position }: MemberId): string {
 }
 
 /** An agent reports in its own name; of tools and session agents only its own host's. */
-export function checkReporter({ reporter, subject }: FailureNotice, source: MemberId): void {
+export function checkReporter({ reporter, subject }: Evidence, source: MemberId): void {
   const isSource = reporter.position === source.position && reporter.incarnation === source.incarnation;
   const isOwn = subject.kind === 'host' || subject.host === bootHost(reporter.position);
   if (isSource && isOwn) return;

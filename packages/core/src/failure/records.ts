@@ -5,9 +5,10 @@
  */
 
 import {
-  bootPosition, subjectKey, type Address, type FailedSubject, type FailureNotice, type FailureRecord, type JobId,
-  type Rank,
+  bootPosition, failureId, type Address, type Evidence, type FailedSubject, type FailureId, type FailureRecord,
+  type JobId, type Rank,
 } from '@stci/interface';
+import { Once } from '../event/once.js';
 
 /** A record is told so long after its first report at the latest. */
 export const RECORD_MS = 1000;
@@ -26,7 +27,7 @@ interface OpenRecord {
   reporter: string;
   /** Whoever found it has not told yet. */
   isProvisional: boolean;
-  notice: FailureNotice;
+  notice: Evidence;
   readonly confirmers: Set<string>;
   /** Agents that have said that they were told. */
   readonly notified: Set<Address>;
@@ -43,8 +44,8 @@ export interface RecordNames {
 }
 
 export class FailureRecords {
-  readonly #open = new Map<string, OpenRecord>();
-  readonly #told = new Set<string>();
+  readonly #open = new Map<FailureId, OpenRecord>();
+  readonly #told = new Once<FailureId>(TOLD_MAX);
 
   get dueMs(): number | undefined {
     for (const { isHeld, dueMs } of this.#open.values()) if (!isHeld) return dueMs;
@@ -52,10 +53,10 @@ export class FailureRecords {
   }
 
   /** A report; those after the first add to its record. The first that is not provisional replaces one that is. */
-  add(notice: FailureNotice, names: RecordNames, nowMs: number, isProvisional = false): void {
-    const key = subjectKey(notice.subject);
-    if (this.#told.has(key)) return;
-    const open = this.#open.get(key);
+  add(notice: Evidence, names: RecordNames, nowMs: number, isProvisional = false): void {
+    const id = failureId(notice.subject);
+    if (this.#told.has(id)) return;
+    const open = this.#open.get(id);
     if (open?.isProvisional === true && !isProvisional) {
       Object.assign(open, { notice, reporter: names.reporter, isProvisional });
       return;
@@ -68,7 +69,7 @@ export class FailureRecords {
       }
       return;
     }
-    this.#open.set(key, {
+    this.#open.set(id, {
       dueMs: nowMs + RECORD_MS, isHeld: false, isProvisional, hostName: names.host, reporter: names.reporter, notice,
       confirmers: new Set(), notified: new Set(), notifiedWallMs: undefined, lostRanks: new Map(),
       newParents: new Map(), policy: new Set(),
@@ -77,12 +78,12 @@ export class FailureRecords {
 
   /** It is being gathered. */
   has(subject: FailedSubject): boolean {
-    return this.#open.has(subjectKey(subject));
+    return this.#open.has(failureId(subject));
   }
 
   /** An agent was told. It counts once, however often it says so. */
-  seen(key: string, agent: Address, wallMs: number): void {
-    const open = this.#open.get(key);
+  seen(id: FailureId, agent: Address, wallMs: number): void {
+    const open = this.#open.get(id);
     if (open === undefined || open.notified.has(agent)) return;
     open.notified.add(agent);
     open.notifiedWallMs = Math.max(open.notifiedWallMs ?? 0, wallMs);
@@ -96,7 +97,7 @@ export class FailureRecords {
 
   /** A job that is told of the failure, and its ranks that were lost: none, if they had ended. */
   lost(subject: FailedSubject, job: JobId, ranks: readonly Rank[]): void {
-    const lost = this.#open.get(subjectKey(subject))?.lostRanks;
+    const lost = this.#open.get(failureId(subject))?.lostRanks;
     lost?.set(job, [...new Set([...(lost.get(job) ?? []), ...ranks])].sort((a, b) => a - b));
   }
 
@@ -108,40 +109,39 @@ export class FailureRecords {
   }
 
   decided(subject: FailedSubject, decision: string): void {
-    this.#open.get(subjectKey(subject))?.policy.add(decision);
+    this.#open.get(failureId(subject))?.policy.add(decision);
   }
 
   /** It is not told before it is decided. */
   hold(subject: FailedSubject): void {
-    const open = this.#open.get(subjectKey(subject));
+    const open = this.#open.get(failureId(subject));
     if (open !== undefined) open.isHeld = true;
   }
 
   /** It is decided: what follows is gathered from now on. */
   release(subject: FailedSubject, nowMs: number): void {
-    const key = subjectKey(subject);
-    const open = this.#open.get(key);
+    const id = failureId(subject);
+    const open = this.#open.get(id);
     if (open === undefined || !open.isHeld) return;
     // At the end: those that are due first come first.
-    this.#open.delete(key);
-    this.#open.set(key, Object.assign(open, { isHeld: false, dueMs: nowMs + RECORD_MS }));
+    this.#open.delete(id);
+    this.#open.set(id, Object.assign(open, { isHeld: false, dueMs: nowMs + RECORD_MS }));
   }
 
   withdraw(subject: FailedSubject): void {
-    this.#open.delete(subjectKey(subject));
+    this.#open.delete(failureId(subject));
   }
 
   /** Those that are due; with `isDue`, those that it accepts as well. */
   take(nowMs: number, isDue: (subject: FailedSubject) => boolean = () => false): FailureRecord[] {
     const taken: FailureRecord[] = [];
     let gathered = [...this.#open.values()].filter(({ isHeld }) => !isHeld).length;
-    for (const [key, open] of this.#open) {
+    for (const [id, open] of this.#open) {
       const isDueNow = open.dueMs <= nowMs || isDue(open.notice.subject);
       if (open.isHeld || (!isDueNow && gathered <= OPEN_MAX)) continue;
       gathered -= 1;
-      this.#open.delete(key);
-      this.#told.add(key);
-      if (this.#told.size > TOLD_MAX) this.#told.delete(this.#told.values().next().value as string);
+      this.#open.delete(id);
+      this.#told.add(id);
       taken.push(recordOf(open));
     }
     return taken;
@@ -150,13 +150,14 @@ export class FailureRecords {
 
 function recordOf(open: OpenRecord): FailureRecord {
   const { hostName, reporter, confirmers, notified, notifiedWallMs, lostRanks, newParents, policy } = open;
-  const { reporter: _reporter, number: _number, ...found } = open.notice;
+  const { reporter: _reporter, ...found } = open.notice;
   const { failedWallMs, heardWallMs, confirmedWallMs } = found;
   const since = (wallMs: number): number => Math.max(0, confirmedWallMs - wallMs);
   // Its own host took the time of the failure: another's clock says nothing of how long ago that was.
   const isSameClock = open.notice.reporter.position === bootPosition(found.subject.host);
   return {
-    ...found, hostName, reporter, confirmers: [...confirmers], notified: notified.size,
+    failure: failureId(found.subject), ...found,
+    hostName, reporter, confirmers: [...confirmers], notified: notified.size,
     ...(notifiedWallMs !== undefined && { notifiedWallMs }),
     lostRanks: [...lostRanks].map(([job, ranks]) => ({ job, ranks })),
     newParents: [...newParents].map(([host, parent]) => ({ host, parent })),

@@ -4,13 +4,13 @@
  */
 
 import {
-  CONTROLLER, addressIndex, sessionAddress, subjectKey, type FailedSubject, type FailureNotice, type HostIndex,
-  type JobId, type MemberId,
+  CONTROLLER, addressIndex, sessionAddress, failureId, type Evidence, type FailedSubject, type FailureId,
+  type HostIndex, type JobId, type MemberId,
 } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import { Timers } from '../event/timers.js';
 import { addressAt, membersOf, positionOf } from '../members/positions.js';
-import type { ToolFailure } from '../messages/failure-shapes.js';
+import type { ToolEvidence } from '../messages/failure-shapes.js';
 import type { MetricStore } from '../metrics/store.js';
 import type { AgentNode } from '../node/node.js';
 import type { Overlay } from '../overlay/contracts.js';
@@ -92,7 +92,7 @@ export class RootFailures {
     });
   }
 
-  #onToolsFailed(job: JobId, ranks: readonly ToolFailure[]): void {
+  #onToolsFailed(job: JobId, ranks: readonly ToolEvidence[]): void {
     for (const { rank, attempt, ...found } of ranks) {
       this.#watch?.report({ ...found, subject: { kind: 'tool', host: this.#host, job, rank, attempt } });
     }
@@ -105,7 +105,7 @@ export class RootFailures {
     node.messages.send(CONTROLLER, 'failure.interest', {});
   }
 
-  #onNotice(notice: FailureNotice): void {
+  #onNotice(notice: Evidence): void {
     const { node } = this.#init;
     const { subject } = notice;
     for (const job of this.#interested) {
@@ -122,7 +122,7 @@ export class RootFailures {
     if (this.#seen.length === 0) return;
     const { node, overlay } = this.#init;
     const told = this.#seen.splice(0);
-    const seen = told.map(([subject, wallMs]): [string, number] => [subjectKey(subject), wallMs]);
+    const seen = told.map(([subject, wallMs]): [FailureId, number] => [failureId(subject), wallMs]);
     // Of the others the controller has decided.
     const members = told.flatMap(([subject]) => memberOf(subject) ?? [])
       .filter((member) => overlay.members.stateOf(member) === 'reported');

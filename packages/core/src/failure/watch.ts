@@ -10,14 +10,14 @@
 
 import {
   StciError, bootHost, type Clock, type Detector, type DetectorAction, type DetectorEvent,
-  type DetectorModule, type FailureNotice, type MemberId, type NotifierAction,
+  type DetectorModule, type Evidence, type MemberId, type NotifierAction,
   type NotifierEvent, type NotifierModule, type Position, type Timer, type Topology,
 } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
 import { notifierFor, topologyFor, type SelectedDetector } from '../detector/selected.js';
 import { MachineDriver } from '../event/machine-driver.js';
 import { isLiving, type MemberChange } from '../members/view.js';
-import { failureNotice } from '../messages/failure-shapes.js';
+import { evidence } from '../messages/failure-shapes.js';
 import type { MessageBody } from '../messages/messages.js';
 import { countAction } from '../metrics/actions.js';
 import type { Metrics } from '../metrics/contracts.js';
@@ -46,16 +46,13 @@ export interface FailureWatchInit {
 
 export interface FailureWatchEvents {
   /** For the first time, whoever reported it; `confirmed`: somebody else reports it, too. */
-  onNotice(notice: FailureNotice, news: 'new' | 'confirmed'): void;
+  onNotice(notice: Evidence, news: 'new' | 'confirmed'): void;
   /** This agent is dead to the others. */
   onFenced(reason: string): void;
   /** A detector does not hear the controller. */
   onCutOff(evidence: string): void;
   onFault(error: StciError, where: string): void;
 }
-
-/** What is told of a failure besides the reporter. */
-export type Finding = Omit<FailureNotice, 'reporter' | 'number'>;
 
 type Report = Extract<DetectorAction, { readonly type: 'report' }>;
 
@@ -70,7 +67,6 @@ export class FailureWatch {
   readonly #suspected = new Set<Position>();
   /** Of agents whose joining is not known yet. */
   readonly #early = new EarlyMessages();
-  #number = 0;
   #phase: 'waiting' | 'watching' | 'stopped' = 'waiting';
   #warmUpTimer: Timer | undefined;
 
@@ -139,11 +135,10 @@ export class FailureWatch {
   }
 
   /** What this agent answers for: all are told. Throws STCI_MESSAGE_INVALID for a detector that is none of these. */
-  report(finding: Finding): void {
+  report(found: Omit<Evidence, 'reporter'>): void {
     if (this.#phase !== 'watching') return;
-    this.#checkDetector(finding.detector);
-    this.#number += 1;
-    const notice: FailureNotice = { ...finding, reporter: this.#init.overlay.self, number: this.#number };
+    this.#checkDetector(found.detector);
+    const notice: Evidence = { ...found, reporter: this.#init.overlay.self };
     this.#take(notice);
     const notifier = this.#notifierOf(notice.detector);
     this.#notifiers.on({ type: 'broadcast', payload: encode(notice) }, notifier);
@@ -260,9 +255,9 @@ export class FailureWatch {
   #onDelivered(notifier: string, source: MemberId, payload: Uint8Array): void {
     if (this.#phase === 'stopped') return;
     if (isWarmUp(source, payload)) return warmUpNotices();
-    let notice: FailureNotice;
+    let notice: Evidence;
     try {
-      notice = failureNotice(decode(payload), 'notice');
+      notice = evidence(decode(payload), 'notice');
       checkReporter(notice, source);
       this.#checkDetector(notice.detector);
     } catch (fault) {
@@ -292,7 +287,7 @@ export class FailureWatch {
     throw new StciError('STCI_MESSAGE_INVALID', `Expected a detector of this session, got ${detector}`);
   }
 
-  #take(notice: FailureNotice): void {
+  #take(notice: Evidence): void {
     const member = memberOf(notice.subject);
     const news = this.board.take(notice);
     if (news === 'known') return;
@@ -306,7 +301,7 @@ export class FailureWatch {
     return position === self.position && incarnation === self.incarnation;
   }
 
-  #onFenced(notice: FailureNotice | undefined): void {
+  #onFenced(notice: Evidence | undefined): void {
     this.stop();
     const why = notice === undefined ? '' : `: ${memberName(notice.reporter)} reports (detector ${notice.detector}) `
       + notice.evidence;

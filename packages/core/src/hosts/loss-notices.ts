@@ -1,7 +1,7 @@
 /** Notices of failures that no detector has reported, at the controller: as it sees them when it hears of them. */
 
 import {
-  StciError, type ErrorRecord, type FailedSubject, type FailureCause, type FailureNotice, type HostIndex,
+  StciError, type ErrorRecord, type FailedSubject, type FailureCause, type Evidence, type HostIndex,
 } from '@stci/interface';
 import type { LossReport } from '../membership/mender.js';
 import type { ParentHost } from '../membership/table.js';
@@ -39,25 +39,24 @@ export function numberedError(error: StciError, failure: number): StciError {
 
 export class LossNotices {
   readonly #wallMs: () => number;
-  #number = 0;
 
   constructor(wallMs: () => number) {
     this.#wallMs = wallMs;
   }
 
   /** Of a host's agent; `hasEnded`: it is known to have ended. */
-  ofHost(subject: FailedSubject, error: StciError, hasEnded: boolean, loss?: LossReport): FailureNotice {
+  ofHost(subject: FailedSubject, error: StciError, hasEnded: boolean, loss?: LossReport): Evidence {
     const cause = hasEnded ? 'exited' : loss?.evidence === 'silent' ? 'silent' : 'unreachable';
     const now = this.of(subject, error);
     return { ...now, cause, ...(loss?.news !== undefined && { suspectedWallMs: loss.news.wallMs }) };
   }
 
   /** All but its cause. */
-  of(subject: FailedSubject, { message }: { readonly message: string }): Omit<FailureNotice, 'cause'> {
+  of(subject: FailedSubject, { message }: { readonly message: string }): Omit<Evidence, 'cause'> {
     const now = this.#wallMs();
     const evidence = (message.split('\n', 1)[0] as string).slice(0, TEXT_CHARS_MAX);
     return {
-      reporter: { position: 0, incarnation: 0 }, number: (this.#number += 1), subject, detector: 'link', evidence,
+      reporter: { position: 0, incarnation: 0 }, subject, detector: 'link', evidence,
       suspectedWallMs: now, confirmedWallMs: now,
     };
   }

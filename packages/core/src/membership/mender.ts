@@ -12,7 +12,7 @@
  * At most one attempt for a host is awaited at any time, and the time between two grows.
  */
 
-import type { FailureNotice, HostIndex, StciError } from '@stci/interface';
+import type { Evidence, HostIndex, StciError } from '@stci/interface';
 import { HostStarts, type StartAction } from './host-starts.js';
 import type { Case, LossReport, Member, MemberChange, ParentHost } from './member.js';
 import { MendCases, type Attempt } from './mend-cases.js';
@@ -24,7 +24,7 @@ export type { LossEvidence, LossReport } from './member.js';
 /** What the arbiter says of a host that it gives up. */
 export interface Declared {
   readonly error: StciError;
-  readonly notice: FailureNotice;
+  readonly notice: Evidence;
 }
 
 export type AdoptionAnswer =

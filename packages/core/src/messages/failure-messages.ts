@@ -2,7 +2,7 @@
 
 import { BODY_BYTES_MAX, members, name } from '../codec/bounds.js';
 import { any, fields, oneOf, optional, tuple, u32, wallTime } from '../codec/shape.js';
-import { failureNotice, memberId, toolFailure } from './failure-shapes.js';
+import { evidence, failureId, memberId, toolEvidence } from './failure-shapes.js';
 
 export const FAILURE_MESSAGES = {
   /** Detector → the one of the same name at another agent. `incarnation`: of the sender. */
@@ -14,12 +14,12 @@ export const FAILURE_MESSAGES = {
     id: 71, from: ['root', 'controller'], body: fields({ notifier: name, incarnation: u32, body: any(BODY_BYTES_MAX) }),
   },
   /** Root agent → its session agents, neighbours: what has failed. */
-  'failure.notice': { id: 72, from: 'parent', body: fields({ notice: failureNotice }) },
+  'failure.notice': { id: 72, from: 'parent', body: fields({ notice: evidence }) },
   /** Session agent → its root agent: ranks that have failed. */
-  'failure.report': { id: 73, from: ['session'], body: fields({ ranks: members(toolFailure) }) },
-  /** Root agent → controller: when it was told of these failures, by the keys of their subjects; agents among them. */
+  'failure.report': { id: 73, from: ['session'], body: fields({ ranks: members(toolEvidence) }) },
+  /** Root agent → controller: when it was told of these failures, by their ids; agents among them. */
   'failure.seen': {
-    id: 74, from: ['root'], body: fields({ seen: members(tuple(name, wallTime)), members: members(memberId) }),
+    id: 74, from: ['root'], body: fields({ seen: members(tuple(failureId, wallTime)), members: members(memberId) }),
   },
   /** Controller → root agent, request: tell now, by `failure.seen`, before the answer. */
   'failure.told': { id: 79, from: ['controller'], body: fields({}) },
@@ -28,7 +28,7 @@ export const FAILURE_MESSAGES = {
     id: 75,
     from: ['controller'],
     body: fields({
-      member: memberId, verdict: oneOf('dead', 'refuted', 'left'), notice: optional(failureNotice),
+      member: memberId, verdict: oneOf('dead', 'refuted', 'left'), notice: optional(evidence),
     }),
   },
   /** Controller → root agents: another incarnation takes part. */

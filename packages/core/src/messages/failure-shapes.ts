@@ -1,7 +1,7 @@
 /** Wire shapes of failures: who failed, what is told of it, the record that is kept. */
 
 import type {
-  DetectionInterval, FailedSubject, FailureCause, FailureNotice, FailureRecord, MemberId,
+  DetectionInterval, FailedSubject, FailureCause, Evidence, FailureRecord, MemberId,
 } from '@stci/interface';
 import { members, name, numbers } from '../codec/bounds.js';
 import { bool, fields, num, object, oneOf, optional, str, u32, variant, wallTime, type Infer } from '../codec/shape.js';
@@ -9,9 +9,15 @@ import { bool, fields, num, object, oneOf, optional, str, u32, variant, wallTime
 /** Longest text of a notice, so that one fits into every message of a notifier. */
 export const TEXT_CHARS_MAX = 1024;
 
+/** `session JOB HOST#ATTEMPT`, each number of 32 bits. */
+const FAILURE_ID_CHARS_MAX = 48;
+
 const text = str(TEXT_CHARS_MAX);
 
 export const memberId = object<MemberId>({ position: u32, incarnation: u32 });
+
+/** As `failureId` makes it. */
+export const failureId = str(FAILURE_ID_CHARS_MAX);
 
 type Subject<Kind extends FailedSubject['kind']> = Extract<FailedSubject, { readonly kind: Kind }>;
 
@@ -31,8 +37,7 @@ export const failureCause = oneOf(...CAUSES);
 
 const interval = object<DetectionInterval>({ minMs: num, maxMs: num });
 
-const found = {
-  subject: failedSubject,
+const foundOf = {
   cause: failureCause,
   evidence: text,
   detector: text,
@@ -43,9 +48,12 @@ const found = {
   promised: optional(interval),
 } as const;
 
-export const failureNotice = object<FailureNotice>({ ...found, reporter: memberId, number: u32 });
+const found = { ...foundOf, subject: failedSubject } as const;
+
+export const evidence = object<Evidence>({ ...found, reporter: memberId });
 
 export const failureRecord = object<FailureRecord>({
+  failure: failureId,
   ...found,
   hostName: name,
   reporter: name,
@@ -59,12 +67,9 @@ export const failureRecord = object<FailureRecord>({
   achievedMaxMs: optional(num),
 });
 
-/** What a session agent found out about one of its tools. */
-export const toolFailure = fields({
-  rank: u32, attempt: u32, cause: failureCause, evidence: text, detector: text, failedWallMs: optional(wallTime),
-  suspectedWallMs: wallTime, confirmedWallMs: wallTime,
-});
-export type ToolFailure = Infer<typeof toolFailure>;
+/** What a session agent found of one of its tools; its root agent is the reporter. */
+export const toolEvidence = fields({ ...foundOf, rank: u32, attempt: u32 });
+export type ToolEvidence = Infer<typeof toolEvidence>;
 
 /**
  * What a root agent says of a session agent that it has lost. `launch`: number of the one that it was given, 0: none;

@@ -8,7 +8,7 @@ import type { AgentScope } from '../assembly/composition.js';
 import { MachineDriver } from '../event/machine-driver.js';
 import { endText } from '../job/exit-rule.js';
 import { MemberView } from '../members/view.js';
-import type { ToolFailure } from '../messages/failure-shapes.js';
+import type { ToolEvidence } from '../messages/failure-shapes.js';
 import { countAction } from '../metrics/actions.js';
 import type { Metrics } from '../metrics/contracts.js';
 import type { AgentNode } from '../node/node.js';
@@ -36,7 +36,7 @@ export class ToolWatch {
   #driver: MachineDriver<DetectorEvent, DetectorAction> | undefined;
   /** When the operating system said so. */
   readonly #failedWallMs = new Map<Rank, number>();
-  #found: ToolFailure[] = [];
+  #found: ToolEvidence[] = [];
   #isPrepared = false;
   /** When a failure was reported to somebody who wants to know at once. */
   #newsMs = -Infinity;

@@ -59,7 +59,7 @@ function place(settings: Settings): Place {
 }
 
 const NOTICE = {
-  number: 1, cause: 'silent', evidence: 'no heartbeat', detector: 'ring', suspectedWallMs: 1, confirmedWallMs: 2,
+  cause: 'silent', evidence: 'no heartbeat', detector: 'ring', suspectedWallMs: 1, confirmedWallMs: 2,
 };
 const host = (position: number, incarnation: number): object => ({
   subject: { kind: 'host', host: position - 1, incarnation },
@@ -138,7 +138,7 @@ suite('adversaries among detectors and notifiers', (define) => {
     const here = place({});
     for (let i = 0; i < 1200; i++) {
       const subject = { kind: 'tool', host: BAD - 1, job: 1, rank: i, attempt: 1 };
-      here.spread({ subject, detector: `d${i}`, number: i });
+      here.spread({ subject, detector: `d${i}` });
       if (i % 100 === 0) here.run(20);
     }
     here.end();

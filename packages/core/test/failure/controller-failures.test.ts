@@ -2,7 +2,7 @@
 
 import {
   CONTROLLER, StciError, addressIndex, bootPosition, rootAddress, type Address, type DetectorModule,
-  type FailureNotice, type FailureRecord, type HostIndex,
+  type Evidence, type FailureRecord, type HostIndex,
 } from '@stci/interface';
 import { createTree } from '@stci/topology-tree';
 import { assert, suite } from '@stci/testkit';
@@ -73,13 +73,11 @@ function play(answering: readonly HostIndex[], latencyMs = 20) {
   });
   failures.start();
   handlers.get('failure.interest')?.({}, { source: CONTROLLER });
-  let number = 0;
   /** The agent of host `by` says that this host is silent. */
   const report = (by: HostIndex, host: HostIndex, incarnation = 1): void => {
     const reporter = { position: bootPosition(by), incarnation: 1 };
-    number += 1;
-    const notice: FailureNotice = {
-      reporter, number, subject: { kind: 'host', host, incarnation }, cause: 'silent', evidence: 'no heartbeat',
+    const notice: Evidence = {
+      reporter, subject: { kind: 'host', host, incarnation }, cause: 'silent', evidence: 'no heartbeat',
       detector: 'scripted', suspectedWallMs: 1, confirmedWallMs: 1,
     };
     const body = { notifier: 'direct', incarnation: 1, body: encode(notice) };

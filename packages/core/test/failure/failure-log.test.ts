@@ -1,6 +1,6 @@
 /** Records at the end of a job: it waits until the agents have said when they were told, with a bound. */
 
-import { rootAddress, type FailedSubject, type FailureNotice, type FailureRecord } from '@stci/interface';
+import { rootAddress, type FailedSubject, type Evidence, type FailureRecord } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { ENDING_MS, FailureLog } from '../../dist/failure/failure-log.js';
 import { RECORD_MS } from '../../dist/failure/records.js';
@@ -10,8 +10,8 @@ import { testPlace } from '../world.js';
 const HOST = { kind: 'host', host: 2, incarnation: 1 } as const;
 const KEY = 'host 2#1';
 
-const NOTICE: FailureNotice = {
-  reporter: { position: 1, incarnation: 1 }, number: 1, subject: HOST, cause: 'silent', evidence: 'e', detector: 'ring',
+const NOTICE: Evidence = {
+  reporter: { position: 1, incarnation: 1 }, subject: HOST, cause: 'silent', evidence: 'e', detector: 'ring',
   suspectedWallMs: 1, confirmedWallMs: 1,
 };
 
@@ -110,7 +110,7 @@ suite('records of failures, at the end of a job', (test) => {
     add();
     log.stop();
     assert.equal([told, isQuiet()], [[0], true]);
-    log.add({ ...NOTICE, number: 2, subject: { ...HOST, host: 3 } }, { host: 'd', reporter: 'root:0' });
+    log.add({ ...NOTICE, subject: { ...HOST, host: 3 } }, { host: 'd', reporter: 'root:0' });
     assert.is(isQuiet(), true, 'what comes later waits for nothing');
     run(5 * RECORD_MS);
     assert.equal(told, [0]);
@@ -118,7 +118,7 @@ suite('records of failures, at the end of a job', (test) => {
 
   test('a job that ends meanwhile is over when the session ends, before what is left is told', () => {
     const { log, told, add, end } = openLog();
-    log.add({ ...NOTICE, number: 2, subject: { kind: 'tool', host: 3, job: 1, rank: 0, attempt: 1 } },
+    log.add({ ...NOTICE, subject: { kind: 'tool', host: 3, job: 1, rank: 0, attempt: 1 } },
       { host: 'd', reporter: 'root:0' });
     add();
     end();

@@ -1,12 +1,12 @@
 /** The notice board: one entry for each failure, whoever reports it. */
 
-import type { FailureNotice } from '@stci/interface';
+import type { Evidence } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { FailureTable } from '../../dist/failure/failure-table.js';
 
-function notice(host: number, reporter: number, more: Partial<FailureNotice> = {}): FailureNotice {
+function notice(host: number, reporter: number, more: Partial<Evidence> = {}): Evidence {
   return {
-    reporter: { position: reporter, incarnation: 1 }, number: 1, subject: { kind: 'host', host, incarnation: 1 },
+    reporter: { position: reporter, incarnation: 1 }, subject: { kind: 'host', host, incarnation: 1 },
     cause: 'silent', evidence: 'e', detector: 'd', suspectedWallMs: 1, confirmedWallMs: 2, ...more,
   };
 }
@@ -14,7 +14,7 @@ function notice(host: number, reporter: number, more: Partial<FailureNotice> = {
 suite('notice board', (test) => {
   test('the first report is new, those of others confirm it, and each reporter counts once', () => {
     const board = new FailureTable();
-    assert.equal([board.take(notice(3, 1)), board.take(notice(3, 1, { number: 2 }))], ['new', 'known']);
+    assert.equal([board.take(notice(3, 1)), board.take(notice(3, 1, { evidence: 'f' }))], ['new', 'known']);
     assert.is(board.take(notice(3, 2, { failedWallMs: 7, evidence: 'later' })), 'confirmed');
     assert.is(board.take(notice(3, 2)), 'known');
     const [entry] = board.entries();

@@ -79,7 +79,7 @@ function rootAgent(jobs: Set<JobId>) {
     receive('failure.report', { ranks: [{ ...FOUND, rank, attempt: 1 }] }, job);
   const noticeOf = (position: number) => {
     const subject = { kind: 'host', host: position - 1, incarnation: 1 };
-    return { ...FOUND, subject, reporter: { position: 0, incarnation: 0 }, number: position };
+    return { ...FOUND, subject, reporter: { position: 0, incarnation: 0 } };
   };
   const host = (position: number): string[] => verdict(position, 'dead', noticeOf(position));
   /** The controller's detector reports it: nothing is decided. */

@@ -1,6 +1,6 @@
 /** The failure watch of several agents over a network that delivers at once: who is told, of what, how often. */
 
-import { StciError, type FailureNotice, type NotifierModule } from '@stci/interface';
+import { StciError, type Evidence, type NotifierModule } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { encode } from '../../dist/codec/cbor.js';
 import { testPlace } from '../world.js';
@@ -127,9 +127,9 @@ suite('failure watch', (test) => {
     const agents = network(place, 4);
     agents[1]?.watch.onVerdict({ member: idOf(2), verdict: 'left', notice: undefined });
     assert.equal([agents[1]?.told, agents[1]?.gone], [[], ['gone 2']]);
-    const notice: FailureNotice = {
+    const notice: Evidence = {
       cause: 'closed', evidence: 'e', detector: 'link', suspectedWallMs: 1, confirmedWallMs: 1,
-      reporter: idOf(0), number: 1, subject: { kind: 'host', host: 2, incarnation: 1 },
+      reporter: idOf(0), subject: { kind: 'host', host: 2, incarnation: 1 },
     };
     for (const at of [1, 3]) agents[at]?.watch.onVerdict({ member: idOf(3), verdict: 'dead', notice });
     assert.equal(agents[1]?.told, ['new host 2']);
@@ -207,7 +207,7 @@ suite('failure watch', (test) => {
     const subject = { kind: 'tool', host: 0, job: 1, rank: 4, attempt: 1 } as const;
     const report = (): void => agents[1]?.watch.report({ ...finding, subject, detector: 'd1' });
     assert.throwsCode('STCI_MESSAGE_INVALID', report);
-    const notice = { ...finding, subject, detector: 'd1', reporter: idOf(1), number: 1 };
+    const notice = { ...finding, subject, detector: 'd1', reporter: idOf(1) };
     agents[2]?.watch.onMessage(1, { notifier: 'direct', incarnation: 1, body: encode(notice) });
     assert.equal(agents[2]?.told, [], 'its copies leave first');
     place.run();

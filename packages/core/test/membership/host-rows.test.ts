@@ -1,6 +1,6 @@
 /** Rows of hosts under random events: starts, losses, removals, answers that come late or never. */
 
-import { StciError, type FailureNotice, type HostIndex } from '@stci/interface';
+import { StciError, type Evidence, type HostIndex } from '@stci/interface';
 import { assert, seeded, suite } from '@stci/testkit';
 import { createTree } from '@stci/topology-tree';
 import { Mender, type AdoptionAnswer, type MendAction } from '../../dist/membership/mender.js';
@@ -79,7 +79,7 @@ function explore(seed: number): void {
     },
     () => {
       const host = any('up', 'suspect', 'orphaned');
-      const declared = { error: ERROR, notice: {} as FailureNotice };
+      const declared = { error: ERROR, notice: {} as Evidence };
       if (host !== undefined) take(mender.declare(host, table.get(host).incarnation, declared, nowMs));
     },
     () => {

@@ -1,6 +1,6 @@
 /** The mender: single decisions, then a model of a tree with random kills, crashes, broken links and cuts. */
 
-import { StciError, bootPosition, type FailureNotice } from '@stci/interface';
+import { StciError, bootPosition, type Evidence } from '@stci/interface';
 import { createTree } from '@stci/topology-tree';
 import { assert, suite } from '@stci/testkit';
 import {
@@ -16,7 +16,7 @@ function isDecision(action: MendAction): action is Exclude<MendAction, { type: '
 }
 
 const declared = (text: string): Declared =>
-  ({ error: new StciError('STCI_AGENT_LOST', text), notice: {} as FailureNotice });
+  ({ error: new StciError('STCI_AGENT_LOST', text), notice: {} as Evidence });
 
 /** Twelve hosts in a binary tree, all up. 0: 2, 3; 1: 4, 5; 2: 6, 7; 3: 8, 9; 4: 10, 11. */
 function setup(): {

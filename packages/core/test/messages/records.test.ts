@@ -1,14 +1,14 @@
 /** Records of failures: what is gathered, when it is told, and how it reads. */
 
-import { rootAddress, type FailureNotice, type FailureRecord, type HostIndex } from '@stci/interface';
+import { rootAddress, type Evidence, type FailureRecord, type HostIndex } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { FailureRecords, RECORD_MS } from '../../dist/failure/records.js';
 import { recordJson, recordText } from '../../dist/run/record-text.js';
 
 const HOST = { kind: 'host', host: 2, incarnation: 1 } as const;
 
-const notice = (more: Partial<FailureNotice> = {}): FailureNotice => ({
-  reporter: { position: 3, incarnation: 1 }, number: 1, subject: HOST, cause: 'silent', // By its own host's clock.
+const notice = (more: Partial<Evidence> = {}): Evidence => ({
+  reporter: { position: 3, incarnation: 1 }, subject: HOST, cause: 'silent', // By its own host's clock.
   evidence: 'no heartbeat for 9 ms', detector: 'ring',
   suspectedWallMs: 1000, confirmedWallMs: 1005, promised: { minMs: 5, maxMs: 10 }, ...more,
 });

@@ -5,7 +5,7 @@ import { assert, suite } from '@stci/testkit';
 import type { AgentScope } from '../../dist/assembly/composition.js';
 import { detectorProcess } from '../../dist/detector/process.js';
 import { detectorWatchdog } from '../../dist/detector/watchdog.js';
-import type { ToolFailure } from '../../dist/messages/failure-shapes.js';
+import type { ToolEvidence } from '../../dist/messages/failure-shapes.js';
 import { MetricStore } from '../../dist/metrics/store.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { ToolWatch } from '../../dist/tools/tool-watch.js';
@@ -19,13 +19,13 @@ function watching(overlay: string, { client = false, detectors = [] as string[],
   const startMs = place.world.nowMs;
   const log: string[] = [];
   const tell = (what: string) => (): void => void log.push(`${what} ${Math.floor(place.world.nowMs - startMs)}`);
-  const found: ToolFailure[] = [];
+  const found: ToolEvidence[] = [];
   const router: { parentLink: object | undefined } = { parentLink: {} };
   const node = {
     name: 'session:0', platform: place.platform, fault: (fault: unknown) => { throw fault as Error; },
     router,
     messages: {
-      sendNeighbour: (_link: unknown, name: string, { ranks }: { readonly ranks: readonly ToolFailure[] }) => {
+      sendNeighbour: (_link: unknown, name: string, { ranks }: { readonly ranks: readonly ToolEvidence[] }) => {
         tell(name)();
         found.push(...ranks);
       },

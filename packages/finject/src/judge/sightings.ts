@@ -4,7 +4,7 @@
  */
 
 import {
-  subjectKey, type FailedSubject, type FailureCause, type FailureRecord, type HostIndex, type JobEvent,
+  failureId, type FailedSubject, type FailureCause, type FailureId, type FailureRecord, type HostIndex, type JobEvent,
 } from '@stci/interface';
 import { sourceOf, type Moment } from './clocks.js';
 import type { RepeatView } from './repeat-view.js';
@@ -12,7 +12,7 @@ import type { RepeatView } from './repeat-view.js';
 /** A failure as it was reported. */
 export interface Sighting {
   readonly subject: FailedSubject;
-  readonly key: string;
+  readonly key: FailureId;
   readonly cause: FailureCause | undefined;
   readonly evidence: string;
   readonly detector: string | undefined;
@@ -53,7 +53,7 @@ export interface Sightings {
 }
 
 export function sightingsOf(view: RepeatView): Sightings {
-  const failures = new Map<string, Sighting>();
+  const failures = new Map<FailureId, Sighting>();
   const suspicions: Suspicion[] = [];
   const recoveries: Recovery[] = [];
   let endingMs: number | undefined;
@@ -70,12 +70,12 @@ export function sightingsOf(view: RepeatView): Sightings {
 }
 
 function ofRecord(record: FailureRecord, view: RepeatView): Sighting {
-  const { subject, cause, evidence, detector, reporter } = record;
+  const { failure, subject, cause, evidence, detector, reporter } = record;
   const at = (wallMs: number | undefined, source: ReturnType<typeof sourceOf>): Moment | undefined =>
     wallMs === undefined ? undefined : view.clocks.correct(wallMs, source);
   const by = sourceOf(reporter);
   return {
-    subject, key: subjectKey(subject), cause, evidence, detector,
+    subject, key: failure, cause, evidence, detector,
     heard: at(record.heardWallMs, by),
     failed: at(record.failedWallMs, subject.host),
     suspected: at(record.suspectedWallMs, by),
@@ -86,7 +86,7 @@ function ofRecord(record: FailureRecord, view: RepeatView): Sighting {
 }
 
 /** News of failures without a record. An attempt is not told there: it is the one after those that are known. */
-function unrecorded(view: RepeatView, known: ReadonlyMap<string, Sighting>): readonly Sighting[] {
+function unrecorded(view: RepeatView, known: ReadonlyMap<FailureId, Sighting>): readonly Sighting[] {
   const found: Sighting[] = [];
   const isKnown = new Set([...known.values()].map(({ subject }) => placeOf(subject)));
   for (const { wallMs, event } of view.events) {
@@ -100,7 +100,7 @@ function unrecorded(view: RepeatView, known: ReadonlyMap<string, Sighting>): rea
     if (subject === undefined || isKnown.has(placeOf(subject)) || isLostWith(subject, isKnown)) continue;
     isKnown.add(placeOf(subject));
     found.push({
-      subject, key: subjectKey(subject), cause: undefined, evidence: firstLine(message), detector: undefined,
+      subject, key: failureId(subject), cause: undefined, evidence: firstLine(message), detector: undefined,
       heard: undefined, failed: undefined, suspected: undefined, detected: { ms: wallMs, errorMs: 0 },
       notified: undefined,
     });

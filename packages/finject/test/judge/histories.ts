@@ -1,7 +1,7 @@
 /** Histories made by hand: what happened is said, and the records that a runner would write come out. */
 
 import {
-  subjectKey, type ClockOffset, type FailedSubject, type FailureCause, type FaultImpact, type FaultVictim,
+  failureId, type ClockOffset, type FailedSubject, type FailureCause, type FaultImpact, type FaultVictim,
   type JobEvent, type JobReport,
 } from '@stci/interface';
 import type {
@@ -155,7 +155,8 @@ export class RepeatMaker {
     return this.event(times.detectedMs + 500, {
       type: 'failure-record',
       record: {
-        subject, cause: times.cause ?? 'silent', evidence: `${subjectKey(subject)} has failed`,
+        failure: failureId(subject), subject,
+        cause: times.cause ?? 'silent', evidence: `${failureId(subject)} has failed`,
         detector: times.detector ?? 'ring', hostName: `n${subject.host}`, reporter: times.reporter ?? `root:0`,
         confirmers: [], notified: 7, lostRanks: [], newParents: [], policy: ['continue: the job goes on'],
         suspectedWallMs: this.wall(times.suspectedMs ?? times.detectedMs), confirmedWallMs: this.wall(times.detectedMs),

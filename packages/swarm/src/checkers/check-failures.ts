@@ -1,6 +1,6 @@
 /** What must hold of failures: who is told of what, who goes, who stays. By processes, witnesses and events. */
 
-import { subjectKey, type FailureRecord } from '@stci/interface';
+import type { FailureRecord } from '@stci/interface';
 import type { FailurePlan } from '../scenarios/failure-plan.js';
 import { hostName } from '../scenarios/job-spec.js';
 import { hostsAbove, plannedParents } from '../scenarios/launcher-random.js';
@@ -191,7 +191,7 @@ function checkRoutes({ witness }: FailureRun, quiet: QuietState): string[] {
 
 /** One record of each failure: of who is dead, and of nobody else but former incarnations. */
 function checkRecords(run: FailureRun, { hosts }: QuietState): string[] {
-  const keys = recordsOf(run).map(({ subject }) => subjectKey(subject));
+  const keys = recordsOf(run).map(({ failure }) => failure);
   const twice = keys.filter((key, index) => keys.indexOf(key) !== index).map((key) => `${key} has two records`);
   const gone = hosts.flatMap(({ host, state, incarnation }) => {
     const last = state === 'up' ? incarnation - 1 : incarnation;

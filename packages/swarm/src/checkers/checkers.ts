@@ -9,7 +9,7 @@ import { checkOutcome } from './check-outcome.js';
 import { checkOutput } from './check-output.js';
 import { checkReport, hasAgentFault } from './check-report.js';
 import { checkTalk } from './check-talk.js';
-import { subjectKey, type JobEvent } from '@stci/interface';
+import type { JobEvent } from '@stci/interface';
 import { describe } from '../scenarios/faults.js';
 import { hitsFrontEnd } from '../scenarios/scenario.js';
 import type { Run } from '../worlds/run.js';
@@ -140,7 +140,7 @@ function eventKey(event: JobEvent): string {
     case 'mark':
       return `mark ${event.rank} ${event.name} ${event.wallMs}`;
     case 'failure-record':
-      return `record ${subjectKey(event.record.subject)}`;
+      return `record ${event.record.failure}`;
     case 'mapped':
     case 'running':
     case 'ending':
