@@ -1,7 +1,7 @@
 /** What counts for a trigger, and how often. */
 
 import type { Trigger } from '@stci/finject/experiment';
-import type { JobEvent } from '@stci/interface';
+import { failureId, type FailedSubject, type JobEvent } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { LineSplitter } from '../dist/run/lines.js';
 import { Triggers } from '../dist/run/triggers.js';
@@ -13,18 +13,33 @@ function play(trigger: Trigger) {
 }
 
 const detection = (nth: number, fault?: string): Trigger => ({ on: 'event', event: 'detection', nth, fault });
-const failure = (rank: number, isRecorded: boolean) => ({ type: 'failure', isRecorded, error: { rank } });
-const record = (subject: object) => ({ type: 'failure-record', record: { subject } });
+const RANK = { kind: 'tool', host: 0, job: 1, attempt: 1 } as const;
+const HOST = { kind: 'host', incarnation: 1 } as const;
+const failure = (subject: FailedSubject, rank?: number) =>
+  ({ type: 'failure', error: { rank, failure: failureId(subject) } });
+const record = (subject: FailedSubject) =>
+  ({ type: 'failure-record', record: { failure: failureId(subject), subject } });
 
 suite('triggers', (test) => {
   test('the news of a failure and its record are one detection; the second is the second', () => {
     const { event, state } = play(detection(2));
-    event(failure(1, true));
-    event(record({ kind: 'tool', rank: 1, host: 0 }));
+    event(failure({ ...RANK, rank: 1 }, 1));
+    event(record({ ...RANK, rank: 1 }));
     assert.is(state.fired, 0);
-    event(failure(2, true));
-    event(failure(3, true));
+    event(failure({ ...RANK, rank: 2 }, 2));
+    event(failure({ ...RANK, rank: 3 }, 3));
     assert.is(state.fired, 1, 'once');
+  });
+
+  test('a lost host is one detection, and belongs to its fault by the record, which names its index', () => {
+    const [any, own] = [play(detection(2)), play(detection(1, 'f'))];
+    own.triggers.onInjected('f', { kind: 'host', host: 2 });
+    for (const { event } of [any, own]) event(failure({ ...HOST, host: 2 }));
+    assert.equal([any.state.fired, own.state.fired], [0, 0]);
+    for (const { event } of [any, own]) event(record({ ...HOST, host: 2 }));
+    assert.equal([any.state.fired, own.state.fired], [0, 1]);
+    any.event(record({ ...HOST, host: 3 }));
+    assert.is(any.state.fired, 1);
   });
 
   test('a detection belongs to a fault by its victims: of a host, that host', () => {

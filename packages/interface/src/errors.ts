@@ -5,6 +5,7 @@
  */
 
 import { ERROR_KINDS, type ErrorCode } from './error-codes.js';
+import type { FailureId } from './failure.js';
 
 /** An error on the wire, and in the output of `--json`. */
 export interface ErrorRecord {
@@ -18,6 +19,8 @@ export interface ErrorRecord {
   readonly host?: string;
   /** Rank of the tool, if it concerns one. */
   readonly rank?: number;
+  /** The failure that it tells of, if it is one of an agent or a rank. */
+  readonly failure?: FailureId;
   /** Further facts: numbers, texts and booleans. */
   readonly data?: Readonly<Record<string, string | number | boolean>>;
   /** The error that caused it. */
@@ -28,6 +31,7 @@ export interface StciErrorInit {
   agent?: string | undefined;
   host?: string | undefined;
   rank?: number | undefined;
+  failure?: FailureId | undefined;
   data?: Readonly<Record<string, string | number | boolean>> | undefined;
   cause?: unknown;
 }
@@ -38,6 +42,7 @@ export class StciError extends Error {
   readonly agent: string | undefined;
   readonly host: string | undefined;
   readonly rank: number | undefined;
+  readonly failure: FailureId | undefined;
   readonly data: Readonly<Record<string, string | number | boolean>>;
 
   constructor(code: ErrorCode, message: string, init: StciErrorInit = {}) {
@@ -47,6 +52,7 @@ export class StciError extends Error {
     this.agent = init.agent;
     this.host = init.host;
     this.rank = init.rank;
+    this.failure = init.failure;
     this.data = init.data ?? {};
   }
 
@@ -84,6 +90,7 @@ export function toErrorRecord(thrown: unknown, causesMax = ERROR_CAUSES_MAX): Er
       ...(thrown.agent !== undefined && { agent: thrown.agent }),
       ...(thrown.host !== undefined && { host: thrown.host }),
       ...(thrown.rank !== undefined && { rank: thrown.rank }),
+      ...(thrown.failure !== undefined && { failure: thrown.failure }),
       ...(Object.keys(thrown.data).length > 0 && { data: cutFacts(thrown.data) }),
       ...(hasCause && { cause: toErrorRecord(thrown.cause, causesMax - 1) }),
     };
@@ -110,6 +117,7 @@ export function fromErrorRecord(record: ErrorRecord): StciError {
     agent: record.agent,
     host: record.host,
     rank: record.rank,
+    failure: record.failure,
     data: known ? record.data : { ...record.data, code: record.code },
     cause: record.cause === undefined ? undefined : fromErrorRecord(record.cause),
   });

@@ -5,7 +5,7 @@
 
 import type { FailureKind, HostAction, SessionContext } from './errmgr.js';
 import type { ErrorRecord } from './errors.js';
-import type { FailureRecord } from './failure.js';
+import type { FailureId, FailureRecord } from './failure.js';
 import type { HostIndex, JobId, Rank } from './ids.js';
 import type { ParamValue } from './params.js';
 import type { ProcessEnd, SignalName } from './platform.js';
@@ -128,6 +128,8 @@ export interface RankReport {
   readonly outcome: RankOutcome;
   readonly end?: ProcessEnd;
   readonly error?: ErrorRecord;
+  /** The failure that it is, or that took it: of its own, of its session agent or of its host. */
+  readonly failure?: FailureId;
   /** Wall-clock ms at the host; undefined if it never ran or was lost. */
   readonly startWallMs?: number;
   readonly endWallMs?: number;

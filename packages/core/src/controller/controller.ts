@@ -4,9 +4,9 @@
  */
 
 import {
-  CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, fromErrorRecord, rootAddress, sessionAddress,
-  type Address, type Allocation, type ErrorRecord, type FailureRecord, type HostIndex, type HostSpec, type JobEvent,
-  type JobId, type JobSpec, type Rank,
+  CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, failureId, fromErrorRecord, rootAddress, sessionAddress,
+  toErrorRecord, type Address, type Allocation, type ErrorRecord, type FailureRecord, type HostIndex, type HostSpec,
+  type JobEvent, type JobId, type JobSpec, type Rank,
 } from '@stci/interface';
 import type { MessageContext } from '../am/message-layer.js';
 import type { AgentScope } from '../assembly/composition.js';
@@ -336,7 +336,8 @@ export class Controller implements JobSession {
 
   #onSessionLost(agent: Address, job: JobId, error: StciError, session?: SessionFailure): void {
     this.onGone({ host: addressIndex(agent), job });
-    this.#jobs.get(job)?.onHostsLost([{ ...lossOf(addressIndex(agent), error), kind: 'session-lost', session }]);
+    const loss = { host: addressIndex(agent), kind: 'session-lost', error: toErrorRecord(error), session } as const;
+    this.#jobs.get(job)?.onHostsLost([loss]);
   }
 
   /** A host is given up: for the loss of its own link, or because nobody reached it when the one above was lost. */
@@ -344,9 +345,10 @@ export class Controller implements JobSession {
     const bootstrap = this.#bootstrap as Bootstrap;
     const { table } = bootstrap;
     const own = declared?.error ?? report?.news?.error;
-    const loss = own === undefined
-      ? ({ host, kind: 'agent-lost', error: cutOffRecord(table.specs, host, cause) } as const)
-      : lossOf(host, own);
+    const failure = failureId({ kind: 'host', host, incarnation: table.get(host).incarnation });
+    const loss = lossOf(host, {
+      ...(own === undefined ? cutOffRecord(table.specs, host, cause) : toErrorRecord(own)), failure,
+    });
     this.onGone({ host });
     this.#admission.room.soon();
     this.allocationEnd.onLost();

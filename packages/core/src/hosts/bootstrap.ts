@@ -8,6 +8,7 @@
 import {
   CONTROLLER,
   StciError,
+  failureId,
   rootAddress,
   sessionAddress,
   toErrorRecord,
@@ -188,11 +189,12 @@ export class Bootstrap {
     this.decide(host, 'launching', state === 'up' ? 'agent-lost' : 'agent-launch', found);
   }
 
-  /** The error, with its number from the host's second on. */
+  /** The error as the host's failure, with its number from the second on. */
   #numbered(host: HostIndex, error: StciError): StciError {
-    const failures = this.table.get(host).failures + 1;
+    const { failures: before, incarnation } = this.table.get(host);
+    const failures = before + 1;
     this.table.note(host, { failures });
-    return failures === 1 ? error : numberedError(error, failures);
+    return numberedError(error, failureId({ kind: 'host', host, incarnation }), failures);
   }
 
   /** The error manager decides what becomes of a host that has no agent any more, unless that has been decided. */
@@ -265,7 +267,8 @@ export class Bootstrap {
     this.#phase = 'ready';
     // Below one that failed, nobody has tried the others.
     for (const { host, error } of this.together.failures()) {
-      const record = toErrorRecord(error);
+      const { incarnation } = this.table.get(host);
+      const record = { ...toErrorRecord(error), failure: failureId({ kind: 'host', host, incarnation }) };
       this.#failures.push({ host, error: record });
       this.#events.emit({ type: 'failure', error: record });
     }

@@ -1,7 +1,8 @@
 /** Notices of failures that no detector has reported, at the controller: as it sees them when it hears of them. */
 
 import {
-  StciError, type ErrorRecord, type FailedSubject, type FailureCause, type Evidence, type HostIndex,
+  StciError, type ErrorRecord, type FailedSubject, type FailureCause, type FailureId, type Evidence,
+  type HostIndex,
 } from '@stci/interface';
 import type { LossReport } from '../membership/mender.js';
 import type { ParentHost } from '../membership/table.js';
@@ -29,12 +30,14 @@ export function startCause({ data }: StciError): FailureCause {
   return data['reach'] === 'unreachable' ? 'unreachable' : 'not-started';
 }
 
-/** The same text twice would read as one failure reported twice: this is the host's second, third, … */
-export function numberedError(error: StciError, failure: number): StciError {
+/** The same text twice would read as one failure reported twice: this is the host's first, second, third, … */
+export function numberedError(error: StciError, id: FailureId, failure: number): StciError {
   const { code, message, agent, host, rank, data, cause } = error;
+  const of = { agent, host, rank, failure: id, cause };
+  if (failure === 1) return new StciError(code, message, { ...of, data });
   const [first = '', ...rest] = message.split('\n');
   const text = [`${first} (failure ${failure})`, ...rest].join('\n');
-  return new StciError(code, text, { agent, host, rank, data: { ...data, failure }, cause });
+  return new StciError(code, text, { ...of, data: { ...data, failure } });
 }
 
 export class LossNotices {

@@ -6,8 +6,8 @@
  */
 
 import {
-  EXIT, fromErrorRecord, toErrorRecord, type ErrorRecord, type Failure, type FailureKind, type HostIndex,
-  type ProcessEnd, type Rank, type RankOutcome, type StciError,
+  EXIT, failureId, fromErrorRecord, toErrorRecord, type ErrorRecord, type Failure, type FailureKind, type HostIndex,
+  type JobId, type ProcessEnd, type Rank, type RankOutcome, type StciError,
 } from '@stci/interface';
 import { signalExitCode } from './signals.js';
 
@@ -45,11 +45,13 @@ export function failureBy(kind: FailureKind, error: StciError, wallMs: number): 
 export function failureOf(
   ending: RankEnding,
   host: { readonly index: HostIndex; readonly name: string },
+  of: { readonly job: JobId; readonly attempt: number },
   wallMs: number,
 ): Failure | undefined {
   const { rank } = ending;
+  const id = failureId({ kind: 'tool', host: host.index, rank, ...of });
   const failure = (kind: FailureKind, error: ErrorRecord, exitCode: number): Failure => ({
-    kind, error: { ...error, host: host.name, rank }, host: host.index, rank, wallMs, exitCode,
+    kind, error: { ...error, host: host.name, rank, failure: id }, host: host.index, rank, wallMs, exitCode,
   });
   if (ending.outcome === 'failed-start') {
     const error = ending.error ?? { code: 'STCI_PROGRAM_SPAWN', message: `Rank ${rank} could not be started` };

@@ -8,8 +8,8 @@
 
 import { assert } from '@stci/interface';
 import type {
-  AllocatedJob, ErrorRecord, Failure, HostIndex, HostSpec, JobId, JobMap, JobReport, ProcessEnd, Rank, RankAttempt,
-  RankOutcome, RankReport,
+  AllocatedJob, ErrorRecord, Failure, FailureId, HostIndex, HostSpec, JobId, JobMap, JobReport, ProcessEnd, Rank,
+  RankAttempt, RankOutcome, RankReport,
 } from '@stci/interface';
 import { decideExit, errorExitCode, failureOf, failuresInOrder } from './exit-rule.js';
 import { hostOf, ranksOf } from './placement.js';
@@ -32,6 +32,8 @@ export interface RankEnd {
   readonly outcome: RankOutcome;
   readonly end?: ProcessEnd;
   readonly error?: ErrorRecord;
+  /** Given by who judges it. */
+  readonly failure?: FailureId | undefined;
   readonly startWallMs?: number;
   readonly endWallMs?: number;
   readonly leftovers: number;
@@ -201,7 +203,9 @@ class JobLedger implements Ledger {
     // The job ended before the next attempt was started: this one was the last.
     if (end.attempt !== undefined) row.earlier?.splice(end.attempt - 1);
     const done = this.#close(row, this.#placed(end));
-    const failure = failureOf(done, host, done.endWallMs ?? nowWallMs);
+    const of = { job: this.job, attempt: this.attempt(end.rank) };
+    const failure = failureOf(done, host, of, done.endWallMs ?? nowWallMs);
+    if (failure?.error.failure !== undefined) row.done = { ...done, failure: failure.error.failure };
     return failure !== undefined && this.failed(failure) ? { counted: true, failure } : { counted: true };
   }
 
@@ -343,11 +347,12 @@ class JobLedger implements Ledger {
   #reportOf(end: RankEnd): RankReport {
     const { host, app } = this.placements.placement(end.rank);
     const { earlier = [], host: own } = this.#row(end.rank);
-    const { rank, pid, outcome, leftovers, error, startWallMs, endWallMs, readInput } = end;
+    const { rank, pid, outcome, leftovers, error, failure = error?.failure, startWallMs, endWallMs, readInput } = end;
     return {
       rank, host: own ?? this.#hostName(host), app, pid, outcome, leftovers,
       ...(end.end !== undefined && { end: end.end }),
       ...(error !== undefined && { error }),
+      ...(failure !== undefined && { failure }),
       ...(startWallMs !== undefined && { startWallMs }),
       ...(endWallMs !== undefined && { endWallMs }),
       ...(readInput && { readInput }),

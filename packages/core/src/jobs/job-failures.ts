@@ -3,7 +3,6 @@
 import {
   StciError,
   fromErrorRecord,
-  toErrorRecord,
   type ErrorRecord,
   type Failure,
   type FailureCause,
@@ -48,10 +47,10 @@ export function restartingError(names: readonly string[]): StciError {
 }
 
 /** Error of a host that reported nothing after its ranks were to end. */
-export function unansweredHostError(hosts: readonly HostSpec[], index: HostIndex): StciError {
+export function unansweredHostError(hosts: readonly HostSpec[], index: HostIndex): ErrorRecord {
   const host = hosts[index]?.name ?? String(index);
-  const text = `Host ${host} does not answer: the outcome of its ranks is unknown`;
-  return new StciError('STCI_AGENT_LOST', text, { host });
+  const message = `Host ${host} does not answer: the outcome of its ranks is unknown`;
+  return { code: 'STCI_AGENT_LOST', message, host };
 }
 
 /** Text on hosts that have not said that their output was taken. */
@@ -101,9 +100,9 @@ function firstOf(pids: readonly number[]): string {
 }
 
 /** What a host's loss is to its jobs. */
-export function lossOf(host: HostIndex, error: StciError): HostLoss {
+export function lossOf(host: HostIndex, error: ErrorRecord): HostLoss {
   const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
-  return { host, kind, error: toErrorRecord(error) };
+  return { host, kind, error };
 }
 
 export function behindError(): StciError {

@@ -4,8 +4,8 @@
  */
 
 import {
-  StciError, type Action, type ErrorManager, type Failure, type HostIndex, type JobContext, type JobId,
-  type Params, type Rank, type RankReport, type RestartAction,
+  StciError, failureId, type Action, type ErrorManager, type ErrorRecord, type Failure, type HostIndex,
+  type JobContext, type JobId, type Params, type Rank, type RankReport, type RestartAction,
 } from '@stci/interface';
 import type { HostLoss } from '../hosts/loss-notices.js';
 import { foldRanks } from '../iof/fold.js';
@@ -84,7 +84,7 @@ export class JobRecovery {
   lose(loss: HostLoss): Failure[] {
     const { session, job, hosts, front, exited, onHostLost } = this.#init;
     const ledger = this.#init.ledger();
-    const { host, error, kind } = loss;
+    const { host, kind } = loss;
     const wallMs = session.node.platform.clock.wallMs();
     if (host >= ledger.spec.hosts.length) return [];
     // The host waited for ranks: nothing is lost with it.
@@ -97,6 +97,7 @@ export class JobRecovery {
     if (kind === 'session-lost') hosts.countLoss(host);
     const ranks = this.#ranksAt(host);
     session.failures.onRanksLost(job, loss, ranks, hosts.losses(host));
+    const error = this.#identified(loss);
     const found = { ...ledger.lossOf(host, error, wallMs), kind };
     if (loss.session?.isReplaced === true) this.#onReplaced(found);
     const isRestarted = this.#restart(found);
@@ -106,6 +107,16 @@ export class JobRecovery {
     const entry = ledger.agentLost(host, error, wallMs, ranks);
     for (const rank of entry.ranks) exited(rank);
     return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];
+  }
+
+  /** The loss that has just been counted, with its id. */
+  #identified({ host, kind, error }: HostLoss): ErrorRecord {
+    const { session: { members }, job, hosts } = this.#init;
+    const { incarnation } = members.get(host);
+    const failure = kind === 'session-lost'
+      ? failureId({ kind: 'session-agent', host, incarnation, job, attempt: hosts.losses(host) })
+      : failureId({ kind: 'host', host, incarnation });
+    return { ...error, failure };
   }
 
   /** Ranks of the host that have no outcome, but those that wait to be started elsewhere. */
@@ -178,7 +189,7 @@ export class JobRecovery {
         const { session, job } = this.#init;
         session.failures.onRankFailed(job, found, end, attempt);
         this.#tell(found, moves ? 'it is to be started elsewhere' : 'its session agent starts it again', attempt);
-        this.#again(end, afterMs, moves ? undefined : host);
+        this.#again({ ...end, failure: found.error.failure }, afterMs, moves ? undefined : host);
         if (moves) this.#relocationOf(this.#init.ledger()).leave(rank, host, found, afterMs);
       } else if (!this.#init.hosts.isLost(host)) {
         const text = `Expected restarts as the error manager allows, got one after attempt ${attempt} of rank ${rank}`;
@@ -189,8 +200,9 @@ export class JobRecovery {
 
   /** The failure for which a rank may be started again by its session agent. */
   #restarted(host: HostIndex, end: RankEnd, attempt: number): Failure | undefined {
-    const { errorManager, ledger } = this.#init;
-    const failure = failureOf(end, { index: host, name: ledger().map.hosts[host]!.name }, end.endWallMs ?? 0);
+    const { errorManager, job, ledger } = this.#init;
+    const place = { index: host, name: ledger().map.hosts[host]!.name };
+    const failure = failureOf(end, place, { job, attempt }, end.endWallMs ?? 0);
     const mayRestart = failure && errorManager.local?.(failure, { of: 'tool', attempt }).type === 'restart';
     return mayRestart === true ? failure : undefined;
   }
@@ -223,10 +235,10 @@ export class JobRecovery {
   /** A session agent that waited for ranks is lost, and none with it. */
   #onIdleLost(loss: HostLoss, wallMs: number): void {
     const { session, job, hosts, ledger } = this.#init;
-    const { host, kind, error } = loss;
+    const { host, kind } = loss;
     hosts.countLoss(host);
     session.failures.onRanksLost(job, loss, [], hosts.losses(host));
-    const found = { ...ledger().lossOf(host, error, wallMs), kind };
+    const found = { ...ledger().lossOf(host, this.#identified(loss), wallMs), kind };
     if (loss.session?.isReplaced === true) this.#onReplaced(found);
     else this.#tell(found, 'another is started with its ranks');
   }

@@ -17,7 +17,7 @@ import {
 } from '../codec/shape.js';
 import { HOSTLIST_MAX } from '../job/hostlist.js';
 import { signalNumber } from '../job/signals.js';
-import { failureRecord } from './failure-shapes.js';
+import { failureId, failureRecord } from './failure-shapes.js';
 
 assert(HOSTLIST_MAX < MEMBERS_MAX, 'all hosts of a session, and the controller, can be named');
 
@@ -47,6 +47,7 @@ function errorOf(causesMax: number): Shape<ErrorRecord> {
     agent: optional(name),
     host: optional(name),
     rank: optional(u32),
+    failure: optional(failureId),
     data: optional(record(fact, ERROR_FACTS_MAX, NAME_CHARS_MAX)),
     cause: optional(causesMax === 0 ? none(`at most ${ERROR_CAUSES_MAX} causes`) : errorOf(causesMax - 1)),
   });
@@ -121,6 +122,7 @@ const attempt = {
   outcome: oneOf('exited', 'signalled', 'ended', 'failed-start', 'lost', 'not-started'),
   end: optional(processEnd),
   error: optional(errorRecord),
+  failure: optional(failureId),
   startWallMs: optional(wallTime),
   endWallMs: optional(wallTime),
   leftovers: u32,

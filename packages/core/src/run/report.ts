@@ -1,6 +1,6 @@
 /** Messages at the end of a job: why it failed, and the exit report with a row for each rank. */
 
-import type { ErrorRecord, FailureRecord, JobReport, RankReport, StdinTo } from '@stci/interface';
+import type { ErrorRecord, FailureId, FailureRecord, JobReport, RankReport, StdinTo } from '@stci/interface';
 import { alignColumns } from '@stci/registry';
 import { foldRanks } from '../iof/fold.js';
 import { isoTime } from '../iof/label.js';
@@ -27,10 +27,15 @@ export interface FinalLine {
   readonly isRemark: boolean;
 }
 
-/** What was shown before: messages of failures, and records of hosts with the ranks that were lost. */
+/** What an error tells of: its failure, or, of the job as a whole, what it says. */
+export function errorKey({ failure, message }: ErrorRecord): string {
+  return failure ?? message;
+}
+
+/** What was shown before: failures, by `errorKey`, and those of hosts whose records name the ranks that were lost. */
 export interface ShownFailures {
   readonly reported: ReadonlySet<string>;
-  readonly recordedHosts: ReadonlySet<string>;
+  readonly recorded: ReadonlySet<FailureId>;
   /** Names of hosts that did not come up, and without which the job ran. */
   readonly leftOut: ReadonlySet<string>;
 }
@@ -38,11 +43,11 @@ export interface ShownFailures {
 /** All messages at the end except the exit report. `isHere`: agents of that host run on this machine. */
 export function finalLines(
   report: JobReport,
-  { reported, recordedHosts, leftOut }: ShownFailures,
+  { reported, recorded, leftOut }: ShownFailures,
   isHere: (host: string) => boolean = () => false,
 ): readonly FinalLine[] {
   const late = report.failures.some(({ code }) => code === 'STCI_JOB_TIMEOUT' || code === 'STCI_LAUNCH_TIMEOUT');
-  const ranks = late ? timeoutState(report) : lostRanks(report, recordedHosts);
+  const ranks = late ? timeoutState(report) : lostRanks(report, recorded);
   const errors = [...failureSummary(report, reported), ...ranks];
   return [
     ...[...errors, ...lostText(report, isHere)].map((text) => ({ text, isRemark: false })),
@@ -138,18 +143,19 @@ function failureSummary(report: JobReport, reported: ReadonlySet<string> = new S
   if (report.cause === undefined) return [];
   const { cause } = report;
   const lines: string[] = [];
-  if (reported.has(cause.message)) {
-    const count = report.failures.filter(({ message }) => reported.has(message)).length;
+  const isTold = (error: ErrorRecord): boolean => reported.has(errorKey(error));
+  if (isTold(cause)) {
+    const count = report.failures.filter(isTold).length;
     const [first] = withHosts(cause).split('\n', 1);
     // Of a host that failed several times the report holds one failure.
     const failures = isOfHost(cause) ? '' : `${count} failures; `;
     if (count > 1) lines.push(`${failures}exit code ${report.exitCode} is that of the first failure: ${first}`);
   } else if (!isOwnFailure(cause) && !isOfHost(cause)) lines.push(withHosts(cause, [cause, ...report.failures]));
   const isNews = (failure: ErrorRecord): boolean =>
-    failure.message !== cause.message && !reported.has(failure.message) && !isOwnFailure(failure)
+    failure.message !== cause.message && !isTold(failure) && !isOwnFailure(failure)
     && !(isTaken(cause) && isOfTaking(failure));
   const others = report.failures.filter(isNews);
-  const first = !reported.has(cause.message) && isOfHost(cause) && !isOwnFailure(cause) ? [cause] : [];
+  const first = !isTold(cause) && isOfHost(cause) && !isOwnFailure(cause) ? [cause] : [];
   const ofHosts = foldFailures([...first, ...others.filter(isOfHost)]);
   const shown = others.filter((failure) => !isOfHost(failure)).slice(0, FAILURES_SHOWN);
   for (const text of [...ofHosts, ...shown.map(({ message }) => message)]) {
@@ -191,10 +197,11 @@ function timeoutState(report: JobReport): readonly string[] {
 }
 
 /** A lost host's failure names its agent; these are the ranks that it had, and none has in its place. */
-function lostRanks({ ranks, failures }: JobReport, toldHosts: ReadonlySet<string>): readonly string[] {
+function lostRanks({ ranks, failures }: JobReport, recorded: ReadonlySet<FailureId>): readonly string[] {
   const hosts = new Set(failures.flatMap(({ code, rank, host }) =>
     (code === 'STCI_AGENT_LOST' && rank === undefined && host !== undefined ? [host] : [])));
-  const lost = ranks.filter(({ outcome, host }) => outcome === 'lost' && hosts.has(host) && !toldHosts.has(host));
+  const isRecorded = ({ failure }: RankReport): boolean => failure !== undefined && recorded.has(failure);
+  const lost = ranks.filter((rank) => rank.outcome === 'lost' && hosts.has(rank.host) && !isRecorded(rank));
   return lost.length === 0 ? [] : [`lost: ${rankList(lost)}`];
 }
 

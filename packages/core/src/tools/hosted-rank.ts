@@ -265,8 +265,8 @@ export class HostedRank implements ToolEvents {
 
   /** The pause before the next attempt here; undefined: none follows. */
   #pauseMs(end: ToolEnd): number | undefined {
-    const { errorManager, context: { hostMap: { host: index, name } } } = this.#place;
-    const failure = failureOf(end, { index, name }, end.endWallMs);
+    const { errorManager, context: { job, hostMap: { host: index, name } } } = this.#place;
+    const failure = failureOf(end, { index, name }, { job, attempt: end.attempt }, end.endWallMs);
     if (failure === undefined) return undefined;
     const action = errorManager.local?.(failure, { of: 'tool', attempt: end.attempt });
     return action?.type === 'restart' ? action.afterMs : undefined;

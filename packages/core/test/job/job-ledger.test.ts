@@ -78,6 +78,19 @@ suite('job ledger', (test) => {
     assert.equal([ranks[4]?.earlier?.[0]?.host, ledger.spec.hosts[1]?.name], ['b', 'spare']);
   });
 
+  test('a failure has the id of its rank and attempt, also in the report; a lost rank has that of its loss', () => {
+    const ledger = ledgerOf(3);
+    for (const rank of [0, 1, 2]) ledger.started(rank, rank + 1, 10);
+    ledger.again({ ...ended(1, 3, 20), failure: 'tool 1 1#1' });
+    assert.is(ledger.exited(ended(1, 3, 30), 31).failure?.error.failure, 'tool 1 1#2');
+    ledger.agentLost(2, { ...LOST, failure: 'host 2#1' }, 40);
+    ledger.exited(ended(0, 0, 50), 51);
+    const { ranks, failures } = ledger.report(60);
+    assert.equal(ranks.map(({ failure }) => failure), [undefined, 'tool 1 1#2', 'host 2#1']);
+    assert.equal(ranks[1]?.earlier?.[0]?.failure, 'tool 1 1#1');
+    assert.equal(failures.map(({ failure }) => failure), ['tool 1 1#2', 'host 2#1']);
+  });
+
   test('a rank that had not started is lost with the host that was lost, whoever has its place by now', () => {
     const ledger = ledgerOf(2);
     ledger.replaceHost(1, { ...ledger.spec.hosts[1]!, name: 'spare' });

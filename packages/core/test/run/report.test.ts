@@ -1,6 +1,6 @@
 /** The last messages about a job: processes left over, and programs that may still run. */
 
-import type { ErrorRecord, JobReport, RankReport } from '@stci/interface';
+import { failureId, type ErrorRecord, type JobReport, type RankReport } from '@stci/interface';
 import { finalLines, type ShownFailures } from '@stci/core/run';
 import { assert, suite } from '@stci/testkit';
 import { leftOutCause } from '../../dist/run/outcome.js';
@@ -9,7 +9,7 @@ import { unreadText } from '../../dist/run/report.js';
 const rank = (index: number, host: string, more: Partial<RankReport> = {}): RankReport =>
   ({ rank: index, host, app: 0, pid: 100 + index, outcome: 'exited', leftovers: 0, ...more });
 
-const NOTHING: ShownFailures = { reported: new Set(), recordedHosts: new Set(), leftOut: new Set() };
+const NOTHING: ShownFailures = { reported: new Set(), recorded: new Set(), leftOut: new Set() };
 
 function words(
   ranks: RankReport[], failures: ErrorRecord[] = [], isHere?: (host: string) => boolean, shown = NOTHING,
@@ -73,8 +73,11 @@ suite('final words', (test) => {
     const on = (index: number, host: string): RankReport => rank(index, host, { outcome: 'lost', pid: 0 });
     assert.equal(words([rank(0, 'a'), on(2, 'b'), on(3, 'b'), on(4, 'c'), rank(5, 'b')], [lost]),
       ['lost: ranks 2-3 on b']);
-    const shown = { ...NOTHING, recordedHosts: new Set(['b']) };
-    assert.equal(words([on(2, 'b')], [lost], undefined, shown), []);
+    const shown = { ...NOTHING, recorded: new Set(['host 1#1']) };
+    const [told, untold] = ([['b', 1], ['b', 2]] as const).map(([host, incarnation]) =>
+      ({ ...on(2, host), failure: failureId({ kind: 'host', host: 1, incarnation }) }));
+    assert.equal(words([told as RankReport], [lost], undefined, shown), []);
+    assert.equal(words([untold as RankReport], [lost], undefined, shown), ['lost: rank 2 on b']);
     assert.equal(words([rank(0, 'a')], [lost]), []);
   });
 

@@ -1,6 +1,6 @@
 /** The moments for which injections wait: counts events, lines of output and marks. Pure. */
 
-import type { FaultVictim, HostIndex, JobEvent, Rank } from '@stci/interface';
+import type { FailureId, FaultVictim, HostIndex, JobEvent, Rank } from '@stci/interface';
 import type { Trigger, TRIGGER_EVENTS } from '../experiment/contracts.js';
 import { unlimited, type Within } from '../judge/within.js';
 import { LineSplitter } from './lines.js';
@@ -11,12 +11,16 @@ interface Waiting {
   readonly trigger: Trigger;
   readonly pattern: RegExp | undefined;
   count: number;
+  /** Failures that it has counted. */
+  readonly counted: Set<FailureId>;
 }
 
 /** A rank or a host that an event concerns. */
 interface Concern {
   readonly rank?: Rank | undefined;
   readonly host?: HostIndex | undefined;
+  /** Its news and its record are one event. */
+  readonly failure?: FailureId | undefined;
 }
 
 /** How long a pattern may take for a chunk of output. */
@@ -41,20 +45,23 @@ export class Triggers {
   readonly #lines = new LineSplitter();
   /** Victims of injections that were made, by fault. */
   readonly #victims = new Map<string, FaultVictim[]>();
-  /** Ranks of which a failure was told whose record is to follow. */
-  readonly #told = new Set<Rank>();
 
   constructor(triggers: readonly Trigger[], init: TriggersInit) {
     this.#init = init;
     for (const trigger of triggers) {
       const pattern = trigger.on === 'output' ? new RegExp(trigger.pattern) : undefined;
-      this.#waiting.set(triggerKey(trigger), { trigger, pattern, count: 0 });
+      this.#waiting.set(triggerKey(trigger), { trigger, pattern, count: 0, counted: new Set() });
     }
   }
 
   onEvent(event: TriggerEvent, concern: Concern = {}): void {
-    this.#match(({ trigger }) =>
-      trigger.on === 'event' && trigger.event === event && this.#concerns(trigger.fault, concern));
+    const { failure } = concern;
+    this.#match(({ trigger, counted }) => {
+      if (trigger.on !== 'event' || trigger.event !== event || !this.#concerns(trigger.fault, concern)) return false;
+      const isKnown = failure !== undefined && counted.has(failure);
+      if (failure !== undefined) counted.add(failure);
+      return !isKnown;
+    });
   }
 
   /** An injection of this fault has hit this victim. */
@@ -69,12 +76,11 @@ export class Triggers {
   onJobEvent(event: JobEvent): void {
     switch (event.type) {
       case 'failure':
-        if (event.isRecorded === true && event.error.rank !== undefined) this.#told.add(event.error.rank);
-        return this.onEvent('detection', { rank: event.error.rank });
+        return this.onEvent('detection', { rank: event.error.rank, failure: event.error.failure });
       case 'failure-record': {
-        const { subject } = event.record;
-        if (subject.kind === 'tool' && this.#told.delete(subject.rank)) return;
-        return this.onEvent('detection', subject.kind === 'tool' ? { rank: subject.rank } : { host: subject.host });
+        const { failure, subject } = event.record;
+        const where = subject.kind === 'tool' ? { rank: subject.rank } : { host: subject.host };
+        return this.onEvent('detection', { ...where, failure });
       }
       case 'member':
         if (event.change === 'suspected') this.onEvent('suspicion', { host: event.host });

@@ -128,8 +128,8 @@ function eventKey(event: JobEvent): string {
     case 'exited':
       return `exited ${event.report.rank}`;
     case 'failure': {
-      const { code, host, rank, message } = event.error;
-      return `failure ${code} ${host ?? ''} ${rank ?? ''} ${message}`;
+      const { code, host, rank, message, failure } = event.error;
+      return `failure ${failure ?? `${code} ${host ?? ''} ${rank ?? ''} ${message}`}`;
     }
     case 'warning':
       return `warning ${event.text}`;
