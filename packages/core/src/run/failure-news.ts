@@ -34,6 +34,8 @@ export class FailureNews {
   /** Where the error manager tolerates it, it is reported with what is done about it. */
   last: ErrorRecord | undefined;
   readonly #init: FailureNewsInit;
+  /** Of each failure's message, which an end has as its reason, the key. */
+  readonly #keys = new Map<string, string>();
   /** Texts that were shown: of several failures the same is said once. */
   readonly #texts = new Set<string>();
   /** Records of lost hosts are told. */
@@ -49,6 +51,7 @@ export class FailureNews {
     const { verbose, toleratesFailures, say, logStep } = this.#init;
     const { code, data } = error;
     this.last = error;
+    this.#keys.set(error.message, errorKey(error));
     this.#isWatched ||= isRecorded;
     // The error manager decides whether a host that does not come up is a failure of the job.
     const atOnce = !isRecorded && (verbose || (toleratesFailures && code !== 'STCI_LAUNCH_FAILED'));
@@ -75,6 +78,11 @@ export class FailureNews {
     if (subject.kind !== 'host') return;
     this.recorded.add(failure);
     this.reported.add(failure);
+  }
+
+  /** The failure with this message was told. */
+  hasTold(reason: string): boolean {
+    return this.reported.has(this.#keys.get(reason) ?? reason);
   }
 
   onMember(event: MemberEvent): void {

@@ -178,7 +178,7 @@ export class JobRun implements FrontEndEvents {
       case 'ending':
         this.#endReason = event.reason;
         this.#watchStall();
-        return this.#logStep(`ending the job${this.#news.reported.has(event.reason) ? '' : `: ${event.reason}`}`);
+        return this.#logStep(`ending the job${this.#news.hasTold(event.reason) ? '' : `: ${event.reason}`}`);
       case 'ended':
         return this.#onEnded(event.report);
     }

@@ -27,9 +27,9 @@ export interface FinalLine {
   readonly isRemark: boolean;
 }
 
-/** What an error tells of: its failure, or, of the job as a whole, what it says. */
-export function errorKey({ failure, message }: ErrorRecord): string {
-  return failure ?? message;
+/** What an error tells of: its failure, or, of the job as a whole or a plugin, what it says. */
+export function errorKey({ failure, host, message }: ErrorRecord): string {
+  return failure ?? (host === undefined ? message : `${host}: ${message}`);
 }
 
 /** What was shown before: failures, by `errorKey`, and those of hosts whose records name the ranks that were lost. */
