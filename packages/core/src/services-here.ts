@@ -4,9 +4,12 @@ import { code as faults } from './injection/fault-service.js';
 import { faultService } from './injection/service.js';
 import { code as programs } from './programs/program-service.js';
 import { programService } from './programs/service.js';
+import { code as metrics } from './scrape/metric-service.js';
+import { metricService } from './scrape/service.js';
 import { partService } from './service/part-service.js';
 import { code as parts } from './service/parts.js';
 
 faultService.code.provide(faults);
 programService.code.provide(programs);
 partService.code.provide(parts);
+metricService.code.provide(metrics);

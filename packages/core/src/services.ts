@@ -5,15 +5,17 @@ import { createComposition as compose } from './assembly/compose.js';
 import type { Composition, PluginHooks } from './assembly/composition.js';
 import { faultService } from './injection/service.js';
 import { programService } from './programs/service.js';
+import { metricService } from './scrape/service.js';
 import type { Service } from './service/contracts.js';
 import { partService } from './service/part-service.js';
 
 /** With these the rows of services are known to the compiler. */
 export type { FaultSiteMessages } from './injection/messages.js';
 export type { ProgramMessages } from './programs/messages.js';
+export type { MetricMessages } from './scrape/messages.js';
 export type { PartMessages } from './service/messages.js';
 
-export const services: readonly Service[] = [faultService, programService, partService];
+export const services: readonly Service[] = [faultService, programService, partService, metricService];
 
 export function createComposition(registry: Registry, plugins: PluginHooks = {}): Composition {
   return compose(registry, services, plugins);

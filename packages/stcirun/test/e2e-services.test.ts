@@ -21,7 +21,7 @@ const recorder = (list: string): string => `{
 `;
 
 /** The parts of services, without program and hash. */
-const SERVICES = /-(fault-service|program-service|parts)-/u;
+const SERVICES = /-(fault-service|program-service|parts|metric-service)-/u;
 
 suite('parts of the program', (test) => {
   let [place, list] = ['', ''];

@@ -9,7 +9,6 @@ import {
 import type { Link } from '../bootcom/link.js';
 import type { HostStatus } from '../hosts/host-status.js';
 import type { AgentLinks, LinkReport, TopologyReport } from '../messages/topology-report.js';
-import type { Metrics } from '../metrics/contracts.js';
 import type { AgentNode } from '../node/node.js';
 
 /** Longest round trip that is measured, and how long answers are awaited. */
@@ -20,14 +19,14 @@ const SURVEY_MS = 2 * ECHO_MS;
 const LINKS_BESIDE_MAX = 1024;
 
 /** Reports the links of this agent: to session agents without a measurement, as they share its host. */
-export function reportLinks(node: AgentNode, metrics: Metrics, done: (links: readonly LinkReport[]) => void): void {
+export function reportLinks(node: AgentNode, done: (links: readonly LinkReport[]) => void): void {
   const { clock } = node.platform;
   const links = node.router.links();
   const found: LinkReport[] = [];
   let missing = links.length;
   const one = (link: Link, roundTripMs?: number): void => {
     const { facts: { kind, state }, role, inStateMs, peer, job } = link;
-    if (roundTripMs !== undefined) metrics.count('link_round_trip_ms', roundTripMs, { role });
+    if (roundTripMs !== undefined) node.metrics.count('link_round_trip_ms', roundTripMs, { role });
     const name = job === 0 ? addressName(peer) : `${addressName(peer)} of job ${job}`;
     found.push({ peer: name, kind, role, state, inStateMs, ...(roundTripMs !== undefined && { roundTripMs }) });
     missing -= 1;
@@ -46,8 +45,8 @@ export function reportLinks(node: AgentNode, metrics: Metrics, done: (links: rea
 }
 
 /** At a root agent. */
-export function answerSurveys(node: AgentNode, metrics: Metrics): void {
-  node.messages.on('links.survey', ({ survey }) => reportLinks(node, metrics, (links) => {
+export function answerSurveys(node: AgentNode): void {
+  node.messages.on('links.survey', ({ survey }) => reportLinks(node, (links) => {
     const host = addressIndex(node.identity.self);
     node.messages.send(CONTROLLER, 'links.report', { host, survey, links: [...links] });
   }));
@@ -56,15 +55,13 @@ export function answerSurveys(node: AgentNode, metrics: Metrics): void {
 export class LinkSurveys {
   readonly #node: AgentNode;
   readonly #hosts: () => readonly HostStatus[];
-  readonly #metrics: Metrics;
   readonly #found = new Map<HostIndex | undefined, readonly LinkReport[]>();
   #survey = 0;
   #timer: Timer | undefined;
   #asked: readonly HostIndex[] = [];
 
-  constructor(node: AgentNode, metrics: Metrics, hosts: () => readonly HostStatus[]) {
+  constructor(node: AgentNode, hosts: () => readonly HostStatus[]) {
     this.#node = node;
-    this.#metrics = metrics;
     this.#hosts = hosts;
     node.messages.on('links.report', ({ host, survey, links }) => {
       if (survey !== this.#survey || !this.#asked.includes(host)) return;
@@ -101,7 +98,7 @@ export class LinkSurveys {
     this.#timer = platform.clock.after(SURVEY_MS, () => void (this.#timer = undefined));
     this.#asked = this.#connected.map(({ host }) => host);
     // First: what is sent over a link of the overlay after a survey, which goes by the tree, would wait for that there.
-    reportLinks(this.#node, this.#metrics, (links) => {
+    reportLinks(this.#node, (links) => {
       if (survey === this.#survey) this.#found.set(undefined, links);
     });
     for (const host of this.#asked) messages.send(rootAddress(host), 'links.survey', { survey });

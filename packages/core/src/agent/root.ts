@@ -108,7 +108,7 @@ export class RootAgent {
       node, scope: deps.scope, ownsProcess: deps.ownsProcess, sessions: this.#sessions, killSelf: deps.killSelf,
     });
     const { messages } = node;
-    answerSurveys(node, this.#failures.metrics);
+    answerSurveys(node);
     answerProbes(node);
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     messages.on('job.signal', () => undefined); // The frame itself is forwarded to the session agent.

@@ -20,7 +20,6 @@ import type {
   StreamSpec,
 } from '@stci/interface';
 import type { ParamSnapshot, Registry } from '@stci/registry';
-import type { SelectedDetector } from '../detector/selected.js';
 import type { BootTreePart } from '../launcher/parent-tree.js';
 import type { AgentNode } from '../node/node.js';
 import type { Service, ServiceScope } from '../service/contracts.js';
@@ -58,8 +57,6 @@ export interface AgentScope extends ServiceScope {
   jobParams(own: ParamSnapshot | undefined): Params;
   /** Of the session, or of a job with these parameters. */
   errorManager(params: Params): ErrorManager;
-  /** In the session's parameters. */
-  detectors(): readonly SelectedDetector[];
   notifier(name: string): NotifierModule;
   bootcom(kind: string): Bootcom;
   /** Name of the launcherproc for these hosts. Throws if none accepts them. */

@@ -31,11 +31,11 @@ import type { MembershipTable } from '../membership/table.js';
 import type { SessionFailure } from '../messages/failure-shapes.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
+import type { AgentOfJob } from '../node/request-all.js';
 import { OverlayControl } from '../overlay/overlay-control.js';
 import type { Gone } from '../service/contracts.js';
 import { AllocationEnd } from './allocation-end.js';
 import type { ControllerDeps } from './controller-contracts.js';
-import { gatherMetrics, type GatheredMetrics } from './gather-metrics.js';
 
 export class Controller implements JobSession {
   readonly node: AgentNode;
@@ -107,11 +107,8 @@ export class Controller implements JobSession {
     return [...this.#jobs.keys()];
   }
 
-  /** Metrics of all agents that run. */
-  gatherMetrics(gathered: GatheredMetrics): void {
-    const { metrics, rootAgents } = this.failures;
-    const sessionAgents = [...this.#jobs.values()].flatMap((job) => job.agents);
-    gatherMetrics(this.node, metrics.rows(), [...rootAgents, ...sessionAgents], gathered);
+  get agents(): readonly AgentOfJob[] {
+    return [...this.failures.rootAgents, ...[...this.#jobs.values()].flatMap((job) => job.agents)];
   }
 
   jobOf(job: JobId): ControllerJob | undefined {

@@ -20,11 +20,11 @@ import type { SessionFaults } from '../injection/fault-contracts.js';
 import type { ControllerJob } from '../jobs/controller-job.js';
 import type { TopologyReport } from '../messages/topology-report.js';
 import { AgentNode } from '../node/node.js';
+import type { GatheredMetrics, SessionMetrics } from '../scrape/contracts.js';
 import { AgentServices } from '../service/agent-services.js';
 import type { OpenService } from '../service/contracts.js';
 import type { SessionObserver } from './controller-contracts.js';
 import { Controller } from './controller.js';
-import type { GatheredMetrics } from './gather-metrics.js';
 
 export interface SessionInit {
   readonly platform: Platform;
@@ -68,7 +68,7 @@ export class Session {
     const agentLauncher = new AgentLauncher({ node, scope, startRole: roleFactory(composition) });
     const controller = new Controller({ node, scope, agentLauncher, snapshot, observer });
     this.#controller = controller;
-    this.#surveys = new LinkSurveys(node, controller.failures.metrics, () => controller.hosts());
+    this.#surveys = new LinkSurveys(node, () => controller.hosts());
     this.#services = new AgentServices('controller', composition.services, {
       node, scope, ownsProcess: true, session: controller, jobOf: (job) => controller.jobOf(job),
     });
@@ -129,7 +129,10 @@ export class Session {
 
   /** Of all agents that run. */
   gatherMetrics(gathered: GatheredMetrics): void {
-    this.#controller.gatherMetrics(gathered);
+    this.#services.use('metrics', (opened, error) => {
+      if (opened === undefined) gathered.onDone([], error);
+      else (opened as OpenService & SessionMetrics).gather(gathered);
+    });
   }
 
   /** Number 0 begins a survey of all links; its own number asks how far it is. */

@@ -19,14 +19,13 @@ import type { Declared, LossReport } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
 import type { MessageBody } from '../messages/messages.js';
 import { countFailure } from '../metrics/failures.js';
-import type { MetricStore } from '../metrics/store.js';
 import type { AgentNode } from '../node/node.js';
 import type { AgentOfJob } from '../node/request-all.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { recoveryText } from '../run/recovery-text.js';
 import { DisputedDeaths } from './disputed-deaths.js';
 import { FailureLog } from './failure-log.js';
-import { bindFailureWatch, openFailureWatch, openMetrics, startFailureWatch } from './failure-watch.js';
+import { bindFailureWatch, openFailureWatch, startFailureWatch } from './failure-watch.js';
 import { HostProbes } from './host-probe.js';
 import { memberOf } from './notice.js';
 import type { FailureWatch } from './watch.js';
@@ -51,7 +50,6 @@ export interface ControllerFailuresInit {
 
 export class ControllerFailures implements JobFailures {
   readonly #init: ControllerFailuresInit;
-  readonly metrics: MetricStore;
   readonly #log: FailureLog;
   readonly #disputed: DisputedDeaths;
   readonly #losses: LossNotices;
@@ -63,13 +61,12 @@ export class ControllerFailures implements JobFailures {
 
   constructor(init: ControllerFailuresInit) {
     this.#init = init;
-    this.metrics = openMetrics(init.scope);
     const { node, overlay } = init;
     this.#log = new FailureLog({
       node,
       agents: () => this.#watch === undefined ? [] : this.rootAgents,
       onRecord: (record) => {
-        countFailure(this.metrics, record);
+        countFailure(node.metrics, record);
         init.onRecord(record);
       },
     });
@@ -202,7 +199,7 @@ export class ControllerFailures implements JobFailures {
   onMended(host: HostIndex, parent: ParentHost): void {
     const { hostName } = this.#init;
     const name = parent === undefined ? 'controller' : hostName(parent);
-    this.metrics.count('repairs', 1);
+    this.#init.node.metrics.count('repairs', 1);
     this.#log.records.linked(hostName(host), name);
     this.#init.emit({ ...this.#changed(this.#memberOf(host)), change: 'linked', parent: name });
   }
@@ -218,7 +215,7 @@ export class ControllerFailures implements JobFailures {
   #startWatch(): void {
     if (this.#watch !== undefined || !this.#isStarted || this.#isStopped) return;
     const { node, scope, overlay } = this.#init;
-    this.#watch = openFailureWatch(node, scope, overlay, this.metrics, {
+    this.#watch = openFailureWatch(node, scope, overlay, {
       onNotice: (notice, news) => this.#onNotice(notice, news),
       onFenced: () => undefined,
       onCutOff: () => undefined,

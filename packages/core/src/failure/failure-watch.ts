@@ -4,21 +4,14 @@ import { StciError, type MemberId, type Params } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import { notifierFor, topologyFor } from '../detector/selected.js';
 import { positionOf } from '../members/positions.js';
-import { MetricStore } from '../metrics/store.js';
 import type { AgentNode } from '../node/node.js';
 import type { Overlay } from '../overlay/contracts.js';
 import { FailureWatch, type FailureWatchEvents } from './watch.js';
-
-/** Of one agent, from its start: its detectors may count later. */
-export function openMetrics(scope: AgentScope): MetricStore {
-  return new MetricStore((name) => scope.detectors().find((one) => one.name === name)?.module.metrics ?? {});
-}
 
 export function openFailureWatch(
   node: AgentNode,
   scope: AgentScope,
   overlay: Overlay,
-  metrics: MetricStore,
   events: Omit<FailureWatchEvents, 'onFault'>,
 ): FailureWatch {
   const { clock, random } = node.platform;
@@ -31,7 +24,7 @@ export function openFailureWatch(
       overlayTopology: node.params.string('overlay.topology'),
       topologyOf: (text, size) => scope.topologyOf(text, size),
       random: () => generator.uniform(),
-      metrics,
+      metrics: node.metrics,
       latencyMs: node.params.int('detector.latency'),
     },
     { ...events, onFault: (error: StciError, where: string) => node.fault(error, where) },

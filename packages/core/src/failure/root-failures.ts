@@ -11,10 +11,9 @@ import type { AgentScope } from '../assembly/composition.js';
 import { Timers } from '../event/timers.js';
 import { addressAt, membersOf, positionOf } from '../members/positions.js';
 import type { ToolEvidence } from '../messages/failure-shapes.js';
-import type { MetricStore } from '../metrics/store.js';
 import type { AgentNode } from '../node/node.js';
 import type { Overlay } from '../overlay/contracts.js';
-import { bindFailureWatch, openFailureWatch, openMetrics, startFailureWatch } from './failure-watch.js';
+import { bindFailureWatch, openFailureWatch, startFailureWatch } from './failure-watch.js';
 import { memberOf } from './notice.js';
 import type { FailureWatch } from './watch.js';
 
@@ -38,7 +37,6 @@ export interface RootFailuresInit {
 export class RootFailures {
   readonly #init: RootFailuresInit;
   readonly #host: HostIndex;
-  readonly metrics: MetricStore;
   #watch: FailureWatch | undefined;
   /** Jobs whose programs here want to know. */
   #interested = new Set<JobId>();
@@ -48,7 +46,6 @@ export class RootFailures {
 
   constructor(init: RootFailuresInit) {
     this.#init = init;
-    this.metrics = openMetrics(init.scope);
     const { messages, identity } = init.node;
     this.#host = addressIndex(identity.self);
     this.#timers = new Timers(init.node.platform.clock);
@@ -56,7 +53,6 @@ export class RootFailures {
     messages.on('failure.report', ({ ranks }, { job }) => this.#onToolsFailed(job, ranks));
     messages.on('failure.interest', (_body, { job }) => this.#onInterest(job));
     messages.on('failure.told', () => this.#tellSeen());
-    messages.on('agent.metrics', () => this.metrics.rows());
     messages.on('failure.verdict', (verdict) => this.#watch?.onVerdict(verdict));
     bindFailureWatch(init.node, () => this.#watch);
   }
@@ -81,7 +77,7 @@ export class RootFailures {
   #start(members: readonly MemberId[]): void {
     const { node, scope, overlay, fence, cutOff, parentGone } = this.#init;
     if (this.#watch !== undefined) return;
-    this.#watch = openFailureWatch(node, scope, overlay, this.metrics, {
+    this.#watch = openFailureWatch(node, scope, overlay, {
       onNotice: (notice, news) => news === 'new' && this.#onNotice(notice),
       onFenced: fence,
       onCutOff: cutOff,

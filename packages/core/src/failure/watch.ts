@@ -77,7 +77,7 @@ export class FailureWatch {
       onAction: (name, action, nowMs) => this.#onDetectorAction(name, action, nowMs),
       onLate: (lagMs) => {
         this.#detectors.on({ type: 'lag', lagMs });
-        init.metrics?.count('lag', lagMs);
+        init.metrics?.count('lag_ms', lagMs);
       },
       onMalformed: (name, event, error) => this.#onMalformed(`detector ${name}`, event, error),
       onFault: (name, error) => events.onFault(error, `detector ${name}`),

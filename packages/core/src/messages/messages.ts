@@ -11,7 +11,6 @@ import {
   any, bool, fields, integer, oneOf, optional, tuple, u32, wallTime, type Infer, type Shape,
 } from '../codec/shape.js';
 import { addresses, hostLogin, socket } from '../launcher/host-login.js';
-import { metricRows } from '../metrics/store.js';
 import { FAILURE_MESSAGES } from './failure-messages.js';
 import { sessionFailure } from './failure-shapes.js';
 import { appSpec, errorRecord, jobParams, processEnd, signalName, stdinTo, texts } from './job-shapes.js';
@@ -209,8 +208,6 @@ const KERNEL_MESSAGES = {
   'job.end': { id: 15, from: 'above', body: fields({ kill: bool, reason: text }) },
   /** Parent → child: nothing of the job is needed any more. */
   'job.close': { id: 17, from: 'parent', body: fields({}) },
-  /** Controller → root agent: what it has counted, answered by its rows. */
-  'agent.metrics': { id: 110, from: ['controller'], body: fields({}), reply: metricRows },
   /**
    * Stream root → member, request: open or close your endpoint. The stream layer checks that the sender is the root.
    */

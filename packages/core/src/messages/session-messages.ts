@@ -8,7 +8,7 @@ import { MESSAGE_BYTES_MAX, chunk, members, name, numbers, text } from '../codec
 import {
   any, bool, fields, integer, list, num, object, oneOf, optional, tuple, u32, type Infer,
 } from '../codec/shape.js';
-import { metricRows } from '../metrics/store.js';
+import { metricRows } from '../metrics/row.js';
 import { faultName, faultOrder, faultReport } from './fault-shapes.js';
 import { errorRecord, hostSpec, jobControl, jobMap, jobReport, jobSpec, signalName, stdinTo } from './job-shapes.js';
 import { jobLabel, wireRecord } from './records.js';

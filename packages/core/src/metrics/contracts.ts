@@ -1,6 +1,6 @@
 /**
  * Metrics: counters and histograms that agents keep while they run, read with `stci metrics`. To count costs an
- * addition; names, units and buckets are in one table, metrics/table.ts.
+ * addition; names, units and types are in one table, scrape/table.ts.
  */
 
 /** Values by name of the label, such as `detector`. Few different ones: each makes a row of its own. */

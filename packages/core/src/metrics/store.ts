@@ -1,87 +1,48 @@
-/** The metrics of one agent: sums, and counts by bucket. To read them does not change them. */
+/**
+ * The counts of one agent: sums, and how many values were in each bucket. What they are called elsewhere, and which are
+ * told as histograms, is decided where they are read (scrape/): to count needs none of that.
+ */
 
-import type { MetricSpec } from '@stci/interface';
-import { name as labelText, text } from '../codec/bounds.js';
-import { list, narrowed, num, oneOf, tuple, type Infer } from '../codec/shape.js';
 import type { MetricLabels, Metrics } from './contracts.js';
-import { BUCKETS_S, METRICS, detectorFamily, type MetricFamily } from './table.js';
+
+/** Upper bounds of the buckets, which are of times, s. */
+export const BUCKETS_S: readonly number[] = [
+  0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60,
+];
 
 /** Labels of one row. */
-const LABELS_MAX = 16;
+export const LABELS_MAX = 16;
 
 /** Labels are names of components and kinds of failures: there are few. What comes beyond is not counted. */
-const ROWS_MAX = 1000;
+export const ROWS_MAX = 1000;
 
-/** Of a histogram. */
-const VALUES = BUCKETS_S.length + 2;
+const SECONDS_PER_MS = 0.001;
 
-/**
- * As it is sent: name, type, help; labels, each name followed by its value; values: of a counter its sum, of a
- * histogram the sum and the count of each bucket, not cumulated, the last one without a bound.
- */
-const anyRow = tuple(
-  labelText, oneOf('counter', 'histogram'), text, list(labelText, 2 * LABELS_MAX), list(num, VALUES),
-);
-export type MetricRow = Infer<typeof anyRow>;
-
-/** Names of metrics and labels: only label values and helps are escaped where they are printed. */
-const NAME = /^[a-z][a-z0-9_]{0,127}$/;
-
-function rowFlaw([name, type, , labels, values]: MetricRow): string | undefined {
-  const names = [name, ...labels.filter((_, i) => i % 2 === 0)];
-  const count = type === 'counter' ? 1 : VALUES;
-  if (names.every((one) => NAME.test(one)) && labels.length % 2 === 0 && values.length === count) return undefined;
-  return `Expected names in [a-z0-9_], label pairs and ${count} values`;
-}
-
-export const metricRows = list(narrowed(anyRow, rowFlaw, {
-  good: [['a_1', 'counter', 'h', ['b', 'v'], [1]], ['a', 'histogram', '', [], new Array<number>(VALUES).fill(0)]],
-  bad: [['A', 'counter', '', [], [1]], ['a', 'counter', '', ['b'], [1]], ['a', 'histogram', '', [], [1]]],
-}), ROWS_MAX);
-
-interface Row {
-  readonly family: MetricFamily;
-  readonly labels: readonly string[];
-  readonly values: number[];
+export interface Counted {
+  readonly name: string;
+  readonly labels: MetricLabels;
+  /** The sum, in s where the name says ms; then the count of each bucket, the last one without a bound. */
+  readonly values: readonly number[];
 }
 
 export class MetricStore implements Metrics {
-  readonly #declared: (detector: string) => Readonly<Record<string, MetricSpec>>;
-  readonly #rows = new Map<string, Row>();
-
-  /** `declared`: the metrics of a detector. */
-  constructor(declared: (detector: string) => Readonly<Record<string, MetricSpec>>) {
-    this.#declared = declared;
-  }
+  readonly #counted = new Map<string, Counted & { readonly values: number[] }>();
 
   count(name: string, value: number, labels: MetricLabels = {}): void {
     const key = `${name} ${Object.values(labels).join(' ')}`;
-    const row = this.#rows.get(key) ?? this.#open(key, name, labels);
-    if (row === undefined) return;
-    const scaled = value * row.family.scale;
-    row.values[0]! += scaled;
-    if (row.family.type === 'counter') return;
+    let counted = this.#counted.get(key);
+    if (counted === undefined) {
+      if (this.#counted.size >= ROWS_MAX) return;
+      counted = { name, labels, values: new Array<number>(BUCKETS_S.length + 2).fill(0) };
+      this.#counted.set(key, counted);
+    }
+    const scaled = name.endsWith('_ms') ? value * SECONDS_PER_MS : value;
     const bucket = BUCKETS_S.findIndex((bound) => scaled <= bound);
-    row.values[1 + (bucket < 0 ? BUCKETS_S.length : bucket)]! += 1;
+    counted.values[0]! += scaled;
+    counted.values[1 + (bucket < 0 ? BUCKETS_S.length : bucket)]! += 1;
   }
 
-  rows(): MetricRow[] {
-    return [...this.#rows.values()].map(({ family, labels, values }) =>
-      [family.name, family.type, family.help, labels, [...values]]);
-  }
-
-  #open(key: string, name: string, labels: MetricLabels): Row | undefined {
-    if (this.#rows.size >= ROWS_MAX) return undefined;
-    const family = this.#familyOf(name, labels['detector']);
-    const values = new Array<number>(family.type === 'counter' ? 1 : VALUES).fill(0);
-    const row = { family, labels: Object.entries(labels).flat(), values };
-    this.#rows.set(key, row);
-    return row;
-  }
-
-  #familyOf(name: string, detector = ''): MetricFamily {
-    const spec = detector === '' ? undefined : this.#declared(detector)[name];
-    if (spec !== undefined) return detectorFamily(name, spec);
-    return METRICS[name] ?? detectorFamily(name, { type: 'counter', help: 'Not declared by its detector.' });
+  all(): readonly Counted[] {
+    return [...this.#counted.values()];
   }
 }

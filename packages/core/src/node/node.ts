@@ -27,6 +27,7 @@ import { LinkFaults } from '../bootcom/link-faults.js';
 import { Link, type LinkEvents, type LinkLimits } from '../bootcom/link.js';
 import type { Frame } from '../codec/frame.js';
 import { EventDispatcher } from '../event/dispatcher.js';
+import { MetricStore } from '../metrics/store.js';
 import { StreamLayer } from '../streams/stream-layer.js';
 
 export interface Identity {
@@ -88,6 +89,7 @@ export class AgentNode {
   readonly dispatcher: EventDispatcher;
   readonly messages: MessageLayer;
   readonly streams: StreamLayer;
+  readonly metrics = new MetricStore();
   /** Of experiments. */
   readonly linkFaults: LinkFaults;
   /** The agents from the one below this agent to `agent`, as the boot tree is planned. */

@@ -8,10 +8,12 @@ import type {
   Channel, ErrorRecord, FaultModule, HostIndex, JobEvent, JobId, Params, Rank, RankReport, ServiceModule, SignalName,
   StciError, Topology,
 } from '@stci/interface';
+import type { SelectedDetector } from '../detector/selected.js';
 import type { Ledger } from '../job/ledger.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { MessageName } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
+import type { AgentOfJob } from '../node/request-all.js';
 import type { Loadable } from './loadable.js';
 
 /** The declaration of a service. Its messages are rows that it has added to the table. */
@@ -60,6 +62,8 @@ export interface Places {
 export interface ServiceScope {
   /** A kind of fault. Throws STCI_MCA_*. */
   fault(kind: string): FaultModule;
+  /** In the session's parameters. */
+  detectors(): readonly SelectedDetector[];
   /** As users write it. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
   topologyOf(text: string, size: number): Topology;
   /** Services of plugins that a job with these parameters has. Throws STCI_MCA_*. */
@@ -109,6 +113,8 @@ export interface SessionPlaces {
   readonly table: MembershipTable | undefined;
   /** Jobs that are not over. */
   readonly jobs: readonly JobId[];
+  /** Root and session agents that run. */
+  readonly agents: readonly AgentOfJob[];
   /** Where a rank runs now. */
   hostOf(job: JobId, rank: Rank): HostIndex | undefined;
 }

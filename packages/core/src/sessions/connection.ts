@@ -116,7 +116,7 @@ export class SessionConnection implements JobFollower {
     this.#calls.on('client.wait', ({ job }, answer) => service.job(job).onEnd((report) => answer.done(report)));
     this.#calls.on('client.metrics', (_body, answer) => session.gatherMetrics({
       onAgent: (agent, rows) => answer.part({ agent, rows }),
-      onDone: (silent) => answer.done(silent),
+      onDone: (silent, error) => (error === undefined ? answer.done(silent) : answer.fail(error)),
     }));
     this.#calls.on('client.add', ({ hosts }, answer) => service.addHosts(hosts, (outcomes) => answer.done(outcomes)));
     this.#calls.on('client.remove', ({ names, ...how }, answer) =>

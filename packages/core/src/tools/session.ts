@@ -10,7 +10,6 @@ import {
 import type { AgentScope } from '../assembly/composition.js';
 import { chunk } from '../codec/bounds.js';
 import { Lifecycle, type LifeTable } from '../event/lifecycle.js';
-import { openMetrics } from '../failure/failure-watch.js';
 import { checkLaunch } from '../job/launch-check.js';
 import { placementsOf } from '../job/placement.js';
 import { variablesOfHost } from '../job/slurm-variables.js';
@@ -98,14 +97,13 @@ export class SessionAgent {
     const { node, scope, hostName, services } = deps;
     this.#deps = deps;
     this.#host = addressIndex(node.identity.self);
-    const metrics = openMetrics(scope);
     this.#watch = new ToolWatch({
-      node, scope, metrics,
+      node, scope,
       attemptOf: (rank) => this.#ranks.get(rank)?.attempt ?? 1,
       onStuck: (rank, evidence) => this.#ranks.get(rank)?.running?.killFor(evidence),
     });
     this.#reports = new ToolReports({
-      node, host: this.#host, hostName, metrics, afterNews: (call) => this.#watch.afterNews(call),
+      node, host: this.#host, hostName, metrics: node.metrics, afterNews: (call) => this.#watch.afterNews(call),
     });
     this.#jobServices = new JobServices(services, node);
     this.#services = new AgentServices('session', services, {
@@ -114,7 +112,6 @@ export class SessionAgent {
     });
     const { messages } = node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
-    messages.on('agent.metrics', () => metrics.rows());
     messages.on('overlay.detour', () => node.resendUp());
     messages.on('job.restart', ({ ranks }) => {
       this.#restartCount += 1;

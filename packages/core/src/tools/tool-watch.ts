@@ -10,14 +10,12 @@ import { endText } from '../job/exit-rule.js';
 import { MemberView } from '../members/view.js';
 import type { ToolEvidence } from '../messages/failure-shapes.js';
 import { countAction } from '../metrics/actions.js';
-import type { Metrics } from '../metrics/contracts.js';
 import type { AgentNode } from '../node/node.js';
 import type { ToolEnd } from './tool.js';
 
 export interface ToolWatchInit {
   readonly node: AgentNode;
   readonly scope: AgentScope;
-  readonly metrics: Metrics;
   /** Of the rank's last process. */
   attemptOf(rank: Rank): number;
   /** A tool that runs is to be ended: it did not give the sign of life that it had promised. */
@@ -102,16 +100,16 @@ export class ToolWatch {
   }
 
   #open(): MachineDriver<DetectorEvent, DetectorAction> {
-    const { node, scope, metrics } = this.#init;
+    const { node, scope } = this.#init;
     const { clock, random, env } = node.platform;
     const driver = new MachineDriver<DetectorEvent, DetectorAction>(clock, 'Detector', {
       onAction: (name, action, nowMs) => {
-        countAction(metrics, name, action);
+        countAction(node.metrics, name, action);
         if (action.type === 'report') this.#onReport(name, action, nowMs);
       },
       onLate: (lagMs) => {
         driver.on({ type: 'lag', lagMs });
-        metrics.count('lag', lagMs);
+        node.metrics.count('lag_ms', lagMs);
       },
       onMalformed: () => undefined,
       onFault: (name, error) => node.fault(error, `detector ${name}`),

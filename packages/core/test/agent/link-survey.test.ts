@@ -5,10 +5,10 @@ import { assert, suite } from '@stci/testkit';
 import { LinkSurveys, answerSurveys, reportLinks } from '../../dist/agent/link-survey.js';
 import type { HostStatus } from '../../dist/hosts/host-status.js';
 import type { LinkReport } from '../../dist/messages/topology-report.js';
+import { MetricStore } from '../../dist/metrics/store.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { testPlace } from '../world.js';
 
-const metrics = { count: () => undefined } as never;
 const linkTo = (peer: number, job = 0) =>
   ({ peer, job, role: 'child', inStateMs: 7, facts: { kind: 'tcp', state: 'up' } });
 
@@ -21,7 +21,7 @@ function play(links: readonly ReturnType<typeof linkTo>[], echoMs = 3) {
   const asked: number[] = [];
   const node = {
     platform: place.platform, identity: { self: rootAddress(2) }, router: { links: () => links },
-    params: { string: () => 'mesh' },
+    params: { string: () => 'mesh' }, metrics: new MetricStore(),
     messages: {
       on: (name: string, handler: (body: unknown) => void) => handlers.set(name, handler),
       send: (to: number, name: string, body: unknown) => sent.push([to, name, body]),
@@ -45,7 +45,7 @@ suite('survey of links', (test) => {
     const links = [linkTo(rootAddress(10)), linkTo(sessionAddress(2), 5), linkTo(rootAddress(9)), linkTo(CONTROLLER)];
     const { node, asked, run } = play(links);
     const found: (readonly LinkReport[])[] = [];
-    reportLinks(node, metrics, (all) => found.push(all));
+    reportLinks(node, (all) => found.push(all));
     assert.equal(found, []);
     run();
     const same = { kind: 'tcp', role: 'child', state: 'up', inStateMs: 7 };
@@ -59,18 +59,18 @@ suite('survey of links', (test) => {
   test('a peer that does not answer is reported without; an agent without links reports none, at once', () => {
     const silent = play([linkTo(rootAddress(1))], Infinity);
     const found: (readonly LinkReport[])[] = [];
-    reportLinks(silent.node, metrics, (all) => found.push(all));
+    reportLinks(silent.node, (all) => found.push(all));
     silent.run(2000);
     const roundTrips = found.map((all) => all.map(({ peer, roundTripMs }) => [peer, roundTripMs]));
     assert.equal(roundTrips, [[['root:1', undefined]]]);
     const alone = play([]);
-    reportLinks(alone.node, metrics, (all) => found.push(all));
+    reportLinks(alone.node, (all) => found.push(all));
     assert.equal(found[1], []);
   });
 
   test('a root agent answers the controller with its host and the survey\'s number', () => {
     const { node, sent, receive, run } = play([linkTo(CONTROLLER)]);
-    answerSurveys(node, metrics);
+    answerSurveys(node);
     receive('links.survey', { survey: 4 });
     run();
     const [[to, name, body]] = sent as [(typeof sent)[number]];
@@ -81,7 +81,7 @@ suite('survey of links', (test) => {
   test('a survey asks the hosts that are up, and is done when all have answered; others get the same', () => {
     const { node, sent, receive, run } = play([linkTo(rootAddress(0))]);
     const hosts = [host(0, 'up'), host(1, 'suspect'), host(2, 'failed'), host(3, 'orphaned')];
-    const surveys = new LinkSurveys(node, metrics, () => hosts);
+    const surveys = new LinkSurveys(node, () => hosts);
     const first = surveys.report(0);
     assert.equal([first.survey, first.isDone, first.overlay], [1, false, 'mesh']);
     assert.equal(sent.map(([to, name]) => [to, name]), [0, 1, 3].map((at) => [rootAddress(at), 'links.survey']));
@@ -99,7 +99,7 @@ suite('survey of links', (test) => {
 
   test('it is done after its time, too, without those that do not answer; the next one begins then', () => {
     const { node, sent, run } = play([]);
-    const surveys = new LinkSurveys(node, metrics, () => [host(0, 'up')]);
+    const surveys = new LinkSurveys(node, () => [host(0, 'up')]);
     surveys.report(0);
     run(1999);
     assert.is(surveys.report(1).isDone, false);
@@ -114,7 +114,7 @@ suite('survey of links', (test) => {
 
   test('of an agent no more links are kept than there may be, and none of one that was not asked', () => {
     const { node, receive, run } = play([]);
-    const surveys = new LinkSurveys(node, metrics, () => [host(0, 'up'), host(1, 'up'), host(2, 'failed')]);
+    const surveys = new LinkSurveys(node, () => [host(0, 'up'), host(1, 'up'), host(2, 'failed')]);
     surveys.report(0);
     run(10);
     const link = { peer: 'root:1', kind: 'ws', role: 'overlay', state: 'up', inStateMs: 1 };

@@ -2,6 +2,7 @@
 
 import '../../dist/injection/messages.js';
 import '../../dist/programs/messages.js';
+import '../../dist/scrape/messages.js';
 import '../../dist/service/messages.js';
 import { CONTROLLER, FRONT_END, StciError, rootAddress, sessionAddress, toErrorRecord } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';

@@ -13,6 +13,7 @@ import { RECORD_MS } from '../../dist/failure/records.js';
 import { MemberView } from '../../dist/members/view.js';
 import type { Declared } from '../../dist/membership/mender.js';
 import { MembershipTable } from '../../dist/membership/table.js';
+import { MetricStore } from '../../dist/metrics/store.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import type { Overlay } from '../../dist/overlay/contracts.js';
 import { resolved } from '../assembly.js';
@@ -33,6 +34,7 @@ function play(answering: readonly HostIndex[], latencyMs = 20) {
   const { params } = resolved({ 'detector.latency': `${latencyMs}ms` });
   const node = {
     name: 'controller', platform: place.platform, params, fault: (fault: unknown) => { throw fault as Error; },
+    metrics: new MetricStore(),
     messages: {
       on: (name: string, handler: Handler) => void handlers.set(name, handler),
       send: () => undefined,

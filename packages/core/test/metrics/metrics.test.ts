@@ -3,16 +3,20 @@
 import type { FailureRecord } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { countFailure } from '../../dist/metrics/failures.js';
-import { MetricStore, metricRows } from '../../dist/metrics/store.js';
-import { BUCKETS_S, METRICS } from '../../dist/metrics/table.js';
+import { metricRows } from '../../dist/metrics/row.js';
+import { BUCKETS_S, MetricStore } from '../../dist/metrics/store.js';
+import { rowsOf } from '../../dist/scrape/rows.js';
+import { METRICS } from '../../dist/scrape/table.js';
 
 const DECLARED = {
   heartbeats: { type: 'counter', help: 'Heartbeats sent.' },
   round_trip_ms: { type: 'histogram', help: 'From a ping to its answer.' },
 } as const;
 
-function store(): MetricStore {
-  return new MetricStore((detector) => (detector === 'ring' ? DECLARED : {}));
+function store() {
+  const metrics = new MetricStore();
+  const rows = () => rowsOf(metrics, (detector) => (detector === 'ring' ? DECLARED : {}));
+  return { count: metrics.count.bind(metrics), rows };
 }
 
 suite('metrics of an agent', (test) => {

@@ -8,6 +8,7 @@ import { assert, suite } from '@stci/testkit';
 import type { AgentScope } from '../../dist/assembly/composition.js';
 import { decode } from '../../dist/codec/cbor.js';
 import { detectorProcess } from '../../dist/detector/process.js';
+import { MetricStore } from '../../dist/metrics/store.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { SessionAgent } from '../../dist/tools/session.js';
 import type { ToolEnd } from '../../dist/tools/tool.js';
@@ -73,6 +74,7 @@ function play(errorManager = {} as unknown as ErrorManager) {
   const node = {
     name: 'session:2', platform: { ...place.platform, processes }, params,
     identity: { self: sessionAddress(2), incarnation: 1 }, router: { parentLink: {} },
+    metrics: new MetricStore(),
     resendUp: () => (resent += 1), fault: (fault: unknown) => void faults.push(fault),
     messages: {
       on: (name: string, handler: (body: unknown) => unknown) => void handlers.set(name, handler),
@@ -91,11 +93,11 @@ function play(errorManager = {} as unknown as ErrorManager) {
   } as unknown as AgentScope;
   const agent = new SessionAgent({ node, scope, hostName: 'c', ownsProcess: true, services: [] });
   const next = (ms = 1): string[] => (place.run(ms), told.splice(0));
-  const ask = (name: string, body: unknown = {}): unknown => {
+  const receive = (name: string, body: unknown): string[] => {
     assert.ok(handlers.has(name), name);
-    return handlers.get(name)?.(body, { job: JOB });
+    handlers.get(name)?.(body, { job: JOB });
+    return next();
   };
-  const receive = (name: string, body: unknown): string[] => (ask(name, body), next());
   const exit = (index: number, status = 0): void => {
     const { process } = spawned[index] as Spawned;
     process.group = 0;
@@ -107,7 +109,7 @@ function play(errorManager = {} as unknown as ErrorManager) {
   const logs = (): string[] => spawned.map(({ process }) => process.log.filter((what) => what !== 'read').join());
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   return {
-    agent, ask, out, ends, faults, spawned, swept, receive, exit, sweep, next, logs, isQuiet, stream,
+    agent, node, out, ends, faults, spawned, swept, receive, exit, sweep, next, logs, isQuiet, stream,
     resent: () => resent,
     credit: (): string[] => (streamEvents?.onCredit(), next()),
     fault: (error: StciError): string[] => (streamEvents?.onFault(error), next()),
@@ -231,7 +233,7 @@ suite('session agent', (test) => {
   });
 
   test('a tool that fails is started again; the report of that comes before its next start', () => {
-    const { receive, ask, spawned, exit, next, sweep } = play(restarting);
+    const { receive, node, spawned, exit, next, sweep } = play(restarting);
     receive('job.launch', LAUNCH);
     exit(0, 1);
     const first = next(100).filter((what) => what.startsWith('job.'));
@@ -243,9 +245,7 @@ suite('session agent', (test) => {
     assert.equal(next(1000).filter((what) => what.startsWith('job.')), ['job.restarting 1'], 'each for its own');
     assert.equal(receive('job.restarting.noted', {}), ['job.started 1']);
     assert.equal(spawned.map(({ spec: { env } }) => env['STCI_ATTEMPT']), ['1', '1', '2', '3', '4']);
-    const restarts = (ask('agent.metrics') as [string, string, string, string[], number[]][])
-      .find(([name]) => name.includes('restart'));
-    assert.equal(restarts?.[4], [3]);
+    assert.is(node.metrics.all().find(({ name }) => name === 'restarts')?.values[0], 3);
     for (const index of [1, 4]) exit(index);
     assert.ok(next().includes('job.exited 3,1'));
     assert.equal(sweep(), ['job.drained swept 0, restarts 0, left 0']);

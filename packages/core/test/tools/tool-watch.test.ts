@@ -21,9 +21,10 @@ function watching(overlay: string, { client = false, detectors = [] as string[],
   const tell = (what: string) => (): void => void log.push(`${what} ${Math.floor(place.world.nowMs - startMs)}`);
   const found: ToolEvidence[] = [];
   const router: { parentLink: object | undefined } = { parentLink: {} };
+  const metrics = new MetricStore();
   const node = {
     name: 'session:0', platform: place.platform, fault: (fault: unknown) => { throw fault as Error; },
-    router,
+    router, metrics,
     messages: {
       sendNeighbour: (_link: unknown, name: string, { ranks }: { readonly ranks: readonly ToolEvidence[] }) => {
         tell(name)();
@@ -35,9 +36,8 @@ function watching(overlay: string, { client = false, detectors = [] as string[],
   const scope = {
     detectors: () => modules.map((module, i) => ({ name: `d${i}`, module, notifier: 'auto', isNamed: false })),
   } as unknown as AgentScope;
-  const metrics = new MetricStore(() => ({}));
   const onStuck = (rank: number): void => tell(`stuck ${rank}`)();
-  const watch = new ToolWatch({ node, scope, metrics, attemptOf: (rank) => 10 + rank, onStuck });
+  const watch = new ToolWatch({ node, scope, attemptOf: (rank) => 10 + rank, onStuck });
   const params = { string: () => overlay, bool: () => client, list: () => detectors } as unknown as Params;
   if (isPrepared) watch.prepare(params);
   return { place, log, tell, watch, found, router, metrics };
@@ -157,8 +157,8 @@ suite('tool watch', (test) => {
     const told = found.map(({ rank, cause, failedWallMs }) => [rank, cause, failedWallMs]);
     const stuck = [5, 'watchdog', undefined];
     assert.equal(told, [stuck, [5, 'signalled', 80], stuck, [6, 'signalled', 1]]);
-    const counted = metrics.rows().map(([name, , , labels, [value]]) => [name, labels.at(-1), value]);
-    assert.equal(counted, [['stci_detector_reports', 'd1', 2], ['stci_detector_reports', 'd0', 2]]);
+    const counted = metrics.all().map(({ name, labels, values: [value] }) => [name, labels['detector'], value]);
+    assert.equal(counted, [['reports', 'd1', 2], ['reports', 'd0', 2]]);
   });
 
   test('without a parent nothing is said, nor later when there is one; what failed since is', () => {

@@ -5,33 +5,24 @@
 
 import type { MetricSpec } from '@stci/interface';
 
-/** One metric as it is told. */
+/** One metric as it is told; times are in s. */
 export interface MetricFamily {
   readonly name: string;
   readonly type: 'counter' | 'histogram';
   readonly help: string;
-  /** Of the unit told, one of the unit counted. */
-  readonly scale: number;
 }
 
-/** Upper bounds of the buckets of all histograms, which are of times, s. */
-export const BUCKETS_S: readonly number[] = [
-  0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60,
-];
-
-const MS = 0.001;
-
 function counter(name: string, help: string): MetricFamily {
-  return { name, type: 'counter', help, scale: 1 };
+  return { name, type: 'counter', help };
 }
 
 function timeMs(name: string, help: string): MetricFamily {
-  return { name, type: 'histogram', help, scale: MS };
+  return { name, type: 'histogram', help };
 }
 
 /** What core counts itself. */
 export const METRICS: Readonly<Record<string, MetricFamily>> = {
-  lag: timeMs('stci_agent_lag_seconds', 'How long an agent stood still, each time that a detector noticed it.'),
+  lag_ms: timeMs('stci_agent_lag_seconds', 'How long an agent stood still, each time that a detector noticed it.'),
   messages_malformed: counter('stci_agent_messages_malformed', 'Messages of detectors and notifiers refused.'),
   messages_unsent: counter('stci_agent_messages_unsent', 'Messages of detectors and notifiers that had no route.'),
   notices: counter('stci_notifier_messages', 'Messages that a notifier sent.'),
@@ -49,7 +40,6 @@ export const METRICS: Readonly<Record<string, MetricFamily>> = {
 
 /** Family of a metric that a detector declares: `round_trip_ms` is `stci_detector_round_trip_seconds`. */
 export function detectorFamily(name: string, { type, help }: MetricSpec): MetricFamily {
-  const isMs = name.endsWith('_ms');
-  const told = isMs ? `${name.slice(0, -'_ms'.length)}_seconds` : name;
-  return { name: `stci_detector_${told}`, type, help, scale: isMs ? MS : 1 };
+  const told = name.replace(/_ms$/u, '_seconds');
+  return { name: `stci_detector_${told}`, type, help };
 }
