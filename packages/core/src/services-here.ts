@@ -2,6 +2,8 @@
 
 import { code as faults } from './injection/fault-service.js';
 import { faultService } from './injection/service.js';
+import { code as overlay } from './overlay/overlay-service.js';
+import { overlayService } from './overlay/service.js';
 import { code as programs } from './programs/program-service.js';
 import { programService } from './programs/service.js';
 import { code as metrics } from './scrape/metric-service.js';
@@ -13,3 +15,4 @@ faultService.code.provide(faults);
 programService.code.provide(programs);
 partService.code.provide(parts);
 metricService.code.provide(metrics);
+overlayService.code.provide(overlay);

@@ -4,6 +4,7 @@ import type { Registry } from '@stci/registry';
 import { createComposition as compose } from './assembly/compose.js';
 import type { Composition, PluginHooks } from './assembly/composition.js';
 import { faultService } from './injection/service.js';
+import { overlayService } from './overlay/service.js';
 import { programService } from './programs/service.js';
 import { metricService } from './scrape/service.js';
 import type { Service } from './service/contracts.js';
@@ -15,7 +16,9 @@ export type { ProgramMessages } from './programs/messages.js';
 export type { MetricMessages } from './scrape/messages.js';
 export type { PartMessages } from './service/messages.js';
 
-export const services: readonly Service[] = [faultService, programService, partService, metricService];
+export const services: readonly Service[] = [
+  faultService, programService, partService, metricService, overlayService,
+];
 
 export function createComposition(registry: Registry, plugins: PluginHooks = {}): Composition {
   return compose(registry, services, plugins);

@@ -21,7 +21,7 @@ const recorder = (list: string): string => `{
 `;
 
 /** The parts of services, without program and hash. */
-const SERVICES = /-(fault-service|program-service|parts|metric-service)-/u;
+const SERVICES = /-(fault-service|program-service|parts|metric-service|overlay-service)-/u;
 
 suite('parts of the program', (test) => {
   let [place, list] = ['', ''];
@@ -53,6 +53,12 @@ suite('parts of the program', (test) => {
     assert.is(parts.filter((part) => part.startsWith('agent-role-')).length, 2, parts.join());
     assert.equal(servicesOf(parts), []);
     assert.equal(servicesOf(await loaded('-n', '1', 'true')), []);
+  }, { timeoutMs: 30_000 });
+
+  test('of a session with an overlay, that is, in stcirun and in each agent', async () => {
+    const parts = await loaded('--overlay', 'mesh', '--launcher', 'local', '--host', 'a,b', '-n', '2', 'true');
+    assert.is(parts.filter((part) => part.startsWith('agent-overlay-service-')).length, 2, parts.join());
+    assert.is(parts.filter((part) => part.startsWith('stcirun-overlay-service-')).length, 1, parts.join());
   }, { timeoutMs: 30_000 });
 
   test('of a job with the client library, that of programs is', async () => {

@@ -28,7 +28,7 @@ import type { AdoptionAnswer } from '../membership/mender.js';
 import type { SessionFailure } from '../messages/failure-shapes.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
-import type { TreeOverlay } from '../overlay/tree-overlay.js';
+import type { TreeOverlay } from '../peers/tree-overlay.js';
 import { AgentServices } from '../service/agent-services.js';
 import type { Service } from '../service/contracts.js';
 import { SessionAgents } from '../tools/session-agents.js';
@@ -105,7 +105,8 @@ export class RootAgent {
       parentGone: () => deps.parentGone(),
     });
     this.#services = new AgentServices('root', deps.services, {
-      node, scope: deps.scope, ownsProcess: deps.ownsProcess, sessions: this.#sessions, killSelf: deps.killSelf,
+      node, scope: deps.scope, ownsProcess: deps.ownsProcess, overlay: this.overlay, hosts: details.hosts,
+      sessions: this.#sessions, killSelf: deps.killSelf,
     });
     const { messages } = node;
     answerSurveys(node);
@@ -204,7 +205,6 @@ export class RootAgent {
     // One that leaves alone is heard by the others as long as its tools take.
     if (!this.#isLeaving) this.#failures.stop();
     this.#services.stop('its root agent stops');
-    this.overlay.close();
     let missing = 2;
     const one = (): void => {
       missing -= 1;

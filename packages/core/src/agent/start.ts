@@ -28,8 +28,8 @@ import { hostSpec, type HostLogin } from '../launcher/host-login.js';
 import type { BootPlaces } from '../launcher/parent-tree.js';
 import { AgentNode } from '../node/node.js';
 import { LinkGuard } from '../node/peer-guard.js';
-import { overlayOf } from '../overlay/overlay-control.js';
-import { probeMs } from '../overlay/probe-time.js';
+import { probeMs } from '../peers/probe-time.js';
+import { TreeOverlay } from '../peers/tree-overlay.js';
 import { SessionAgent } from '../tools/session.js';
 import { AGENT_LIFE, isOver } from './lifecycle.js';
 import { RootAgent } from './root.js';
@@ -167,7 +167,7 @@ class RunningAgent implements AgentHandle {
       // An agent in the process of its parent ends with it.
       const mayBeAdopted = details.outlivesParent && ownsProcess;
       const adoption = mayBeAdopted ? this.#adoption(init, node, treeOf(HOSTS_MAX)) : undefined;
-      const overlay = overlayOf(node, scope, details.hosts + 1);
+      const overlay = new TreeOverlay(node);
       this.#role = new RootAgent({
         node, details, agentLauncher, treeOf, incarnation: boot.start, overlay, adoption, scope, ownsProcess,
         services: composition.services, fail: (reason) => this.#fail(reason),

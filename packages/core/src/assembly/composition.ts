@@ -8,7 +8,6 @@ import type {
   AgentProcessEvents,
   AgentStart,
   BootTree,
-  Bootcom,
   ErrorManager,
   HostSpec,
   Launcher,
@@ -58,9 +57,6 @@ export interface AgentScope extends ServiceScope {
   /** Of the session, or of a job with these parameters. */
   errorManager(params: Params): ErrorManager;
   notifier(name: string): NotifierModule;
-  bootcom(kind: string): Bootcom;
-  /** Name of the launcherproc for these hosts. Throws if none accepts them. */
-  launchMethod(hosts: readonly HostSpec[]): string;
   /** The launcherproc itself. Throws if none accepts the hosts. */
   launcherProc(
     hosts: readonly HostSpec[],

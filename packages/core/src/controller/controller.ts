@@ -32,17 +32,18 @@ import type { SessionFailure } from '../messages/failure-shapes.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { AgentOfJob } from '../node/request-all.js';
-import { OverlayControl } from '../overlay/overlay-control.js';
-import type { Gone } from '../service/contracts.js';
+import { TreeOverlay } from '../peers/tree-overlay.js';
+import type { Gone, OpenService } from '../service/contracts.js';
 import { AllocationEnd } from './allocation-end.js';
 import type { ControllerDeps } from './controller-contracts.js';
+import { checkOverlay } from './session-checks.js';
 
 export class Controller implements JobSession {
   readonly node: AgentNode;
   readonly scope: AgentScope;
   readonly #deps: ControllerDeps;
   readonly #expulsion: Expulsion;
-  readonly overlayControl: OverlayControl;
+  readonly overlay: TreeOverlay;
   readonly failures: ControllerFailures;
   readonly allocationEnd: AllocationEnd;
   #allocation: Allocation | undefined;
@@ -58,6 +59,8 @@ export class Controller implements JobSession {
   #lastJob = 0;
   /** Told of agents that are gone for good. */
   onGone: (gone: Gone) => void = () => undefined;
+  /** Calls for each service that the session has from its start. */
+  tellServices: (call: (service: OpenService) => void) => void = () => undefined;
 
   constructor(deps: ControllerDeps) {
     this.#deps = deps;
@@ -74,12 +77,9 @@ export class Controller implements JobSession {
       // During the bootstrap, the agents that start hosts report their loss.
       onLost: (agent, job, error) => this.#mender !== undefined && this.#onExpelled(agent, job, error),
     });
-    this.overlayControl = new OverlayControl(deps.node, deps.scope, {
-      hostName: (host) => this.hostName(host),
-      onWarning: (text) => this.#emit({ type: 'warning', text }),
-    });
+    this.overlay = new TreeOverlay(deps.node);
     this.failures = new ControllerFailures({
-      node: deps.node, scope: deps.scope, overlay: this.overlayControl.overlay,
+      node: deps.node, scope: deps.scope, overlay: this.overlay,
       table: () => this.table,
       hostName: (host) => this.hostName(host),
       declare: (host, incarnation, declared) => this.#mender?.declare(host, incarnation, declared),
@@ -111,6 +111,10 @@ export class Controller implements JobSession {
     return [...this.failures.rootAgents, ...[...this.#jobs.values()].flatMap((job) => job.agents)];
   }
 
+  warn(text: string): void {
+    this.#emit({ type: 'warning', text });
+  }
+
   jobOf(job: JobId): ControllerJob | undefined {
     return this.#jobs.get(job);
   }
@@ -131,7 +135,7 @@ export class Controller implements JobSession {
     const { scope, agentLauncher, snapshot } = this.#deps;
     agentLauncher.plan([...hosts, ...spares]);
     checkFailureParts(scope, this.node.params, hosts.length, this.stays);
-    this.overlayControl.check(hosts, spares);
+    checkOverlay(scope, this.node.params, [...hosts, ...spares]);
     const tree = sessionTree(scope, hosts, this.node.params);
     this.#tree = tree;
     this.#allocation = allocation;
@@ -155,6 +159,7 @@ export class Controller implements JobSession {
         onStarted: (host, error) => this.#onStarted(host, error),
       },
     );
+    this.tellServices((service) => service.onOpen?.(hosts, spares));
     this.#bootstrap.start();
   }
 
@@ -167,7 +172,6 @@ export class Controller implements JobSession {
     if (this.#bootstrap === undefined) return done();
     this.#changes?.close();
     this.#changes = undefined;
-    this.overlayControl.close();
     this.node.messages.sendSubtree('session.end', {}, 0);
     this.#mender?.finish();
     // Orphans are linked again to be stopped: nothing else would end them before their lease is over.
@@ -276,7 +280,6 @@ export class Controller implements JobSession {
 
   #onReady(): void {
     const bootstrap = this.#bootstrap as Bootstrap;
-    const { table } = bootstrap;
     this.#mender = bootstrap.mender;
     this.#changes = new ElasticHosts({
       node: this.node,
@@ -289,7 +292,7 @@ export class Controller implements JobSession {
         checkFailureParts(this.scope, this.node.params, size, true);
       },
     });
-    this.overlayControl.start(table);
+    this.tellServices((service) => service.onReady?.());
     this.failures.start();
     this.#deps.observer?.onReady();
     // A launch says the same.
@@ -349,7 +352,6 @@ export class Controller implements JobSession {
     this.onGone({ host });
     this.#admission.room.soon();
     this.allocationEnd.onLost();
-    this.overlayControl.onLost(host);
     this.node.messages.drop(rootAddress(host));
     this.node.messages.drop(sessionAddress(host));
     if (was.start === undefined) this.#changes?.onLost(host);
@@ -382,7 +384,7 @@ export class Controller implements JobSession {
   /** Jobs that run are told what is done about lost hosts; that one is left out, they know from their own failures. */
   #emit(event: JobEvent): void {
     if (event.type === 'host-up' && this.#mender !== undefined) {
-      this.overlayControl.onUp(event.host);
+      this.tellServices((service) => service.onUp?.(event.host));
       this.failures.onUp(event.host);
     }
     if (event.type === 'recovery') this.failures.onRecovery(event);

@@ -70,8 +70,10 @@ export class Session {
     this.#controller = controller;
     this.#surveys = new LinkSurveys(node, () => controller.hosts());
     this.#services = new AgentServices('controller', composition.services, {
-      node, scope, ownsProcess: true, session: controller, jobOf: (job) => controller.jobOf(job),
+      node, scope, ownsProcess: true, overlay: controller.overlay, session: controller,
+      jobOf: (job) => controller.jobOf(job), warn: (text) => controller.warn(text),
     });
+    controller.tellServices = (call) => this.#services.tell(call);
     controller.onGone = (gone) => this.#services.onGone(gone);
   }
 

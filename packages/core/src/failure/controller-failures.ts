@@ -21,7 +21,7 @@ import type { MessageBody } from '../messages/messages.js';
 import { countFailure } from '../metrics/failures.js';
 import type { AgentNode } from '../node/node.js';
 import type { AgentOfJob } from '../node/request-all.js';
-import type { Overlay } from '../overlay/contracts.js';
+import type { Overlay } from '../peers/contracts.js';
 import { recoveryText } from '../run/recovery-text.js';
 import { DisputedDeaths } from './disputed-deaths.js';
 import { FailureLog } from './failure-log.js';
@@ -94,9 +94,9 @@ export class ControllerFailures implements JobFailures {
   /** All hosts are up or left out. Nothing is sent for the detectors that always run: they need no others. */
   start(): void {
     this.#isStarted = true;
-    const { node, overlay, scope } = this.#init;
+    const { node, scope } = this.#init;
     // Where none is named, none is asked.
-    const isWanted = overlay.topology !== undefined || node.params.list('detector').length > 0
+    const isWanted = node.params.string('overlay.topology') !== '' || node.params.list('detector').length > 0
       && scope.detectors().some(({ isNamed, module }) => isNamed && module.watches === 'agents');
     if (isWanted) this.#startWatch();
   }

@@ -5,7 +5,7 @@ import type { AgentScope } from '../assembly/composition.js';
 import { notifierFor, topologyFor } from '../detector/selected.js';
 import { positionOf } from '../members/positions.js';
 import type { AgentNode } from '../node/node.js';
-import type { Overlay } from '../overlay/contracts.js';
+import type { Overlay } from '../peers/contracts.js';
 import { FailureWatch, type FailureWatchEvents } from './watch.js';
 
 export function openFailureWatch(

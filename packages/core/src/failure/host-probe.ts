@@ -9,7 +9,7 @@ import { Timers } from '../event/timers.js';
 import { addressAt } from '../members/positions.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { AgentNode } from '../node/node.js';
-import { PROBE_LATENCIES, probeMs } from '../overlay/probe-time.js';
+import { PROBE_LATENCIES, probeMs } from '../peers/probe-time.js';
 
 export interface HostProbesInit {
   readonly node: AgentNode;

@@ -12,7 +12,7 @@ import { Timers } from '../event/timers.js';
 import { addressAt, membersOf, positionOf } from '../members/positions.js';
 import type { ToolEvidence } from '../messages/failure-shapes.js';
 import type { AgentNode } from '../node/node.js';
-import type { Overlay } from '../overlay/contracts.js';
+import type { Overlay } from '../peers/contracts.js';
 import { bindFailureWatch, openFailureWatch, startFailureWatch } from './failure-watch.js';
 import { memberOf } from './notice.js';
 import type { FailureWatch } from './watch.js';

@@ -21,7 +21,7 @@ import { evidence } from '../messages/failure-shapes.js';
 import type { MessageBody } from '../messages/messages.js';
 import { countAction } from '../metrics/actions.js';
 import type { Metrics } from '../metrics/contracts.js';
-import type { Overlay } from '../overlay/contracts.js';
+import type { Overlay } from '../peers/contracts.js';
 import { EarlyMessages } from './early-messages.js';
 import { FailureTable } from './failure-table.js';
 import { WARM_UP_MS, WARM_UP_PAYLOAD, isWarmUp, warmUpNotices } from './notice-warm-up.js';

@@ -4,21 +4,21 @@
  */
 
 import {
-  addressKind, type Address, type Bootcom, type Position, type StciError, type Timer, type Topology,
+  addressKind, type Address, type Bootcom, type MemberId, type Position, type Timer, type Topology,
 } from '@stci/interface';
 import type { OverlayRouting } from '../am/router.js';
 import type { Link } from '../bootcom/link.js';
 import { frameDestination, frameJob, frameSource, type Frame } from '../codec/frame.js';
 import { addressAt, positionOf } from '../members/positions.js';
 import { isLiving, type MemberChange } from '../members/view.js';
-import type { MessageBody, MessageName } from '../messages/messages.js';
 import type { Neighbour, OverlayLinkKind } from '../messages/neighbour.js';
 import { isCommandFrame } from '../node/command.js';
 import type { AgentNode } from '../node/node.js';
+import type { OverlayWays } from '../peers/contracts.js';
+import type { TreeOverlay } from '../peers/tree-overlay.js';
 import { overlayTls } from './keys.js';
 import { OverlayLinks } from './overlay-links.js';
 import { OverlayRoutes } from './routes.js';
-import { TreeOverlay } from './tree-overlay.js';
 
 /** What another way leads to as well waits so long for a link that is being opened: its other end may be cut off. */
 const WAIT_MS = 200;
@@ -28,16 +28,18 @@ const OPEN_HANDSHAKES = 2;
 
 export interface LinkedOverlayInit {
   readonly node: AgentNode;
-  /** Of the overlay at first; undefined: not known yet. */
-  readonly size: number | undefined;
+  /** Of this agent, to which this is added. */
+  readonly overlay: TreeOverlay;
+  readonly size: number;
   topologyOf(size: number): Topology;
   bootcom(): Bootcom;
 }
 
-export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
+export class LinkedOverlay implements OverlayWays, OverlayRouting {
+  readonly overlay: TreeOverlay;
   readonly #init: LinkedOverlayInit;
   #links: OverlayLinks | undefined;
-  #routes: OverlayRoutes | undefined;
+  #routes: OverlayRoutes;
   /** The last link to it has closed, and none came up since. */
   readonly #unlinked = new Set<Position>();
   /** Who waits for the links of the start. */
@@ -45,10 +47,11 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
   #isConnected = false;
 
   constructor(init: LinkedOverlayInit) {
-    super(init.node);
     this.#init = init;
-    if (init.size !== undefined) this.resize(init.size);
+    this.overlay = init.overlay;
+    this.#routes = this.#routesOver(init.size);
     const { messages, router } = init.node;
+    this.overlay.extend(this);
     router.overlay = this;
     router.keepsToTree = isCommandFrame;
     if (this.self.position === 0) return;
@@ -59,8 +62,12 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     messages.on('overlay.links', ({ size, neighbours }) => this.connect(size, neighbours));
   }
 
-  override get topology(): Topology | undefined {
-    return this.#routes?.topology;
+  get topology(): Topology {
+    return this.#routes.topology;
+  }
+
+  get self(): MemberId {
+    return this.overlay.self;
   }
 
   /** Calls `done` with the addresses at which it listens; a second time with none. */
@@ -70,30 +77,24 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     const tls = kind === 'ws' ? overlayTls(node.platform.secrets, node.identity.secret, node.params) : undefined;
     const chosen = kind === 'ws' ? bootcom() : undefined;
     this.#links = new OverlayLinks({
-      node, members: this.members, kind, bootcom: chosen, tls,
+      node, members: this.overlay.members, kind, bootcom: chosen, tls,
       isLinked: (position) => this.#treeLink(position) !== undefined,
       onSettled: () => this.#checkOpen(),
     });
     this.#links.listen(done);
   }
 
-  resize(size: number): void {
-    if (this.#routes?.topology.size === size) return;
-    const isAvoided = (position: Position): boolean => this.#unlinked.has(position) || this.members.isLost(position);
-    this.#routes = new OverlayRoutes(this.#init.topologyOf(size), this.self.position, isAvoided);
-  }
-
   /** The overlay has so many positions, and these of its neighbours there take part. */
   connect(size: number, neighbours: readonly Neighbour[]): void {
-    this.resize(size);
+    if (this.topology.size !== size) this.#routes = this.#routesOver(size);
     for (const { position } of neighbours) this.#unlinked.delete(position);
-    this.#routes?.onChange();
+    this.#routes.onChange();
     this.#links?.setNeighbours(neighbours);
     this.#isConnected = true;
     this.#checkOpen();
   }
 
-  override whenOpen(call: () => void): void {
+  whenOpen(call: () => void): void {
     const { node } = this.#init;
     if (node.params.string('overlay.open') === 'lazy') return call();
     const boundMs = OPEN_HANDSHAKES * node.params.int('bootcom.handshake');
@@ -102,16 +103,15 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     this.#checkOpen();
   }
 
-  override isLinked(to: Position): boolean {
+  isLinked(to: Position): boolean {
     return this.#linkTo(to) !== undefined;
   }
 
-  override send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): StciError | undefined {
-    const post = (): StciError | undefined => super.send(to, name, body);
-    return this.#linkTo(to) === undefined && this.#links?.wait(to, post, WAIT_MS) === true ? undefined : post();
+  wait(to: Position, send: () => void): boolean {
+    return this.#linkTo(to) === undefined && this.#links?.wait(to, send, WAIT_MS) === true;
   }
 
-  override checkLink(to: Position): void {
+  checkLink(to: Position): void {
     this.#links?.check(to);
   }
 
@@ -144,38 +144,38 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     if (isCommandFrame(frame)) return false;
     if (source === link.peer) return true;
     const [from, peer] = [positionOf(source), positionOf(link.peer)];
-    if (from === undefined || peer === undefined || this.#routes === undefined) return false;
+    if (from === undefined || peer === undefined) return false;
     if (from === this.self.position) return positionOf(frameDestination(frame)) !== from;
-    return link.role === 'parent' || this.node.router.leadsTo(source, frameJob(frame), link)
+    return link.role === 'parent' || this.#init.node.router.leadsTo(source, frameJob(frame), link)
       || this.#routes.isBeyond(from, peer);
   }
 
-  override detour(): void {
-    const { messages, router } = this.node;
-    if (router.parentLink === undefined) for (const at of this.#routes?.neighbours ?? []) this.#links?.want(at);
-    this.node.resendUp();
+  detour(): void {
+    const { node } = this.#init;
+    const { messages, router } = node;
+    if (router.parentLink === undefined) for (const at of this.#routes.neighbours ?? []) this.#links?.want(at);
+    node.resendUp();
     for (const link of router.links()) if (link.role === 'child') messages.sendNeighbour(link, 'overlay.detour', {});
   }
 
-  override close(): void {
+  close(): void {
     this.#opening?.timer.cancel();
     this.#opening = undefined;
     this.#links?.close();
   }
 
-  protected override onMember(change: MemberChange): void {
-    super.onMember(change);
+  onMember(change: MemberChange): void {
     if (isLiving(change.state)) this.#unlinked.delete(change.member.position);
-    this.#routes?.onChange();
+    this.#routes.onChange();
     this.#links?.onMember(change);
   }
 
-  protected override onLinked(position: Position, isUp: boolean): void {
+  onLinked(position: Position, isUp: boolean): void {
     if (isUp) this.#unlinked.delete(position);
     else this.#unlinked.add(position);
-    this.#routes?.onChange();
+    this.#routes.onChange();
     if (!isUp) this.#links?.onOtherClosed(position);
-    const { router } = this.node;
+    const { router } = this.#init.node;
     if (isUp && this.self.position !== 0 && router.parentLink === undefined) this.detour();
   }
 
@@ -190,9 +190,15 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
     opening?.call();
   }
 
+  #routesOver(size: number): OverlayRoutes {
+    const { members } = this.overlay;
+    const isAvoided = (position: Position): boolean => this.#unlinked.has(position) || members.isLost(position);
+    return new OverlayRoutes(this.#init.topologyOf(size), this.self.position, isAvoided);
+  }
+
   #ways(destination: Address, from: Link | undefined): readonly Position[] {
     const target = positionOf(destination);
-    const ways = target === undefined ? undefined : this.#routes?.ways(target);
+    const ways = target === undefined ? undefined : this.#routes.ways(target);
     const back = from === undefined ? undefined : positionOf(from.peer);
     return ways?.filter((way) => way !== back) ?? [];
   }
@@ -202,6 +208,6 @@ export class LinkedOverlay extends TreeOverlay implements OverlayRouting {
   }
 
   #treeLink(position: Position): Link | undefined {
-    return this.node.router.link(addressAt(position));
+    return this.#init.node.router.link(addressAt(position));
   }
 }

@@ -1,20 +1,18 @@
 /**
  * Overlay control, at the controller: has the agents listen once all are up, then tells each its neighbours and the
- * keys of their links; again when a host joins. A session without an overlay sends nothing.
+ * keys of their links; again when a host joins.
  */
 
 import {
-  StciError, addressIndex, bootHost, bootPosition, rootAddress, type HostIndex, type HostSpec, type MemberId,
+  addressIndex, bootHost, bootPosition, rootAddress, type HostIndex, type HostSpec, type MemberId,
   type Position, type Topology,
 } from '@stci/interface';
-import type { AgentScope } from '../assembly/composition.js';
 import { LOCAL } from '../boot/agent-launcher.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { Neighbour, OverlayLinkKind } from '../messages/neighbour.js';
-import type { AgentNode } from '../node/node.js';
+import type { ControllerPlace, Gone, OpenService, RootPlace } from '../service/contracts.js';
 import { overlayTls, pairKey } from './keys.js';
 import { LinkedOverlay } from './linked-overlay.js';
-import { TreeOverlay } from './tree-overlay.js';
 
 /** Hosts that a warning names. */
 const NAMES_MAX = 8;
@@ -24,18 +22,9 @@ interface Listening {
   readonly addresses: readonly string[];
 }
 
-interface OverlayControlHooks {
-  hostName(host: HostIndex): string;
-  /** For the user. */
-  onWarning(text: string): void;
-}
-
-export class OverlayControl {
-  readonly overlay: TreeOverlay;
-  readonly #node: AgentNode;
-  readonly #scope: AgentScope;
-  readonly #hooks: OverlayControlHooks;
-  readonly #linked: LinkedOverlay | undefined;
+export class OverlayControl implements OpenService {
+  readonly #place: ControllerPlace;
+  #linked: LinkedOverlay | undefined;
   #table: MembershipTable | undefined;
   #kind: OverlayLinkKind = 'ws';
   #size = 0;
@@ -46,40 +35,27 @@ export class OverlayControl {
   /** Why members do not listen, until the user is told. */
   readonly #problems = new Map<Position, string>();
 
-  constructor(node: AgentNode, scope: AgentScope, hooks: OverlayControlHooks) {
-    this.#hooks = hooks;
-    this.#node = node;
-    this.#scope = scope;
-    this.#linked = linkedOverlayOf(node, scope);
-    this.overlay = this.#linked ?? new TreeOverlay(node);
-    if (this.#linked === undefined) return;
-    node.messages.on('overlay.opened', ({ host, incarnation, addresses, problem }, { source }) => {
+  constructor(place: ControllerPlace) {
+    this.#place = place;
+    place.node.messages.on('overlay.opened', ({ host, incarnation, addresses, problem }, { source }) => {
       const member = this.#table === undefined ? undefined : memberOf(this.#table, host);
       if (host !== addressIndex(source) || member?.incarnation !== incarnation) return;
       this.#onOpened(member, addresses, problem);
     });
   }
 
-  /** Throws StciError if these hosts cannot have the overlay that is asked for. */
-  check(hosts: readonly HostSpec[], spares: readonly HostSpec[]): void {
-    if (this.#linked === undefined) return;
-    const { params } = this.#node;
-    this.#linked.resize(hosts.length + 1);
-    this.#kind = this.#scope.launchMethod([...hosts, ...spares]) === LOCAL ? 'private' : 'ws';
-    if (this.#kind === 'private' || params.list('bootcom.ws.interface').length > 0) return;
-    const text = 'The agents of an overlay on several machines connect to each other, and bootcom.ws.interface names '
-      + 'no interface to listen on. Set it, for example --mca bootcom.ws.interface=eth0, or run without --overlay.';
-    throw new StciError('STCI_PARAM_INVALID', text, { data: { name: 'bootcom.ws.interface' } });
+  onOpen(hosts: readonly HostSpec[], spares: readonly HostSpec[]): void {
+    this.#kind = this.#place.scope.launchMethod([...hosts, ...spares]) === LOCAL ? 'private' : 'ws';
+    this.#linked = linkedOverlay(this.#place, hosts.length + 1);
   }
 
-  /** All hosts are up or left out. */
-  start(table: MembershipTable): void {
-    if (this.#linked === undefined) return;
-    this.#table = table;
+  onReady(): void {
+    const { overlay, session } = this.#place;
+    this.#table = session.table;
     const members = this.#members;
     this.#awaited.clear();
     for (const { position } of members) this.#awaited.add(position);
-    this.#linked.listen(this.#kind, (addresses, problem) => this.#onOpened(this.overlay.self, addresses, problem));
+    this.#linked?.listen(this.#kind, (addresses, problem) => this.#onOpened(overlay.self, addresses, problem));
     for (const { position } of members) if (position > 0) this.#open(bootHost(position));
   }
 
@@ -89,21 +65,21 @@ export class OverlayControl {
   }
 
   /** A host is given up. */
-  onLost(host: HostIndex): void {
-    if (this.#table === undefined) return;
+  onGone({ host, job }: Gone): void {
+    if (this.#table === undefined || host === undefined || job !== undefined) return;
     this.#listeners.delete(bootPosition(host));
     this.#awaited.delete(bootPosition(host));
-    this.overlay.members.lose(memberOf(this.#table, host), 'gone');
+    this.#place.overlay.members.lose(memberOf(this.#table, host), 'gone');
     this.#begin();
   }
 
-  close(): void {
+  stop(): void {
     this.#table = undefined;
     this.#linked?.close();
   }
 
   #open(host: HostIndex): void {
-    this.#node.messages.send(rootAddress(host), 'overlay.open', { kind: this.#kind });
+    this.#place.node.messages.send(rootAddress(host), 'overlay.open', { kind: this.#kind });
   }
 
   /** One that cannot listen connects to those that do. All neighbours are told, so nothing is taken twice. */
@@ -125,13 +101,13 @@ export class OverlayControl {
     const names = all.slice(0, NAMES_MAX).map(([at]) => this.#nameOf(at)).join(', ');
     const more = all.length > NAMES_MAX ? ` and ${all.length - NAMES_MAX} more` : '';
     this.#problems.clear();
-    this.#hooks.onWarning(`The overlay lacks links, and the session survives fewer failures: no listener on ${names}`
+    this.#place.warn(`The overlay lacks links, and the session survives fewer failures: no listener on ${names}`
       + `${more}. Agents there connect to those that listen, but not to each other. On ${this.#nameOf(position)}: `
       + problem);
   }
 
   #nameOf(position: Position): string {
-    return position === 0 ? 'the controller\'s host' : this.#hooks.hostName(bootHost(position));
+    return position === 0 ? 'the controller\'s host' : this.#place.session.hostName(bootHost(position));
   }
 
   #begin(): void {
@@ -160,14 +136,15 @@ export class OverlayControl {
       .filter(({ position }) => positions.includes(position) && this.#listeners.has(position))
       .map((other) => this.#neighbour(member, other));
     if (member.position === 0) return this.#linked?.connect(this.#size, neighbours);
-    this.#node.messages.send(rootAddress(bootHost(member.position)), 'overlay.links', { size: this.#size, neighbours });
+    const to = rootAddress(bootHost(member.position));
+    this.#place.node.messages.send(to, 'overlay.links', { size: this.#size, neighbours });
   }
 
   #neighbour(member: MemberId, other: MemberId): Neighbour {
-    const { platform, identity, params } = this.#node;
+    const { platform, identity, params } = this.#place.node;
     const { secrets } = platform;
     const address = other.position === 0 ? undefined : rootAddress(bootHost(other.position));
-    const secret = address === undefined ? identity.secret : this.#node.secretOf(address, 0);
+    const secret = address === undefined ? identity.secret : this.#place.node.secretOf(address, 0);
     const tls = this.#kind === 'ws' ? overlayTls(secrets, secret, params) : undefined;
     return {
       ...other, addresses: this.#listeners.get(other.position)?.addresses ?? [],
@@ -176,14 +153,14 @@ export class OverlayControl {
   }
 
   #topologyOf(size: number): Topology {
-    return this.#scope.topologyOf(this.#node.params.string('overlay.topology'), size);
+    return this.#place.scope.topologyOf(this.#place.node.params.string('overlay.topology'), size);
   }
 
   /** Those that take part, and may be reached, by position. */
   get #members(): MemberId[] {
     const table = this.#table;
     const hosts = table?.hosts('up', 'suspect', 'orphaned') ?? [];
-    return [this.overlay.self, ...hosts.map((host) => memberOf(table as MembershipTable, host))];
+    return [this.#place.overlay.self, ...hosts.map((host) => memberOf(table as MembershipTable, host))];
   }
 }
 
@@ -193,16 +170,11 @@ function isNews(said: Listening | undefined, incarnation: number, addresses: rea
   return addresses.length === 0 && said.addresses.length > 0;
 }
 
-/** The overlay that the parameters ask for. */
-export function overlayOf(node: AgentNode, scope: AgentScope, size?: number): TreeOverlay {
-  return linkedOverlayOf(node, scope, size) ?? new TreeOverlay(node);
-}
-
-function linkedOverlayOf(node: AgentNode, scope: AgentScope, size?: number): LinkedOverlay | undefined {
+/** What the parameters ask for, added to the overlay of this agent. */
+export function linkedOverlay({ node, overlay, scope }: RootPlace | ControllerPlace, size: number): LinkedOverlay {
   const text = node.params.string('overlay.topology');
-  if (text === '') return undefined;
   const topologyOf = (size: number): Topology => scope.topologyOf(text, size);
-  return new LinkedOverlay({ node, size, topologyOf, bootcom: () => scope.bootcom('ws') });
+  return new LinkedOverlay({ node, overlay, size, topologyOf, bootcom: () => scope.bootcom('ws') });
 }
 
 function memberOf(table: MembershipTable, host: HostIndex): MemberId {

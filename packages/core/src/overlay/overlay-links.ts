@@ -18,7 +18,7 @@ import { addressAt, positionOf } from '../members/positions.js';
 import { isLiving, type MemberChange, type MemberView } from '../members/view.js';
 import type { Neighbour, OverlayLinkKind } from '../messages/neighbour.js';
 import type { AgentNode } from '../node/node.js';
-import { probeMs } from './probe-time.js';
+import { probeMs } from '../peers/probe-time.js';
 
 /** Pause before the next attempt; it doubles up to the longest. */
 const PAUSE: BackoffBounds = { firstMs: 50, maxMs: 5000 };

@@ -8,6 +8,7 @@ export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
   readonly #place: Places[Where];
   readonly #services: readonly Service[];
   readonly #open = new Map<string, OpenService>();
+  readonly #fromStart: string[] = [];
   /** Why the agent stops: what is opened from then on is stopped at once. */
   #stopped: string | undefined;
 
@@ -16,9 +17,24 @@ export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
     this.#place = place;
     this.#services = services;
     const { messages } = place.node;
-    for (const { name, messages: { [where]: own = [] }, passed = [] } of services) {
-      if (own.length > 0) messages.lazy.add(own, (done) => this.use(name, (_opened, error) => done(error)));
+    for (const { name, messages: { [where]: own = [] }, passed = [], isOfAgents } of services) {
+      const isFromStart = where !== 'session' && isOfAgents?.(place.node.params) === true;
+      if (own.length > 0 && (isFromStart || isOfAgents === undefined)) {
+        messages.lazy.add(own, (done) => this.use(name, (_opened, error) => done(error)));
+      }
       if (where === 'root') for (const each of passed) messages.on(each, () => undefined);
+      if (isFromStart) this.#fromStart.push(name);
+    }
+    this.tell(() => undefined);
+  }
+
+  /** Each of those that the session has from its start: after its code is here, in order. */
+  tell(call: (opened: OpenService) => void): void {
+    for (const name of this.#fromStart) {
+      this.use(name, (opened, error) => {
+        if (opened !== undefined) call(opened);
+        else if (error !== undefined) this.#place.node.fault(error, `service ${name}`);
+      });
     }
   }
 
@@ -32,7 +48,8 @@ export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
   }
 
   onGone(gone: Gone): void {
-    for (const open of this.#open.values()) open.onGone?.(gone);
+    this.tell((opened) => opened.onGone?.(gone));
+    for (const [name, open] of this.#open) if (!this.#fromStart.includes(name)) open.onGone?.(gone);
   }
 
   stop(reason: string): void {

@@ -5,8 +5,8 @@
  */
 
 import type {
-  Channel, ErrorRecord, FaultModule, HostIndex, JobEvent, JobId, Params, Rank, RankReport, ServiceModule, SignalName,
-  StciError, Topology,
+  Bootcom, Channel, ErrorRecord, FaultModule, HostIndex, HostSpec, JobEvent, JobId, Params, Rank, RankReport,
+  ServiceModule, SignalName, StciError, Topology,
 } from '@stci/interface';
 import type { SelectedDetector } from '../detector/selected.js';
 import type { Ledger } from '../job/ledger.js';
@@ -14,6 +14,7 @@ import type { MembershipTable } from '../membership/table.js';
 import type { MessageName } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { AgentOfJob } from '../node/request-all.js';
+import type { TreeOverlay } from '../peers/tree-overlay.js';
 import type { Loadable } from './loadable.js';
 
 /** The declaration of a service. Its messages are rows that it has added to the table. */
@@ -25,6 +26,11 @@ export interface Service {
   readonly passed?: readonly MessageName[];
   /** Whether it takes part in a job with these parameters, from before the first rank is started. */
   wants?(params: Params, scope: ServiceScope): boolean;
+  /**
+   * Whether root agents and the controller of a session with these parameters have it from their start. Its messages
+   * load it in such sessions only.
+   */
+  isOfAgents?(params: Params): boolean;
   readonly code: Loadable<ServiceCode>;
 }
 
@@ -39,6 +45,12 @@ export interface ServiceCode {
 export interface OpenService {
   /** The agent stops, or its part in the job is over. */
   stop(reason: string): void;
+  /** At the controller: the agents of these hosts are about to be started. */
+  onOpen?(hosts: readonly HostSpec[], spares: readonly HostSpec[]): void;
+  /** At the controller: all hosts are up or left out. */
+  onReady?(): void;
+  /** At the controller, after that: the agent of a host came up. */
+  onUp?(host: HostIndex): void;
   /** At the controller: these agents are gone for good. */
   onGone?(gone: Gone): void;
 }
@@ -66,6 +78,9 @@ export interface ServiceScope {
   detectors(): readonly SelectedDetector[];
   /** As users write it. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
   topologyOf(text: string, size: number): Topology;
+  bootcom(kind: string): Bootcom;
+  /** Name of the launcherproc for these hosts. Throws if none accepts them. */
+  launchMethod(hosts: readonly HostSpec[]): string;
   /** Services of plugins that a job with these parameters has. Throws STCI_MCA_*. */
   services(params: Params): readonly { readonly name: string; create(): ServiceModule }[];
 }
@@ -78,6 +93,9 @@ export interface Place {
 }
 
 export interface RootPlace extends Place {
+  readonly overlay: TreeOverlay;
+  /** Number of the session's hosts, as this agent was started. */
+  readonly hosts: number;
   /** Its session agents. */
   readonly sessions: {
     /** As SIGKILL does; without `job`: of all jobs. Returns why it cannot. */
@@ -102,6 +120,9 @@ export interface ToolPlace {
 }
 
 export interface ControllerPlace extends Place {
+  readonly overlay: TreeOverlay;
+  /** For the user. */
+  warn(text: string): void;
   readonly session: SessionPlaces & { hostName(host: HostIndex): string };
   /** A job that is not over. */
   jobOf(job: JobId): ServedJob | undefined;

@@ -15,7 +15,7 @@ import type { Declared } from '../../dist/membership/mender.js';
 import { MembershipTable } from '../../dist/membership/table.js';
 import { MetricStore } from '../../dist/metrics/store.js';
 import type { AgentNode } from '../../dist/node/node.js';
-import type { Overlay } from '../../dist/overlay/contracts.js';
+import type { Overlay } from '../../dist/peers/contracts.js';
 import { resolved } from '../assembly.js';
 import { specs } from '../membership/specs.js';
 import { testPlace } from '../world.js';

@@ -7,7 +7,7 @@ import { assert, suite } from '@stci/testkit';
 import { bindFailureWatch, checkFailureParts, startFailureWatch } from '../../dist/failure/failure-watch.js';
 import type { FailureWatch } from '../../dist/failure/watch.js';
 import type { AgentNode } from '../../dist/node/node.js';
-import { probeMs } from '../../dist/overlay/probe-time.js';
+import { probeMs } from '../../dist/peers/probe-time.js';
 
 interface Observer {
   waiting(key: string, to: Address | 'all'): void;

@@ -12,7 +12,7 @@ import { RootFailures } from '../../dist/failure/root-failures.js';
 import { MemberView } from '../../dist/members/view.js';
 import { MetricStore } from '../../dist/metrics/store.js';
 import type { AgentNode } from '../../dist/node/node.js';
-import type { Overlay } from '../../dist/overlay/contracts.js';
+import type { Overlay } from '../../dist/peers/contracts.js';
 import { testPlace } from '../world.js';
 
 const FOUND = {

@@ -6,7 +6,7 @@ import {
 } from '@stci/interface';
 import { FailureWatch } from '../../dist/failure/watch.js';
 import { MemberView, isLiving } from '../../dist/members/view.js';
-import type { Overlay, OverlayEvents } from '../../dist/overlay/contracts.js';
+import type { Overlay, OverlayEvents } from '../../dist/peers/contracts.js';
 import type { TestPlace } from '../world.js';
 
 export const idOf = (position: number, incarnation = position === 0 ? 0 : 1): MemberId => ({ position, incarnation });

@@ -6,6 +6,7 @@ import { controllerActions, linkActions, rootActions, toolActions } from '../../
 import { FaultProcesses } from '../../dist/injection/fault-processes.js';
 import { MARK_VARIABLE } from '../../dist/job/environment.js';
 import type { AgentNode } from '../../dist/node/node.js';
+import type { TreeOverlay } from '../../dist/peers/tree-overlay.js';
 import type { ToolPlace } from '../../dist/service/contracts.js';
 import { testPlace } from '../world.js';
 
@@ -77,7 +78,7 @@ function stoppable() {
     node: {
       name: 'root:1', platform: { clock, processes: { stopSelf } }, router: { parentLink }, linkFaults: place,
     } as unknown as AgentNode,
-    ownsProcess: true, killSelf: () => undefined,
+    ownsProcess: true, overlay: {} as TreeOverlay, hosts: 1, killSelf: () => undefined,
     sessions: {
       kill: () => undefined,
       signal: (signal, _timeoutMs, done) => {
@@ -153,7 +154,7 @@ suite('an agent kills itself', (test) => {
         const { clock } = place.platform;
         const node = { platform: { clock, processes: { killSelf } }, router } as unknown as AgentNode;
         const sessions = { kill: () => void log.push('tools'), signal: () => undefined };
-        const root = rootActions({ node, ownsProcess: true, sessions, killSelf });
+        const root = rootActions({ node, ownsProcess: true, overlay: {} as TreeOverlay, hosts: 1, sessions, killSelf });
         const actions = name === 'root' ? root : controllerActions(node);
         actions.kill?.({ type: 'kill', key: 'k', what }, order('a'), (problem) => log.push(problem ?? 'done'));
         place.run(45);

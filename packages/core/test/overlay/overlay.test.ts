@@ -78,12 +78,12 @@ suite('sessions with an overlay', (test) => {
     const first = over();
     const member = { position: first, incarnation: 1 };
     assert.ok(first !== 12);
-    overlay.members.lose(member, 'reported');
+    overlay.overlay.members.lose(member, 'reported');
     assert.ok(![first, 12].includes(over()));
-    overlay.members.refute(member);
+    overlay.overlay.members.refute(member);
     assert.is(over(), first);
     const link = overlay.direct(at(first));
-    overlay.members.lose(member, 'gone');
+    overlay.overlay.members.lose(member, 'gone');
     session.until(() => link?.state === 'closed', 'its end', 100);
     session.end();
   });
@@ -93,11 +93,11 @@ suite('sessions with an overlay', (test) => {
     session.world.run({ untilMs: session.world.nowMs + 500, maxEvents: 1_000_000 });
     const [at5, at9] = [echoes(session, 5), echoes(session, 9)];
     // Both connect at once; each pair has one link in the end.
-    for (let i = 1; i <= 10; i++) overlayOf(session, 5).send(9, 'agent.echo', i);
-    overlayOf(session, 9).send(5, 'agent.echo', 0);
-    overlayOf(session, 9).sendReliably(5, 'agent.echo', 'back');
+    for (let i = 1; i <= 10; i++) overlayOf(session, 5).overlay.send(9, 'agent.echo', i);
+    overlayOf(session, 9).overlay.send(5, 'agent.echo', 0);
+    overlayOf(session, 9).overlay.sendReliably(5, 'agent.echo', 'back');
     session.until(() => at5.length > 0 && at9.length > 0, 'both', 100);
-    overlayOf(session, 5).send(9, 'agent.echo', 11);
+    overlayOf(session, 5).overlay.send(9, 'agent.echo', 11);
     session.until(() => at9.includes(11), 'the next', 100);
     assert.equal([at5.filter((each) => each !== 0), at9], [['back'], [1, 2, 3, 11]]);
     for (const [from, to] of [[5, 9], [9, 5]] as const) {
@@ -119,7 +119,7 @@ suite('sessions with an overlay', (test) => {
     let isSent = false;
     assert.ok(overlayOf(session, 5).hold(at(9), undefined, () => (isSent = true)), 'it waits for a link');
     session.until(() => isSent, 'what was held is given back', 100);
-    overlayOf(session, 5).send(9, 'agent.echo', 1);
+    overlayOf(session, 5).overlay.send(9, 'agent.echo', 1);
     session.until(() => at9.includes(1), 'by the tree', 100);
     session.end();
   });
@@ -145,7 +145,7 @@ suite('sessions with an overlay', (test) => {
     const [fenced, neighbour] = [5, 7];
     const link = overlayOf(session, neighbour).direct(at(fenced));
     assert.is(link?.state, 'up');
-    overlayOf(session, neighbour).members.lose({ position: fenced, incarnation: 1 }, 'gone');
+    overlayOf(session, neighbour).overlay.members.lose({ position: fenced, incarnation: 1 }, 'gone');
     session.until(() => link?.state === 'closed', 'its end', 100);
     // It asks for the link again, as one that has not heard of it does.
     session.world.run({ untilMs: session.world.nowMs + 3000, maxEvents: 5_000_000 });

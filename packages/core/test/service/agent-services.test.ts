@@ -9,7 +9,7 @@ import { Loadable } from '../../dist/service/loadable.js';
 import { addressOf, makeNet } from '../am/net.js';
 
 /** A root agent with one service, whose code comes when the test says so; `log`: what it does. */
-function play() {
+function play(isOfAgents?: () => boolean) {
   const net = makeNet([0, 0]);
   const [controller, root] = net.nodes as [AgentNode, AgentNode];
   const log: string[] = [];
@@ -19,12 +19,17 @@ function play() {
       log.push('open');
       node.messages.on('fault.undo', ({ id }) => void log.push(id));
       node.messages.on('agent.clock', () => ({ wallMs: 1, nowMs: 2 }));
-      return { stop: (reason) => void log.push(`stop: ${reason}`) };
+      return {
+        stop: (reason) => void log.push(`stop: ${reason}`),
+        onUp: (host) => void log.push(`up ${host}`),
+        onGone: ({ host }) => void log.push(`gone ${host}`),
+      };
     },
   };
   let loads = 0;
   const service: Service = {
     name: 'test', messages: { root: ['fault.undo', 'agent.clock'] }, passed: ['program.ended'],
+    ...(isOfAgents && { isOfAgents }),
     code: new Loadable('the test', () => new Promise((come, fail) => {
       loads += 1;
       settle = { come: () => come(code), fail };
@@ -101,6 +106,25 @@ suite('services of an agent', (test) => {
     late.undo('a');
     await late.loaded();
     assert.equal(late.log, ['open', 'stop: it stops', 'a']);
+  });
+
+  test('one that the parameters ask for is loaded at once, and told what happened meanwhile, in order', async () => {
+    const { services, undo, loaded, loads, log, faults } = play(() => true);
+    assert.is(loads(), 1);
+    services.tell((opened) => opened.onUp?.(3));
+    services.onGone({ host: 4 });
+    undo('a');
+    assert.equal(log, []);
+    await loaded();
+    services.tell((opened) => opened.onUp?.(5));
+    assert.equal([loads(), log, faults], [1, ['open', 'up 3', 'gone 4', 'a', 'up 5'], []]);
+  });
+
+  test('where they do not ask for it, its messages load nothing', () => {
+    const { services, undo, loads, faults } = play(() => false);
+    services.tell((opened) => opened.onUp?.(3));
+    undo('a');
+    assert.equal([loads(), faults.length], [0, 1]);
   });
 
   test('what root agents only pass on needs no service', () => {

@@ -201,20 +201,21 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   am: 'codec event iof bootcom messages',
   streams: 'codec event bootcom am',
   node: 'codec event metrics bootcom messages am streams',
-  service: 'codec event job membership detector bootcom messages am node',
+  peers: 'members bootcom messages node',
+  service: 'codec event job membership detector bootcom messages am node peers',
   assembly: 'topology launcher detector notifier errmgr fault bootcom node service',
   boot: 'codec event launcher membership bootcom messages node assembly',
   programs: 'codec event iof job bootcom messages am node service',
   injection: 'codec event job fault messages am node service',
   scrape: 'codec metrics messages node service',
-  overlay: 'codec event launcher membership members bootcom messages am node assembly boot',
+  overlay: 'codec event launcher membership members bootcom messages am node peers service boot',
   hosts: 'event job launcher membership messages am node assembly boot',
   jobs: 'codec event iof job membership messages am streams node service assembly hosts',
-  failure: 'codec event iof metrics job membership members run detector messages node assembly overlay hosts jobs',
+  failure: 'codec event iof metrics job membership members run detector messages node peers assembly hosts jobs',
   tools: 'codec event iof metrics job launcher members messages am node service assembly boot jobs',
-  agent: 'event launcher membership bootcom messages node service assembly boot overlay hosts failure tools',
-  controller: 'event job membership bootcom messages am node service assembly boot injection scrape overlay hosts '
-    + 'jobs failure agent',
+  agent: 'event launcher membership bootcom messages node peers service assembly boot hosts failure tools',
+  controller: 'event job membership bootcom messages am node peers service assembly boot injection scrape hosts jobs '
+    + 'failure agent',
   sessions: 'iof metrics job run bootcom messages am node injection hosts jobs controller',
 });
 

@@ -1,6 +1,7 @@
 /**
- * Overlay of a session that has none of its own: messages follow the boot tree. It costs nothing until somebody sends,
- * and knows the members once the controller has named them. Links to members are told of; those to others are not.
+ * Overlay as every agent has it: messages follow the boot tree, and other ways where a service has added them. It costs
+ * nothing until somebody sends, and knows the members once the controller has named them. Links to members are told of;
+ * those to others are not.
  */
 
 import {
@@ -11,7 +12,7 @@ import { addressAt, positionOf } from '../members/positions.js';
 import { MemberView, isLiving, type MemberChange } from '../members/view.js';
 import type { MessageBody, MessageName } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
-import type { Overlay, OverlayEvents } from './contracts.js';
+import type { Overlay, OverlayEvents, OverlayWays } from './contracts.js';
 
 interface Linked {
   /** Links of any role; of two, both count. */
@@ -22,29 +23,38 @@ interface Linked {
 
 export class TreeOverlay implements Overlay {
   readonly members: MemberView;
-  protected readonly node: AgentNode;
+  readonly #node: AgentNode;
   #events: OverlayEvents | undefined;
+  #ways: OverlayWays | undefined;
+  /** Who waits for links that the parameters ask for, as long as the code of the service is being loaded. */
+  readonly #opening: (() => void)[] = [];
   /** Agents to which a link is up. */
   readonly #linked = new Map<Position, Linked>();
 
   constructor(node: AgentNode) {
     const { self, incarnation = 0 } = node.identity;
     this.members = new MemberView({ position: positionOf(self) as Position, incarnation });
-    this.node = node;
+    this.#node = node;
     for (const link of node.router.links()) this.#add(link);
     node.linkObserver = {
       onUp: (link) => this.#onUp(link),
       onClosed: (link, reason, text) => this.#onClosed(link, reason, text),
     };
-    this.members.observe((change) => this.onMember(change));
+    this.members.observe((change) => this.#onMember(change));
   }
 
   get self(): MemberId {
     return this.members.self;
   }
 
+  /** There are other ways from now on. */
+  extend(ways: OverlayWays): void {
+    this.#ways = ways;
+    for (const call of this.#opening.splice(0)) ways.whenOpen(call);
+  }
+
   get topology(): Topology | undefined {
-    return undefined;
+    return this.#ways?.topology;
   }
 
   set events(events: OverlayEvents) {
@@ -52,43 +62,39 @@ export class TreeOverlay implements Overlay {
     for (const position of this.#linked.keys()) this.#report(position);
   }
 
-  checkLink(_to: Position): void {
-    return undefined;
+  checkLink(to: Position): void {
+    this.#ways?.checkLink(to);
   }
 
   whenOpen(call: () => void): void {
-    call();
+    if (this.#ways !== undefined) this.#ways.whenOpen(call);
+    else if (this.#node.params.string('overlay.topology') === '') call();
+    else this.#opening.push(call);
   }
 
   isLinked(to: Position): boolean {
-    return this.#linked.has(to);
+    return this.#ways?.isLinked(to) ?? this.#linked.has(to);
   }
 
   send<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): StciError | undefined {
-    return this.node.messages.post(addressAt(to), name, body);
+    const post = (): StciError | undefined => this.#node.messages.post(addressAt(to), name, body);
+    return this.#ways?.wait(to, post) === true ? undefined : post();
   }
 
   sendReliably<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): StciError | undefined {
-    return this.node.messages.send(addressAt(to), name, body);
+    return this.#node.messages.send(addressAt(to), name, body);
   }
 
-  /** The links above have changed: what is on its way is sent again, where the overlay leads on. */
+  /** The links above have changed: what is on its way is sent again, where other ways lead on. */
   detour(): void {
-    return undefined;
+    this.#ways?.detour();
   }
 
-  close(): void {
-    return undefined;
-  }
-
-  protected onMember({ member: { position }, state }: MemberChange): void {
+  #onMember(change: MemberChange): void {
+    const { member: { position }, state } = change;
     if (isLiving(state)) this.#report(position);
-    if (state === 'gone') this.node.messages.dropKept(addressAt(position));
-  }
-
-  /** A first link to this agent is up, or the last has closed. */
-  protected onLinked(_position: Position, _isUp: boolean): void {
-    return undefined;
+    if (state === 'gone') this.#node.messages.dropKept(addressAt(position));
+    this.#ways?.onMember(change);
   }
 
   /** Only agents that are known to take part. */
@@ -104,7 +110,7 @@ export class TreeOverlay implements Overlay {
   #onUp(link: Link): void {
     const position = this.#add(link);
     if (position === undefined) return;
-    this.onLinked(position, true);
+    this.#ways?.onLinked(position, true);
     this.#report(position);
   }
 
@@ -122,7 +128,7 @@ export class TreeOverlay implements Overlay {
     const linked = position === undefined ? undefined : this.#linked.get(position);
     if (position === undefined || linked?.links.delete(link) !== true || linked.links.size > 0) return;
     this.#linked.delete(position);
-    this.onLinked(position, false);
+    this.#ways?.onLinked(position, false);
     if (linked.member !== undefined) this.#events?.onClosed(linked.member, reason, text);
   }
 }

@@ -2,7 +2,7 @@
 
 import type { MemberId, Position } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { TreeOverlay } from '../../dist/overlay/tree-overlay.js';
+import { TreeOverlay } from '../../dist/peers/tree-overlay.js';
 import { makeNet, tree, type Net } from '../am/net.js';
 
 interface Rig {

@@ -1,10 +1,11 @@
 /**
- * Overlay: the links between the controller and the root agents along a topology, beside the boot tree (STCI paper,
- * II-B and II-E). Position 0 is the controller, host + 1 its root agent, as in the boot tree.
+ * Overlay: how the controller and the root agents reach each other (STCI paper, II-B and II-E): by the boot tree, and
+ * over links beside it, where a service adds them. Position 0 is the controller, host + 1 its root agent, as in the
+ * boot tree.
  */
 
 import type { LinkCloseReason, MemberId, Position, StciError, Topology } from '@stci/interface';
-import type { MemberView } from '../members/view.js';
+import type { MemberChange, MemberView } from '../members/view.js';
 import type { MessageBody, MessageName } from '../messages/messages.js';
 
 export interface OverlayEvents {
@@ -39,4 +40,20 @@ export interface Overlay {
   sendReliably<Name extends MessageName>(to: Position, name: Name, body: MessageBody<Name>): StciError | undefined;
   /** A detector of this agent did not hear one that lives: a link of the overlay to it that brings no answer is cut. */
   checkLink(to: Position): void;
+}
+
+/** Links beside the boot tree, and routes over them, which a service adds to an agent. */
+export interface OverlayWays {
+  readonly topology: Topology;
+  /** As Overlay.whenOpen. */
+  whenOpen(call: () => void): void;
+  isLinked(to: Position): boolean;
+  /** Whether a link to this agent is being opened: then `send` is called once it is up, or is not coming up. */
+  wait(to: Position, send: () => void): boolean;
+  checkLink(to: Position): void;
+  /** The links above have changed: what is on its way is sent again, where these links lead on. */
+  detour(): void;
+  onMember(change: MemberChange): void;
+  /** A first link of any role to this agent is up, or the last has closed. */
+  onLinked(position: Position, isUp: boolean): void;
 }

@@ -1,0 +1,12 @@
+/** The code of the service: links and routes at each root agent and the controller, and overlay control there. */
+
+import type { ServiceCode } from '../service/contracts.js';
+import { OverlayControl, linkedOverlay } from './overlay-control.js';
+
+export const code: ServiceCode = {
+  root: (place) => {
+    const linked = linkedOverlay(place, place.hosts + 1);
+    return { stop: () => linked.close() };
+  },
+  controller: (place) => new OverlayControl(place),
+};
