@@ -1,5 +1,9 @@
 /** The code of all services, loaded with this file: for simulations, whose time stands still while code is loaded. */
 
+import { openArbiter } from './failure/arbiter.js';
+import { arbiterCode } from './failure/arbiter-code.js';
+import { watchService } from './failure/service.js';
+import { code as watch } from './failure/watch-service.js';
 import { code as faults } from './injection/fault-service.js';
 import { faultService } from './injection/service.js';
 import { code as overlay } from './overlay/overlay-service.js';
@@ -16,3 +20,5 @@ programService.code.provide(programs);
 partService.code.provide(parts);
 metricService.code.provide(metrics);
 overlayService.code.provide(overlay);
+watchService.code.provide(watch);
+arbiterCode.provide(openArbiter);

@@ -3,6 +3,7 @@
 import type { Registry } from '@stci/registry';
 import { createComposition as compose } from './assembly/compose.js';
 import type { Composition, PluginHooks } from './assembly/composition.js';
+import { watchService } from './failure/service.js';
 import { faultService } from './injection/service.js';
 import { overlayService } from './overlay/service.js';
 import { programService } from './programs/service.js';
@@ -17,7 +18,7 @@ export type { MetricMessages } from './scrape/messages.js';
 export type { PartMessages } from './service/messages.js';
 
 export const services: readonly Service[] = [
-  faultService, programService, partService, metricService, overlayService,
+  faultService, programService, partService, metricService, overlayService, watchService,
 ];
 
 export function createComposition(registry: Registry, plugins: PluginHooks = {}): Composition {

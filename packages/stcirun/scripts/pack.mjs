@@ -28,7 +28,9 @@ const QUICK_CBOR = {
  * Code that is loaded after the rest of an agent only (core/src/services.ts): what else needs its pieces, too, has them
  * in one part.
  */
-const LATE = ['fault-service', 'program-service', 'parts', 'metric-service', 'overlay-service'];
+const LATE = [
+  'fault-service', 'program-service', 'parts', 'metric-service', 'overlay-service', 'watch-service', 'arbiter',
+];
 
 /**
  * Writes the parts of `entry` to `out`; returns their pieces' names, the first part first. A part is a file named as

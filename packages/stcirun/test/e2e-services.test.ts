@@ -21,7 +21,8 @@ const recorder = (list: string): string => `{
 `;
 
 /** The parts of services, without program and hash. */
-const SERVICES = /-(fault-service|program-service|parts|metric-service|overlay-service)-/u;
+const SERVICES =
+  /-(fault-service|program-service|parts|metric-service|overlay-service|watch-service|arbiter)-/u;
 
 suite('parts of the program', (test) => {
   let [place, list] = ['', ''];
@@ -41,7 +42,7 @@ suite('parts of the program', (test) => {
   const loaded = async (...args: string[]): Promise<readonly string[]> => {
     writeFileSync(list, '');
     const { exitCode, err } = await run(args, { program: join(place, 'bin/stcirun.cjs') });
-    assert.is(exitCode, 0, err);
+    assert.is(exitCode, args.at(-1) === 'false' ? 1 : 0, err);
     return readFileSync(list, 'utf8').split('\n').filter(Boolean).map((path) => basename(path));
   };
   const servicesOf = (parts: readonly string[]): readonly string[] =>
@@ -59,6 +60,17 @@ suite('parts of the program', (test) => {
     const parts = await loaded('--overlay', 'mesh', '--launcher', 'local', '--host', 'a,b', '-n', '2', 'true');
     assert.is(parts.filter((part) => part.startsWith('agent-overlay-service-')).length, 2, parts.join());
     assert.is(parts.filter((part) => part.startsWith('stcirun-overlay-service-')).length, 1, parts.join());
+  }, { timeoutMs: 30_000 });
+
+  test('where a detector of agents is named, the failure watch is: in each agent, and the arbiter', async () => {
+    const parts = await loaded('--mca', 'detector=ring', '--launcher', 'local', '--host', 'a,b', '-n', '2', 'true');
+    assert.is(parts.filter((part) => part.startsWith('agent-watch-service-')).length, 2, parts.join());
+    assert.equal(servicesOf(parts.filter((part) => part.startsWith('stcirun-'))), ['arbiter']);
+  }, { timeoutMs: 30_000 });
+
+  test('of a plain job whose program fails, none is', async () => {
+    const parts = await loaded('--launcher', 'local', '--host', 'a', '-n', '1', 'false');
+    assert.equal(servicesOf(parts), []);
   }, { timeoutMs: 30_000 });
 
   test('of a job with the client library, that of programs is', async () => {

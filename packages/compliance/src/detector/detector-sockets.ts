@@ -8,7 +8,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FailureWatch, decode, encode, notifierDirect, type Overlay, type OverlayEvents } from '@stci/core';
+import { FailureWatch } from '@stci/core/failure-watch';
+import { decode, encode, notifierDirect, type Overlay, type OverlayEvents } from '@stci/core';
 import { MemberView } from '@stci/core/component';
 import type { Clock, DetectorModule, Evidence, MemberId, Position, Topology } from '@stci/interface';
 

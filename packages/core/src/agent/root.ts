@@ -21,8 +21,6 @@ import { encodeAnswer, type AdoptionListener } from '../boot/adoption.js';
 import type { AgentLauncher } from '../boot/agent-launcher.js';
 import { BootSubtree } from '../boot/boot-subtree.js';
 import type { ChildFailure } from '../boot/child.js';
-import { answerProbes } from '../failure/host-probe.js';
-import { RootFailures } from '../failure/root-failures.js';
 import type { BootDetails } from '../launcher/boot-details.js';
 import type { AdoptionAnswer } from '../membership/mender.js';
 import type { SessionFailure } from '../messages/failure-shapes.js';
@@ -70,7 +68,6 @@ export class RootAgent {
   readonly overlay: TreeOverlay;
   readonly #below: BootSubtree;
   readonly #sessions: SessionAgents;
-  readonly #failures: RootFailures;
   readonly #services: AgentServices<'root'>;
   #stopping = false;
   /** It leaves the session: others link to the agents below. */
@@ -98,19 +95,18 @@ export class RootAgent {
       node, scope: deps.scope, agentLauncher, details,
       onFailed: (failure, session) => this.#report(failure, session),
     });
-    this.#failures = new RootFailures({
-      node, scope: deps.scope, overlay: this.overlay, jobs: () => this.#sessions.jobs,
-      fence: (reason) => deps.fence(reason),
-      cutOff: (reason) => deps.cutOff(reason),
-      parentGone: () => deps.parentGone(),
-    });
     this.#services = new AgentServices('root', deps.services, {
       node, scope: deps.scope, ownsProcess: deps.ownsProcess, overlay: this.overlay, hosts: details.hosts,
       sessions: this.#sessions, killSelf: deps.killSelf,
+      losses: {
+        fence: (reason) => deps.fence(reason), cutOff: (reason) => deps.cutOff(reason),
+        parentGone: () => deps.parentGone(),
+      },
     });
     const { messages } = node;
     answerSurveys(node);
-    answerProbes(node);
+    messages.on('failure.report', ({ ranks }, { job }) =>
+      this.#services.tell((service) => service.onToolsFailed?.(job, ranks)));
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     messages.on('job.signal', () => undefined); // The frame itself is forwarded to the session agent.
     messages.on('job.end', (_end, { job }) => this.#sessions.onEnd(job));
@@ -127,7 +123,7 @@ export class RootAgent {
     messages.on('session.ready', () => void (this.#isReady = true));
     messages.on('session.end', () => {
       this.#isFinal = true;
-      this.#failures.stop();
+      this.#services.tell((service) => service.onSessionEnding?.());
     });
   }
 
@@ -164,11 +160,11 @@ export class RootAgent {
 
   /** It answers: the controller is not heard for another reason, and may be soon. */
   onParentHeard(): void {
-    this.#failures.onMended();
+    this.#services.tell((service) => service.onMended?.());
   }
 
   isParentDoubted(): boolean {
-    return this.#isCutOff || this.#failures.isParentDoubted();
+    return this.#isCutOff || this.overlay.isParentDoubted;
   }
 
   /** An agent above, or this one, has a new parent: what was lost on the way up is sent again, here and below. */
@@ -176,7 +172,7 @@ export class RootAgent {
     const { node } = this.#deps;
     const { messages, router } = node;
     this.#isCutOff = false;
-    this.#failures.onMended();
+    this.#services.tell((service) => service.onMended?.());
     node.resendUp();
     for (const link of router.links()) if (link.role === 'child') messages.sendNeighbour(link, 'tree.mended', {});
   }
@@ -203,13 +199,12 @@ export class RootAgent {
   stop(done: () => void): void {
     this.#stopping = true;
     // One that leaves alone is heard by the others as long as its tools take.
-    if (!this.#isLeaving) this.#failures.stop();
-    this.#services.stop('its root agent stops');
+    this.#services.stop('its root agent stops', this.#isLeaving);
     let missing = 2;
     const one = (): void => {
       missing -= 1;
       if (missing > 0) return;
-      this.#failures.stop();
+      this.#services.stop('its root agent stops');
       this.#deps.agentLauncher.close();
       this.#deps.adoption?.close();
       done();

@@ -12,7 +12,6 @@ import type {
   HostSpec,
   Launcher,
   LauncherProc,
-  NotifierModule,
   Params,
   Platform,
   SpanningTree,
@@ -56,7 +55,6 @@ export interface AgentScope extends ServiceScope {
   jobParams(own: ParamSnapshot | undefined): Params;
   /** Of the session, or of a job with these parameters. */
   errorManager(params: Params): ErrorManager;
-  notifier(name: string): NotifierModule;
   /** The launcherproc itself. Throws if none accepts the hosts. */
   launcherProc(
     hosts: readonly HostSpec[],

@@ -11,7 +11,6 @@ import {
 import type { MessageContext } from '../am/message-layer.js';
 import type { AgentScope } from '../assembly/composition.js';
 import { ControllerFailures } from '../failure/controller-failures.js';
-import { checkFailureParts } from '../failure/failure-watch.js';
 import { isGoneFrom, isOnHost } from '../hosts/agents-of-host.js';
 import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
 import { Bootstrap } from '../hosts/bootstrap.js';
@@ -36,7 +35,7 @@ import { TreeOverlay } from '../peers/tree-overlay.js';
 import type { Gone, OpenService } from '../service/contracts.js';
 import { AllocationEnd } from './allocation-end.js';
 import type { ControllerDeps } from './controller-contracts.js';
-import { checkOverlay } from './session-checks.js';
+import { checkFailureParts, checkOverlay } from './session-checks.js';
 
 export class Controller implements JobSession {
   readonly node: AgentNode;

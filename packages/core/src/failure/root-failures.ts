@@ -7,12 +7,12 @@ import {
   CONTROLLER, addressIndex, sessionAddress, failureId, type Evidence, type FailedSubject, type FailureId,
   type HostIndex, type JobId, type MemberId,
 } from '@stci/interface';
-import type { AgentScope } from '../assembly/composition.js';
 import { Timers } from '../event/timers.js';
-import { addressAt, membersOf, positionOf } from '../members/positions.js';
+import { addressAt, membersOf } from '../members/positions.js';
 import type { ToolEvidence } from '../messages/failure-shapes.js';
 import type { AgentNode } from '../node/node.js';
 import type { Overlay } from '../peers/contracts.js';
+import type { OpenService, ServiceScope } from '../service/contracts.js';
 import { bindFailureWatch, openFailureWatch, startFailureWatch } from './failure-watch.js';
 import { memberOf } from './notice.js';
 import type { FailureWatch } from './watch.js';
@@ -22,7 +22,7 @@ const SEEN_MS = 250;
 
 export interface RootFailuresInit {
   readonly node: AgentNode;
-  readonly scope: AgentScope;
+  readonly scope: ServiceScope;
   readonly overlay: Overlay;
   /** Jobs that have a session agent here. */
   jobs(): Iterable<JobId>;
@@ -34,7 +34,8 @@ export interface RootFailuresInit {
   parentGone(): void;
 }
 
-export class RootFailures {
+export class RootFailures implements OpenService {
+  readonly isLast = true;
   readonly #init: RootFailuresInit;
   readonly #host: HostIndex;
   #watch: FailureWatch | undefined;
@@ -50,11 +51,14 @@ export class RootFailures {
     this.#host = addressIndex(identity.self);
     this.#timers = new Timers(init.node.platform.clock);
     messages.on('failure.watch', ({ members }) => this.#start(membersOf(members)));
-    messages.on('failure.report', ({ ranks }, { job }) => this.#onToolsFailed(job, ranks));
     messages.on('failure.interest', (_body, { job }) => this.#onInterest(job));
     messages.on('failure.told', () => this.#tellSeen());
     messages.on('failure.verdict', (verdict) => this.#watch?.onVerdict(verdict));
     bindFailureWatch(init.node, () => this.#watch);
+  }
+
+  onSessionEnding(): void {
+    this.stop();
   }
 
   /** The session, or this agent, ends: whoever goes now is no failure. */
@@ -68,10 +72,10 @@ export class RootFailures {
     this.#watch?.onLinked();
   }
 
-  /** It is reported as dead, and nobody has refuted that. */
-  isParentDoubted(): boolean {
-    const parent = positionOf(this.#init.node.router.parentLink?.peer ?? CONTROLLER);
-    return parent !== undefined && this.#init.overlay.members.isLost(parent);
+  onToolsFailed(job: JobId, ranks: readonly ToolEvidence[]): void {
+    for (const { rank, attempt, ...found } of ranks) {
+      this.#watch?.report({ ...found, subject: { kind: 'tool', host: this.#host, job, rank, attempt } });
+    }
   }
 
   #start(members: readonly MemberId[]): void {
@@ -86,12 +90,6 @@ export class RootFailures {
     overlay.members.observe(({ member: { position }, state }) => {
       if (state === 'reported' && node.router.parentLink?.peer === addressAt(position)) parentGone();
     });
-  }
-
-  #onToolsFailed(job: JobId, ranks: readonly ToolEvidence[]): void {
-    for (const { rank, attempt, ...found } of ranks) {
-      this.#watch?.report({ ...found, subject: { kind: 'tool', host: this.#host, job, rank, attempt } });
-    }
   }
 
   /** All agents tell each other from now on; until then the controller tells. */

@@ -5,6 +5,7 @@ import { OverlayControl, linkedOverlay } from './overlay-control.js';
 
 export const code: ServiceCode = {
   root: (place) => {
+    if (place.node.params.string('overlay.topology') === '') return { stop: () => undefined };
     const linked = linkedOverlay(place, place.hosts + 1);
     return { stop: () => linked.close() };
   },

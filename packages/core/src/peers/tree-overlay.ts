@@ -5,7 +5,7 @@
  */
 
 import {
-  addressKind, type LinkCloseReason, type MemberId, type Position, type StciError, type Topology,
+  CONTROLLER, addressKind, type LinkCloseReason, type MemberId, type Position, type StciError, type Topology,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import { addressAt, positionOf } from '../members/positions.js';
@@ -45,6 +45,12 @@ export class TreeOverlay implements Overlay {
 
   get self(): MemberId {
     return this.members.self;
+  }
+
+  /** The parent is reported as dead, and nobody has refuted that. */
+  get isParentDoubted(): boolean {
+    const parent = positionOf(this.#node.router.parentLink?.peer ?? CONTROLLER);
+    return parent !== undefined && this.members.isLost(parent);
   }
 
   /** There are other ways from now on. */

@@ -8,7 +8,7 @@ export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
   readonly #place: Places[Where];
   readonly #services: readonly Service[];
   readonly #open = new Map<string, OpenService>();
-  readonly #fromStart: string[] = [];
+  readonly #asked = new Set<string>();
   /** Why the agent stops: what is opened from then on is stopped at once. */
   #stopped: string | undefined;
 
@@ -18,19 +18,16 @@ export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
     this.#services = services;
     const { messages } = place.node;
     for (const { name, messages: { [where]: own = [] }, passed = [], isOfAgents } of services) {
-      const isFromStart = where !== 'session' && isOfAgents?.(place.node.params) === true;
-      if (own.length > 0 && (isFromStart || isOfAgents === undefined)) {
-        messages.lazy.add(own, (done) => this.use(name, (_opened, error) => done(error)));
-      }
+      if (own.length > 0) messages.lazy.add(own, (done) => this.use(name, (_opened, error) => done(error)));
       if (where === 'root') for (const each of passed) messages.on(each, () => undefined);
-      if (isFromStart) this.#fromStart.push(name);
+      if (own.length > 0 && isOfAgents?.(place.node.params) === true) this.#asked.add(name);
     }
     this.tell(() => undefined);
   }
 
-  /** Each of those that the session has from its start: after its code is here, in order. */
+  /** Each that the session has from its start, or that was asked for since: after its code is here, in order. */
   tell(call: (opened: OpenService) => void): void {
-    for (const name of this.#fromStart) {
+    for (const name of this.#asked) {
       this.use(name, (opened, error) => {
         if (opened !== undefined) call(opened);
         else if (error !== undefined) this.#place.node.fault(error, `service ${name}`);
@@ -44,17 +41,18 @@ export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
     if (open !== undefined) return done(open);
     const service = this.#services.find((each) => each.name === name);
     if (service === undefined) return done(undefined);
+    this.#asked.add(name);
     service.code.use((code, error) => done(code && this.#opened(name, code), error));
   }
 
   onGone(gone: Gone): void {
     this.tell((opened) => opened.onGone?.(gone));
-    for (const [name, open] of this.#open) if (!this.#fromStart.includes(name)) open.onGone?.(gone);
   }
 
-  stop(reason: string): void {
+  /** `isLeaving`: tools there go on for a while; it is called again after them. */
+  stop(reason: string, isLeaving = false): void {
     this.#stopped = reason;
-    for (const open of this.#open.values()) open.stop(reason);
+    for (const open of this.#open.values()) if (!isLeaving || open.isLast !== true) open.stop(reason);
   }
 
   #opened(name: string, code: ServiceCode): OpenService | undefined {

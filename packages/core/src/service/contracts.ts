@@ -5,12 +5,13 @@
  */
 
 import type {
-  Bootcom, Channel, ErrorRecord, FaultModule, HostIndex, HostSpec, JobEvent, JobId, Params, Rank, RankReport,
-  ServiceModule, SignalName, StciError, Topology,
+  Bootcom, Channel, ErrorRecord, FaultModule, HostIndex, HostSpec, JobEvent, JobId, NotifierModule, Params,
+  Rank, RankReport, ServiceModule, SignalName, StciError, Topology,
 } from '@stci/interface';
 import type { SelectedDetector } from '../detector/selected.js';
 import type { Ledger } from '../job/ledger.js';
 import type { MembershipTable } from '../membership/table.js';
+import type { ToolEvidence } from '../messages/failure-shapes.js';
 import type { MessageName } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { AgentOfJob } from '../node/request-all.js';
@@ -26,10 +27,7 @@ export interface Service {
   readonly passed?: readonly MessageName[];
   /** Whether it takes part in a job with these parameters, from before the first rank is started. */
   wants?(params: Params, scope: ServiceScope): boolean;
-  /**
-   * Whether root agents and the controller of a session with these parameters have it from their start. Its messages
-   * load it in such sessions only.
-   */
+  /** Whether agents of a session with these parameters have it from their start, where it has messages. */
   isOfAgents?(params: Params): boolean;
   readonly code: Loadable<ServiceCode>;
 }
@@ -45,6 +43,14 @@ export interface ServiceCode {
 export interface OpenService {
   /** The agent stops, or its part in the job is over. */
   stop(reason: string): void;
+  /** Where an agent leaves its session alone, it is stopped last, after the tools there. */
+  readonly isLast?: true;
+  /** At a root agent: the session is about to end. */
+  onSessionEnding?(): void;
+  /** At a root agent: its parent is linked again, or answers. */
+  onMended?(): void;
+  /** At a root agent: detectors of tools here have reported these. */
+  onToolsFailed?(job: JobId, ranks: readonly ToolEvidence[]): void;
   /** At the controller: the agents of these hosts are about to be started. */
   onOpen?(hosts: readonly HostSpec[], spares: readonly HostSpec[]): void;
   /** At the controller: all hosts are up or left out. */
@@ -81,6 +87,8 @@ export interface ServiceScope {
   bootcom(kind: string): Bootcom;
   /** Name of the launcherproc for these hosts. Throws if none accepts them. */
   launchMethod(hosts: readonly HostSpec[]): string;
+  /** Throws STCI_MCA_*. */
+  notifier(name: string): NotifierModule;
   /** Services of plugins that a job with these parameters has. Throws STCI_MCA_*. */
   services(params: Params): readonly { readonly name: string; create(): ServiceModule }[];
 }
@@ -98,10 +106,19 @@ export interface RootPlace extends Place {
   readonly hosts: number;
   /** Its session agents. */
   readonly sessions: {
+    readonly jobs: Iterable<JobId>;
     /** As SIGKILL does; without `job`: of all jobs. Returns why it cannot. */
     kill(job?: JobId): string | undefined;
     /** To the ranks of all jobs here. `done`, once: all have got it; or why that is not certain. */
     signal(signal: SignalName, timeoutMs: number, done: (problem?: string) => void): void;
+  };
+  readonly losses: {
+    /** This agent is dead to the others. */
+    fence(reason: string): void;
+    /** This agent does not hear the controller: its parent's link is of no use. */
+    cutOff(reason: string): void;
+    /** Nor where its parent is dead, whose link may be open still: another agent may link to this one. */
+    parentGone(): void;
   };
   /** This agent ends as by SIGKILL. */
   killSelf(): void;

@@ -8,6 +8,8 @@ import { createTree } from '@stci/topology-tree';
 import { assert, suite } from '@stci/testkit';
 import type { AgentScope } from '../../dist/assembly/composition.js';
 import { encode } from '../../dist/codec/cbor.js';
+import { arbiterCode } from '../../dist/failure/arbiter-code.js';
+import { openArbiter } from '../../dist/failure/arbiter.js';
 import { ControllerFailures } from '../../dist/failure/controller-failures.js';
 import { RECORD_MS } from '../../dist/failure/records.js';
 import { MemberView } from '../../dist/members/view.js';
@@ -20,6 +22,8 @@ import { resolved } from '../assembly.js';
 import { specs } from '../membership/specs.js';
 import { testPlace } from '../world.js';
 import { ScriptedDetector, directNotifier } from './watch-help.js';
+
+arbiterCode.provide(openArbiter);
 
 const HOSTS = 4;
 const ROUND_TRIP_MS = 2;
@@ -38,6 +42,7 @@ function play(answering: readonly HostIndex[], latencyMs = 20) {
     messages: {
       on: (name: string, handler: Handler) => void handlers.set(name, handler),
       send: () => undefined,
+      lazy: { add: (_names: readonly string[], load: (done: () => void) => void) => load(() => undefined) },
       request: (to: Address, _name: string, _body: unknown, done: (error?: Error) => void, options: {
         readonly timeoutMs: number;
       }) => {

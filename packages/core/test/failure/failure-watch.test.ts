@@ -4,7 +4,8 @@ import {
   CONTROLLER, NEIGHBOUR, StciError, rootAddress, sessionAddress, type Address, type Params,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { bindFailureWatch, checkFailureParts, startFailureWatch } from '../../dist/failure/failure-watch.js';
+import { checkFailureParts } from '../../dist/controller/session-checks.js';
+import { bindFailureWatch, startFailureWatch } from '../../dist/failure/failure-watch.js';
 import type { FailureWatch } from '../../dist/failure/watch.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { probeMs } from '../../dist/peers/probe-time.js';

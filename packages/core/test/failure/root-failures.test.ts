@@ -9,10 +9,9 @@ import type { AgentScope } from '../../dist/assembly/composition.js';
 import { encode } from '../../dist/codec/cbor.js';
 import { detectorProcess } from '../../dist/detector/process.js';
 import { RootFailures } from '../../dist/failure/root-failures.js';
-import { MemberView } from '../../dist/members/view.js';
 import { MetricStore } from '../../dist/metrics/store.js';
 import type { AgentNode } from '../../dist/node/node.js';
-import type { Overlay } from '../../dist/peers/contracts.js';
+import { TreeOverlay } from '../../dist/peers/tree-overlay.js';
 import { testPlace } from '../world.js';
 
 const FOUND = {
@@ -36,6 +35,7 @@ function rootAgent(jobs: Set<JobId>) {
     params: { string: () => '', int: () => 1, list: () => [] },
     router: {
       parentLink: { peer: rootAddress(4) } as { peer: Address } | undefined,
+      links: () => [],
       link: (address: number, job: JobId) => (address === sessionAddress(0) && jobs.has(job) ? { job } : undefined),
     },
     messages: {
@@ -46,6 +46,7 @@ function rootAgent(jobs: Set<JobId>) {
       },
       sendNeighbour: (link: { job: JobId }, name: string) => void told.push(`${name} to job ${link.job}`),
       observeWaits: () => undefined,
+      dropKept: () => undefined,
     },
   } as unknown as AgentNode;
   const notifier = {
@@ -63,9 +64,8 @@ function rootAgent(jobs: Set<JobId>) {
     }],
     notifier: () => notifier,
   } as unknown as AgentScope;
-  const self = { position: 1, incarnation: 1 };
-  const members = new MemberView(self);
-  const overlay = { self, members, whenOpen: (call: () => void) => call() } as unknown as Overlay;
+  const overlay = new TreeOverlay(node);
+  const { members } = overlay;
   const failures = new RootFailures({
     node, scope, overlay, jobs: () => jobs, fence: () => undefined, cutOff: () => undefined,
     parentGone: () => void told.push('parent gone'),
@@ -77,8 +77,11 @@ function rootAgent(jobs: Set<JobId>) {
   };
   receive('failure.watch', { members: [[0, 1, 0], [1, 5, 1]] });
   members.observe(({ member, state }) => state === 'alive' && joined.push(member));
-  const tool = (job: JobId, rank: number): string[] =>
-    receive('failure.report', { ranks: [{ ...FOUND, rank, attempt: 1 }] }, job);
+  const tool = (job: JobId, rank: number): string[] => {
+    told.length = 0;
+    failures.onToolsFailed(job, [{ ...FOUND, rank, attempt: 1, failedWallMs: undefined }]);
+    return [...told];
+  };
   const noticeOf = (position: number) => {
     const subject = { kind: 'host', host: position - 1, incarnation: 1 };
     return { ...FOUND, subject, reporter: { position: 0, incarnation: 0 } };
@@ -98,7 +101,7 @@ function rootAgent(jobs: Set<JobId>) {
     receive('failure.verdict', { member: { position, incarnation: 1 }, verdict, notice });
   const ask = (name: string): unknown => handlers.get(name)?.({}, { job: 0, source: CONTROLLER });
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
-  return { failures, node, receive, tool, host, reported, verdict, ask, run, isQuiet, bodies, joined, opened };
+  return { failures, overlay, node, receive, tool, host, reported, verdict, ask, run, isQuiet, bodies, joined, opened };
 }
 
 suite('failures at a root agent', (test) => {
@@ -161,20 +164,20 @@ suite('failures at a root agent', (test) => {
   });
 
   test('the loss of the parent, and no other, is told at once; it is doubted until that is refuted', () => {
-    const { failures, node, host, verdict } = rootAgent(new Set());
-    assert.is(failures.isParentDoubted(), false);
+    const { overlay, node, host, verdict } = rootAgent(new Set());
+    assert.is(overlay.isParentDoubted, false);
     assert.equal(host(4), []);
-    assert.is(failures.isParentDoubted(), false);
+    assert.is(overlay.isParentDoubted, false);
     assert.equal(host(5), ['parent gone'], 'root:4 is at position 5');
-    assert.is(failures.isParentDoubted(), true);
+    assert.is(overlay.isParentDoubted, true);
     const router = node.router as { parentLink: unknown };
     router.parentLink = { peer: rootAddress(2) };
-    assert.is(failures.isParentDoubted(), false, 'another parent');
+    assert.is(overlay.isParentDoubted, false, 'another parent');
     router.parentLink = { peer: rootAddress(4) };
     verdict(5, 'refuted');
-    assert.is(failures.isParentDoubted(), false);
+    assert.is(overlay.isParentDoubted, false);
     router.parentLink = undefined;
-    assert.is(failures.isParentDoubted(), false, 'nobody doubts the controller');
+    assert.is(overlay.isParentDoubted, false, 'nobody doubts the controller');
   });
 
   test('once it stops, nothing is told any more, and no timer is left', () => {

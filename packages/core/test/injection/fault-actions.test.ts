@@ -10,6 +10,12 @@ import type { TreeOverlay } from '../../dist/peers/tree-overlay.js';
 import type { ToolPlace } from '../../dist/service/contracts.js';
 import { testPlace } from '../world.js';
 
+/** What actions do not use. */
+const PLACE = {
+  ownsProcess: true, overlay: {} as TreeOverlay, hosts: 1,
+  losses: { fence: () => undefined, cutOff: () => undefined, parentGone: () => undefined },
+};
+
 const order = (id: string) => ({ id, job: 2 }) as FaultOrder;
 const SILENT: Impairment = { direction: 'both', isSilent: true };
 
@@ -78,8 +84,9 @@ function stoppable() {
     node: {
       name: 'root:1', platform: { clock, processes: { stopSelf } }, router: { parentLink }, linkFaults: place,
     } as unknown as AgentNode,
-    ownsProcess: true, overlay: {} as TreeOverlay, hosts: 1, killSelf: () => undefined,
+    ...PLACE, killSelf: () => undefined,
     sessions: {
+      jobs: [],
       kill: () => undefined,
       signal: (signal, _timeoutMs, done) => {
         log.push(signal);
@@ -153,8 +160,8 @@ suite('an agent kills itself', (test) => {
         const killSelf = (): void => void log.push('self');
         const { clock } = place.platform;
         const node = { platform: { clock, processes: { killSelf } }, router } as unknown as AgentNode;
-        const sessions = { kill: () => void log.push('tools'), signal: () => undefined };
-        const root = rootActions({ node, ownsProcess: true, overlay: {} as TreeOverlay, hosts: 1, sessions, killSelf });
+        const sessions = { jobs: [], kill: () => void log.push('tools'), signal: () => undefined };
+        const root = rootActions({ ...PLACE, node, sessions, killSelf });
         const actions = name === 'root' ? root : controllerActions(node);
         actions.kill?.({ type: 'kill', key: 'k', what }, order('a'), (problem) => log.push(problem ?? 'done'));
         place.run(45);

@@ -120,11 +120,14 @@ suite('services of an agent', (test) => {
     assert.equal([loads(), log, faults], [1, ['open', 'up 3', 'gone 4', 'a', 'up 5'], []]);
   });
 
-  test('where they do not ask for it, its messages load nothing', () => {
-    const { services, undo, loads, faults } = play(() => false);
+  test('one that is not asked for is told nothing, until a message has loaded it', async () => {
+    const { services, undo, loaded, loads, log } = play(() => false);
     services.tell((opened) => opened.onUp?.(3));
+    assert.is(loads(), 0);
     undo('a');
-    assert.equal([loads(), faults.length], [0, 1]);
+    services.tell((opened) => opened.onUp?.(4));
+    await loaded();
+    assert.equal(log, ['open', 'a', 'up 4']);
   });
 
   test('what root agents only pass on needs no service', () => {

@@ -1,0 +1,56 @@
+/** What the controller's failures are made from, and the arbiter, which is loaded where detectors watch agents. */
+
+import type {
+  FailedSubject, Evidence, FailureRecord, HostIndex, MemberEvent, MemberId,
+} from '@stci/interface';
+import type { LossNotices } from '../hosts/loss-notices.js';
+import type { Declared } from '../membership/mender.js';
+import type { MembershipTable } from '../membership/table.js';
+import type { MessageBody } from '../messages/messages.js';
+import type { AgentNode } from '../node/node.js';
+import type { Overlay } from '../peers/contracts.js';
+import type { ServiceScope } from '../service/contracts.js';
+import type { FailureLog } from './failure-log.js';
+
+export interface ControllerFailuresInit {
+  readonly node: AgentNode;
+  readonly scope: ServiceScope;
+  readonly overlay: Overlay;
+  /** Once the session has been opened. */
+  table(): MembershipTable | undefined;
+  hostName(host: HostIndex): string;
+  /** The host's agent is given up, for this reason. */
+  declare(host: HostIndex, incarnation: number, declared: Declared): void;
+  /** To the jobs that it concerns. */
+  onRecord(record: FailureRecord): void;
+  /** To all jobs. */
+  emit(event: MemberEvent): void;
+}
+
+/** The first of these has the arbiter loaded. */
+export const ARBITER_MESSAGES = [
+  'failure.interest', 'failure.seen', 'detector.message', 'notifier.message', 'failure.joined',
+] as const;
+
+export interface ArbiterInit extends Omit<ControllerFailuresInit, 'table' | 'onRecord'> {
+  table(): MembershipTable;
+  readonly log: FailureLog;
+  readonly losses: LossNotices;
+  /** All hosts are up or left out, and the session does not end. */
+  isOpen(): boolean;
+  memberOf(host: HostIndex): MemberId;
+  record(notice: Evidence): void;
+}
+
+export interface Arbiter {
+  readonly isWatching: boolean;
+  /** Agents watch each other from now on. */
+  start(): void;
+  stop(): void;
+  /** The agent of a host runs, another incarnation than before. */
+  onUp(member: MemberId): void;
+  /** All members are told. */
+  onVerdict(verdict: MessageBody<'failure.verdict'>): void;
+  /** As it was reported. */
+  noticeOf(subject: FailedSubject): Evidence | undefined;
+}
