@@ -1,10 +1,11 @@
 /**
  * Timers of one actor, by name: at most one of each runs, one that has fired is forgotten before what it calls, and
- * all end with their actor.
+ * all end with their actor, or with the scope that they are in.
  */
 
 import type { Clock, Timer } from '@stci/interface';
 import { afterRunning } from './running-timer.js';
+import type { Scope } from './scope.js';
 
 export interface TimerOptions {
   /** Only time in which this process ran counts (running-timer.ts). */
@@ -14,10 +15,12 @@ export interface TimerOptions {
 export class Timers<Name extends string | number = string> {
   readonly #clock: Clock;
   readonly #timers = new Map<Name, Timer>();
+  readonly #forget: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, scope?: Scope) {
     this.#clock = clock;
+    this.#forget = scope?.holdAll(() => [...this.#timers.keys()].map(labelOf), () => this.close());
   }
 
   /** Calls `fire` once after `delayMs`, in place of what this name was set to. Does nothing once all are closed. */
@@ -50,7 +53,13 @@ export class Timers<Name extends string | number = string> {
   /** Ends all; none is set any more. */
   close(): void {
     this.#isClosed = true;
+    this.#forget?.();
     for (const timer of this.#timers.values()) timer.cancel();
     this.#timers.clear();
   }
+}
+
+/** What numbers name is known to the actor alone. */
+function labelOf(name: string | number): string {
+  return typeof name === 'number' ? 'timer' : `timer ${name}`;
 }
