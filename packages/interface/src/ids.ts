@@ -82,3 +82,8 @@ export function addressName(address: Address): string {
   if (kind === undefined) return `unknown:${address.toString(16)}`;
   return address === CONTROLLER || address === FRONT_END ? kind : `${kind}:${addressIndex(address)}`;
 }
+
+/** As `addressName`, and of a session agent its job: `session:3 of job 2`. */
+export function agentName(address: Address, job: JobId): string {
+  return isSessionAddress(address) && job !== 0 ? `${addressName(address)} of job ${job}` : addressName(address);
+}

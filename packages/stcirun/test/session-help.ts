@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveParams } from '@stci/core';
-import { SessionJobs, SessionServer } from '@stci/core/resident';
+import { Scope, SessionJobs, SessionServer } from '@stci/core/resident';
 import {
   makeSessionKey, SessionClient, type AcceptedJob, type HostStatus, type JobRequest, type MetricRow,
   type SessionStatus,
@@ -98,6 +98,7 @@ export class Session {
       session: () => ({
         hosts: [{ host: 0, spec: HOST } as HostStatus],
         spares: [],
+        holds: new Scope('session'),
         open: () => undefined,
         topology: (survey) => ({ survey, isDone: true, overlay: '', agents: [] }),
         continues: false,

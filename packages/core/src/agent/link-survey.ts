@@ -4,9 +4,11 @@
  */
 
 import {
-  CONTROLLER, addressIndex, addressKind, addressName, rootAddress, type HostIndex, type Timer,
+  CONTROLLER, addressIndex, addressKind, addressName, agentName, rootAddress, type HostIndex,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
+import type { Scope } from '../event/scope.js';
+import { Timers } from '../event/timers.js';
 import type { HostStatus } from '../hosts/host-status.js';
 import type { AgentLinks, LinkReport, TopologyReport } from '../messages/topology-report.js';
 import type { AgentNode } from '../node/node.js';
@@ -27,7 +29,7 @@ export function reportLinks(node: AgentNode, done: (links: readonly LinkReport[]
   const one = (link: Link, roundTripMs?: number): void => {
     const { facts: { kind, state }, role, inStateMs, peer, job } = link;
     if (roundTripMs !== undefined) node.metrics.count('link_round_trip_ms', roundTripMs, { role });
-    const name = job === 0 ? addressName(peer) : `${addressName(peer)} of job ${job}`;
+    const name = agentName(peer, job);
     found.push({ peer: name, kind, role, state, inStateMs, ...(roundTripMs !== undefined && { roundTripMs }) });
     missing -= 1;
     if (missing === 0) done(found.sort((a, b) => a.peer.localeCompare(b.peer, 'en', { numeric: true })));
@@ -57,11 +59,12 @@ export class LinkSurveys {
   readonly #hosts: () => readonly HostStatus[];
   readonly #found = new Map<HostIndex | undefined, readonly LinkReport[]>();
   #survey = 0;
-  #timer: Timer | undefined;
+  readonly #timers: Timers<'survey'>;
   #asked: readonly HostIndex[] = [];
 
-  constructor(node: AgentNode, hosts: () => readonly HostStatus[]) {
+  constructor(node: AgentNode, holds: Scope, hosts: () => readonly HostStatus[]) {
     this.#node = node;
+    this.#timers = new Timers(node.platform.clock, holds);
     this.#hosts = hosts;
     node.messages.on('links.report', ({ host, survey, links }) => {
       if (survey !== this.#survey || !this.#asked.includes(host)) return;
@@ -71,19 +74,14 @@ export class LinkSurveys {
 
   /** Number 0 begins a survey, its own number asks how far it is. Several who ask at a time get the same survey. */
   report(survey: number): TopologyReport {
-    if (survey === 0 && this.#timer === undefined) this.#begin();
+    if (survey === 0 && !this.#timers.has('survey')) this.#begin();
     const agents: AgentLinks[] = [{ agent: addressName(CONTROLLER), links: this.#found.get(undefined) }];
     for (const { host, spec } of this.#connected) {
       agents.push({ agent: addressName(rootAddress(host)), host: spec.name, links: this.#found.get(host) });
     }
-    const isDone = this.#timer === undefined || this.#found.size > this.#asked.length;
+    const isDone = !this.#timers.has('survey') || this.#found.size > this.#asked.length;
     const overlay = this.#node.params.string('overlay.topology');
     return { survey: this.#survey, isDone, overlay, agents };
-  }
-
-  close(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
   }
 
   get #connected(): readonly HostStatus[] {
@@ -91,11 +89,11 @@ export class LinkSurveys {
   }
 
   #begin(): void {
-    const { messages, platform } = this.#node;
+    const { messages } = this.#node;
     this.#survey += 1;
     const survey = this.#survey;
     this.#found.clear();
-    this.#timer = platform.clock.after(SURVEY_MS, () => void (this.#timer = undefined));
+    this.#timers.set('survey', SURVEY_MS, () => undefined);
     this.#asked = this.#connected.map(({ host }) => host);
     // First: what is sent over a link of the overlay after a survey, which goes by the tree, would wait for that there.
     reportLinks(this.#node, (links) => {

@@ -81,7 +81,7 @@ export class RootAgent {
 
   constructor(deps: RootDeps) {
     this.#deps = deps;
-    const { node, agentLauncher, treeOf, details } = deps;
+    const { node, node: { messages }, agentLauncher, treeOf, details } = deps;
     this.#host = details.host;
     this.overlay = deps.overlay;
     node.messages.on('overlay.detour', () => this.overlay.detour());
@@ -103,6 +103,7 @@ export class RootAgent {
         parentGone: () => deps.parentGone(),
       },
     });
+    node.holds.holdAll(() => this.#services.labels, () => this.#services.stop('its root agent stops'));
     const { messages } = node;
     answerSurveys(node);
     messages.on('failure.report', ({ ranks }, { job }) =>
@@ -205,8 +206,6 @@ export class RootAgent {
       missing -= 1;
       if (missing > 0) return;
       this.#services.stop('its root agent stops');
-      this.#deps.agentLauncher.close();
-      this.#deps.adoption?.close();
       done();
     };
     this.#sessions.stop('the root agent stops', one);

@@ -11,6 +11,7 @@ import {
   LAYER, decodeHeader, encodeHeader, frameBody, frameJob, frameSource, frameType, readDelivery, writeDelivery,
   type DeliveryMark, type Frame, type FrameHeader,
 } from '../codec/frame.js';
+import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 import { AheadFrames, type AheadFrame } from './ahead-frames.js';
 import { Receiver, Sender, isAckDue, type AgentTest, type Incoming, type Outgoing } from './delivery.js';
@@ -36,6 +37,8 @@ const PROBE_TICK_MS = 500;
 export interface DeliveryInit {
   readonly router: Router;
   readonly clock: Clock;
+  /** Of this agent: timers end with it. */
+  readonly holds: Scope;
   readonly ttl: number;
   /** Of this agent. */
   readonly incarnation: number;
@@ -60,7 +63,7 @@ export class DeliveryLayer {
 
   constructor(init: DeliveryInit) {
     this.#init = init;
-    this.#timers = new Timers(init.clock);
+    this.#timers = new Timers(init.clock, init.holds);
     this.#sender = new Sender(init);
   }
 
@@ -111,10 +114,6 @@ export class DeliveryLayer {
     this.#receiver.drop(isGone);
     this.#ahead.drop(isGone);
     for (const pair of this.#unacknowledged) if (isGone(pair.source, pair.job)) this.#unacknowledged.delete(pair);
-  }
-
-  close(): void {
-    this.#timers.close();
   }
 
   /** Whether a numbered frame for this agent is the next one; one that comes before its turn is kept for it. */

@@ -13,6 +13,7 @@ import { encode } from '../codec/cbor.js';
 import {
   FLAG, LAYER, frameJob, frameLayer, frameSource, type Frame, type FrameHeader,
 } from '../codec/frame.js';
+import type { Scope } from '../event/scope.js';
 import {
   checkBody, checkLength, checkSender, isLate, messageId, messageName, type MessageBody, type MessageName,
 } from '../messages/messages.js';
@@ -42,6 +43,8 @@ export interface PeerGuard {
 export interface MessageLayerInit {
   readonly router: Router;
   readonly clock: Clock;
+  /** Of this agent. */
+  readonly holds: Scope;
   readonly limits: MessageLimits;
   /** Of this agent; default: 0. */
   readonly incarnation?: number;
@@ -88,12 +91,12 @@ export class MessageLayer {
 
   constructor(init: MessageLayerInit) {
     this.#init = init;
-    const { router, clock, limits, incarnation = 0 } = init;
+    const { router, clock, holds, limits, incarnation = 0 } = init;
     const { messageBytesMax, requestTimeoutMs } = limits;
     this.#reassembly = new Reassembly(clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
-    this.#requests = new PendingRequests(clock, this.waits);
+    this.#requests = new PendingRequests(clock, holds, this.waits);
     this.#transport = new Transport({
-      router, clock, limits, incarnation, waits: this.waits,
+      router, clock, holds, limits, incarnation, waits: this.waits,
       hasRoom: (frame) => frameLayer(frame) !== LAYER.stream || init.hasRoom(frame),
       onLocal: (frame, from) => this.#local(frame, from),
       onUnforwarded: (request, error) => this.#answer(request).fail(error),
@@ -103,6 +106,7 @@ export class MessageLayer {
       },
       onFault: (error) => init.onFault(error),
     });
+    holds.atEnd(() => this.#requests.close(`${addressName(router.self)} has ended`));
     this.received = new DispatchQueue();
     init.domain.observe('received', () => this.#dispatch(this.received.take()));
   }
@@ -205,12 +209,6 @@ export class MessageLayer {
       if (!(fault instanceof StciError)) throw fault;
       this.#requests.settle(header.sequence, fault);
     }
-  }
-
-  /** Fails all pending requests and cancels their deadlines. */
-  close(reason: string): void {
-    this.#requests.close(reason);
-    this.#transport.close();
   }
 
   /** Sends what the agents that `isFor` accepts have not acknowledged again, over the routes as they are now. */

@@ -1,10 +1,11 @@
 /** Pending requests: each is settled once, by its reply, an error or its deadline. */
 
-import { StciError, addressKind, addressName, agentKey, fromErrorRecord } from '@stci/interface';
+import { StciError, addressKind, addressName, agentKey, agentName, fromErrorRecord } from '@stci/interface';
 import type { Address, Clock, ErrorCode, JobId, Timer } from '@stci/interface';
 import { ITEMS_MAX, OPAQUE_ITEMS_MAX } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
 import { FLAG, type FrameHeader } from '../codec/frame.js';
+import type { Scope } from '../event/scope.js';
 import { errorRecord } from '../messages/job-shapes.js';
 import { checkLength, checkReply, type BodyKind, type MessageName } from '../messages/messages.js';
 import type { AgentTest } from './delivery.js';
@@ -45,8 +46,10 @@ export class PendingRequests {
   /** By sequence number. */
   readonly #pending = new Map<number, Request & { readonly timer: Timer | undefined }>();
 
-  constructor(clock: Clock, waits: Waits) {
+  constructor(clock: Clock, holds: Scope, waits: Waits) {
     this.#clock = clock;
+    holds.holdAll(() => [...this.#pending.values()].map(({ name, destination, job }) =>
+      `request ${name} to ${agentName(destination, job)}`));
     this.#waits = waits;
   }
 

@@ -14,6 +14,7 @@ import {
   FLAG, LAYER, decodeHeader, frameDestination, frameFlags, frameJob, frameLayer, frameNumber, frameType, spendHop,
   writeDelivery, type Frame, type FrameHeader,
 } from '../codec/frame.js';
+import type { Scope } from '../event/scope.js';
 import { errorRecord } from '../messages/job-shapes.js';
 import { messageId } from '../messages/messages.js';
 import { Broadcasts, KEPT_ALL_BYTES_MAX, withOwnHeader, type MissedBroadcasts } from './broadcasts.js';
@@ -43,6 +44,7 @@ export interface MessageLimits {
 export interface TransportInit {
   readonly router: Router;
   readonly clock: Clock;
+  readonly holds: Scope;
   readonly limits: MessageLimits;
   /** Of this agent. */
   readonly incarnation: number;
@@ -72,14 +74,14 @@ export class Transport {
   isGone: AgentTest;
 
   constructor(init: TransportInit) {
-    const { router, clock, limits, incarnation, waits } = init;
+    const { router, clock, holds, limits, incarnation, waits } = init;
     const { messageBytesMax, requestTimeoutMs } = limits;
     this.#init = init;
     this.#router = router;
     this.isGone = () => router.self === CONTROLLER;
     this.#reassembly = new Reassembly(clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
     this.#delivery = new DeliveryLayer({
-      router, clock, incarnation, waits, ttl: limits.ttl, windowBytes: limits.windowBytes,
+      router, clock, holds, incarnation, waits, ttl: limits.ttl, windowBytes: limits.windowBytes,
       resendBytes: limits.resendBytes,
       onUndeliverable: (destination, job, body) =>
         this.drop(destination, job, fromErrorRecord(errorRecord(decode(body), 'undeliverable frame'))),
@@ -191,10 +193,6 @@ export class Transport {
   /** Acknowledgements that are awaited. */
   get waits(): Iterable<readonly [key: string, on: Address]> {
     return this.#delivery.waits;
-  }
-
-  close(): void {
-    this.#delivery.close();
   }
 
   /** Sends a broadcast on to all below, but not to where it came from. */

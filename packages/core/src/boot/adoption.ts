@@ -113,7 +113,8 @@ export class AdoptionListener {
     const { params, platform } = init.node;
     this.#init = init;
     const accept = (channel: Channel, watch: Watch): Link => this.#accept(channel, watch);
-    this.#gate = new Gate({ platform, pendingMax: params.int('bootcom.pending.max'), accept });
+    const pendingMax = params.int('bootcom.pending.max');
+    this.#gate = new Gate({ holds: init.node.holds, of: 'a new parent', platform, pendingMax, accept });
   }
 
   /** Path of the socket, or addresses of the listener. Undefined: no other agent can reach this one. */
@@ -133,10 +134,6 @@ export class AdoptionListener {
     const key = adoptionKey(secrets, identity.secret);
     const options = { ...listens, key, stream: true, frameBytesMax: params.int('bootcom.frame.max') };
     this.#gate.open(network, options, (error) => opened(error, 'listener'));
-  }
-
-  close(): void {
-    this.#gate.close();
   }
 
   /** The handshake is that with any parent, though the parent made the connection. */

@@ -65,8 +65,10 @@ export class AgentLauncher {
     this.#init = init;
     const { params, platform } = init.node;
     this.#refused = new RefusedConnections(platform.clock, (text) => init.node.fault(text, 'listener'));
+    init.node.holds.atEnd(() => this.#refused.flush());
     const accept = (channel: Channel, watch: Watch): Link => this.#accept(channel, watch);
-    this.#gate = new Gate({ platform, pendingMax: params.int('bootcom.pending.max'), accept });
+    const pendingMax = params.int('bootcom.pending.max');
+    this.#gate = new Gate({ holds: init.node.holds, of: 'children', platform, pendingMax, accept });
     this.#nativeLink = init.node.params.string('bootcom.boot') === 'native';
     this.#planned = new Set(init.hosts?.map(({ name }) => name));
   }
@@ -89,6 +91,7 @@ export class AgentLauncher {
       },
       events,
     );
+    node.holds.holdAll(() => group.alive.map((name) => `agent ${name}`));
     this.#groups.push(group);
     return group;
   }
@@ -144,11 +147,6 @@ export class AgentLauncher {
           ? startInline(platform, this.#init.startRole, start, events)
           : platform.processes.spawnAgent(start.method, platform.processes.agentCommand, events),
     };
-  }
-
-  close(): void {
-    this.#refused.flush();
-    this.#gate.close();
   }
 
   /** Accepts the connection of a child that is being started, and no other. */

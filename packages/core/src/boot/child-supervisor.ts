@@ -16,8 +16,8 @@ import type { AgentNode } from '../node/node.js';
 import { adopt } from './adoption.js';
 import { LINK_PATIENCE, openChildChannel, type ChildChannelInit } from './child-channel.js';
 import {
-  change, childError, describeExit, evidenceOf, isToldByLink, keepLine, keyOf, newChild, relayedDiagnostic, type Child,
-  type ChildFailure, type ChildSpec,
+  change, childError, describeExit, evidenceOf, isToldByLink, keepLine, keyOf, nameOf, newChild, relayedDiagnostic,
+  type Child, type ChildFailure, type ChildSpec,
 } from './child.js';
 import { StartWatch } from './start-watch.js';
 
@@ -65,9 +65,9 @@ export class ChildSupervisor {
     this.#pace = new StartPace({ windowMax: init.window, handshakeMs: init.handshakeMs });
   }
 
-  /** Number of children that have not ended. */
-  get alive(): number {
-    return this.#all().filter(({ state }) => state !== 'gone' && state !== 'lost').length;
+  /** Names of the children that have not ended. */
+  get alive(): string[] {
+    return this.#all().filter(({ state }) => state !== 'gone' && state !== 'lost').map(({ spec }) => nameOf(spec));
   }
 
   launch(specs: readonly ChildSpec[]): void {
@@ -371,7 +371,7 @@ export class ChildSupervisor {
   }
 
   #checkStopped(): void {
-    if (this.alive === 0) this.#stopped();
+    if (this.alive.length === 0) this.#stopped();
   }
 
   #stopped(done = this.#onStopped): void {

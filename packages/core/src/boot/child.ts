@@ -1,7 +1,7 @@
 /** A child of an agent: what it is started from, and its state. Kept by the supervisor (child-supervisor.ts). */
 
 import {
-  StciError, addressName, agentKey, type Address, type AgentProcess, type AgentProcessEvents, type Channel,
+  StciError, addressName, agentKey, agentName, type Address, type AgentProcess, type AgentProcessEvents, type Channel,
   type HostSpec, type JobId,
   type LinkCloseReason, type ProcessEnd, type Timer,
 } from '@stci/interface';
@@ -105,6 +105,10 @@ export interface Child {
 /** The key of a child among those of its supervisor. */
 export function keyOf({ address, job }: ChildSpec): number {
   return agentKey(address, job);
+}
+
+export function nameOf({ address, job }: ChildSpec): string {
+  return agentName(address, job);
 }
 
 /** Keeps a line of its standard error for its failure report. */

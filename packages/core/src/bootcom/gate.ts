@@ -4,6 +4,7 @@
  */
 
 import type { Bootcom, Channel, ErrorRecord, ListenOptions, Network, Params, Platform } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import { selectEviction } from './eviction.js';
 import type { LinkEvents } from './link.js';
 import { PendingLinks, type Pending } from './pending-links.js';
@@ -15,6 +16,10 @@ type Hooks = Pick<LinkEvents, 'onClosed'> & Partial<Pick<LinkEvents, 'onUp'>>;
 export type Watch = (hooks: Hooks) => Pick<LinkEvents, 'onUp' | 'onClosed'>;
 
 export interface GateInit {
+  /** Of its agent: it is closed with it. */
+  readonly holds: Scope;
+  /** Who connects there. */
+  readonly of: string;
   readonly platform: Pick<Platform, 'clock' | 'random' | 'network'>;
   /** Number of peers that are not authenticated. */
   readonly pendingMax: number;
@@ -30,10 +35,12 @@ export class Gate {
   readonly #watch: Watch;
   #listener: { close(): void } | undefined;
   #addresses: readonly string[] = [];
+  readonly #forget: () => void;
   #isClosed = false;
 
   constructor(init: GateInit) {
     this.#init = init;
+    this.#forget = init.holds.holdAll(() => this.#labels(), () => this.close());
     this.#pending = new PendingLinks(init.pendingMax, init.platform);
     this.#watch = ({ onUp, onClosed }) => ({
       onUp: (link) => {
@@ -78,8 +85,14 @@ export class Gate {
 
   close(): void {
     this.#isClosed = true;
+    this.#forget();
     this.#listener?.close();
     this.#pending.clear('the listener has closed');
+  }
+
+  #labels(): string[] {
+    const pending = new Array<string>(this.#pending.count).fill(`connection of ${this.#init.of}, not authenticated`);
+    return this.#addresses.length === 0 ? pending : [`listener for ${this.#init.of}`, ...pending];
   }
 
   #opened(listener: { close(): void } | undefined, addresses: readonly string[], done: () => void): void {

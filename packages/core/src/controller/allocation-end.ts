@@ -6,6 +6,7 @@
  */
 
 import { StciError, assert, type Clock, type ErrorRecord, type HostIndex } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 import type { Bootstrap } from '../hosts/bootstrap.js';
 import { foldSorted } from '../job/hostset.js';
@@ -22,6 +23,8 @@ const KILL_WAIT_MS = 30_000;
 assert(SETTLE_MS + ALLOCATION_GRACE_MS + 2 * END_REPORT_MS < KILL_WAIT_MS, 'jobs have ended before Slurm kills all');
 
 export interface AllocationEndInit {
+  /** Of the session. */
+  readonly holds: Scope;
   readonly clock: Clock;
   bootstrap(): Bootstrap | undefined;
   jobs(): readonly ControllerJob[];
@@ -35,7 +38,7 @@ export class AllocationEnd {
 
   constructor(init: AllocationEndInit) {
     this.#init = init;
-    this.#timers = new Timers(init.clock);
+    this.#timers = new Timers(init.clock, init.holds);
   }
 
   /** It is not decided yet what the end of some agents means, or their loss is about to be told. */
@@ -50,7 +53,7 @@ export class AllocationEnd {
 
   /** In the batch system's words, or without: no host is started again, and no job; those that run end. */
   begin({ message, data }: ErrorRecord, hasWords = true): void {
-    this.close();
+    this.#timers.clear('settle');
     const error = new StciError('STCI_ALLOCATION_ENDED', message, data === undefined ? {} : { data });
     this.#error = error;
     this.#init.bootstrap()?.recovery.close();
@@ -71,10 +74,6 @@ export class AllocationEnd {
     const bootstrap = this.#init.bootstrap();
     const isOfBatch = bootstrap !== undefined && bootstrap.together.hosts.length > 0;
     if (this.#error === undefined && isOfBatch && bootstrap.table.hosts('up').length === 0) this.#await();
-  }
-
-  close(): void {
-    this.#timers.clear('settle');
   }
 
   #await(): void {

@@ -10,6 +10,7 @@ import {
 } from '@stci/interface';
 import type { MessageContext } from '../am/message-layer.js';
 import type { AgentScope } from '../assembly/composition.js';
+import type { Scope } from '../event/scope.js';
 import { ControllerFailures } from '../failure/controller-failures.js';
 import { isGoneFrom, isOnHost } from '../hosts/agents-of-host.js';
 import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
@@ -40,6 +41,7 @@ import { checkFailureParts, checkOverlay } from './session-checks.js';
 export class Controller implements JobSession {
   readonly node: AgentNode;
   readonly scope: AgentScope;
+  readonly holds: Scope;
   readonly #deps: ControllerDeps;
   readonly #expulsion: Expulsion;
   readonly overlay: TreeOverlay;
@@ -65,8 +67,9 @@ export class Controller implements JobSession {
     this.#deps = deps;
     this.node = deps.node;
     this.scope = deps.scope;
+    this.holds = deps.node.holds.child('work');
     this.#admission = new JobAdmission({
-      clock: deps.node.platform.clock,
+      clock: deps.node.platform.clock, holds: this.holds,
       bootstrap: () => this.#bootstrap as Bootstrap, isOpen: () => this.#mender !== undefined,
       jobs: () => this.#jobs.values(), onRoom: () => deps.observer?.onRoom(),
     });
@@ -86,9 +89,12 @@ export class Controller implements JobSession {
       emit: (event) => this.#emit(event),
     });
     this.allocationEnd = new AllocationEnd({
-      clock: deps.node.platform.clock, bootstrap: () => this.#bootstrap, jobs: () => [...this.#jobs.values()],
+      clock: deps.node.platform.clock, holds: this.holds, bootstrap: () => this.#bootstrap,
+      jobs: () => [...this.#jobs.values()],
       onEnding: (error) => deps.observer?.onEnding(error),
     });
+    this.holds.atEnd(() => this.overlayControl.close());
+    this.holds.atEnd(() => this.failures.stop());
     this.#listen();
     // What is sent to a host that is being linked again waits for a route.
     this.node.messages.isGone = (agent) => this.#mender === undefined || isGoneFrom(this.table, agent);
@@ -164,12 +170,8 @@ export class Controller implements JobSession {
 
   /** Ends all agents; calls `done` when none is left. */
   stop(done: () => void): void {
-    this.#admission.close();
-    for (const job of this.#jobs.values()) job.close();
-    this.failures.stop();
-    this.allocationEnd.close();
+    this.holds.close();
     if (this.#bootstrap === undefined) return done();
-    this.#changes?.close();
     this.#changes = undefined;
     this.node.messages.sendSubtree('session.end', {}, 0);
     this.#mender?.finish();
@@ -281,8 +283,7 @@ export class Controller implements JobSession {
     const bootstrap = this.#bootstrap as Bootstrap;
     this.#mender = bootstrap.mender;
     this.#changes = new ElasticHosts({
-      node: this.node,
-      bootstrap,
+      node: this.node, holds: this.holds, bootstrap,
       jobs: () => this.#admission.placed,
       placeSoon: () => this.#admission.room.soon(),
       checkSize: (size) => {

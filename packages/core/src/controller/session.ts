@@ -14,6 +14,7 @@ import { roleFactory } from '../agent/start.js';
 import type { AgentScope, Composition } from '../assembly/composition.js';
 import { AgentLauncher } from '../boot/agent-launcher.js';
 import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
+import { Scope } from '../event/scope.js';
 import type { HostsChanged, RemoveOptions } from '../hosts/elastic-hosts.js';
 import type { HostStatus } from '../hosts/host-status.js';
 import type { SessionFaults } from '../injection/fault-contracts.js';
@@ -49,6 +50,9 @@ export class Session {
   readonly #init: SessionInit;
   readonly #scope: AgentScope;
   readonly #node: AgentNode;
+  /** What this process has of the session, also when its agents have ended. */
+  readonly holds = new Scope('session');
+  readonly #work: Scope;
   readonly #controller: Controller;
   readonly #surveys: LinkSurveys;
   readonly #services: AgentServices<'controller'>;
@@ -62,18 +66,22 @@ export class Session {
     const scope = this.#scope;
     const session = platform.secrets.bytes(SESSION_BYTES);
     const identity = { self: CONTROLLER, job: 0, session, secret: platform.secrets.bytes(SECRET_BYTES) };
-    const node = new AgentNode({ platform, identity, params, treeOf: (spec) => scope.streamTree(spec) });
+    const node = new AgentNode({
+      platform, identity, params, holds: this.holds.child('controller'), treeOf: (spec) => scope.streamTree(spec),
+    });
     this.#node = node;
     composition.onNode?.(node);
     const agentLauncher = new AgentLauncher({ node, scope, startRole: roleFactory(composition) });
     const controller = new Controller({ node, scope, agentLauncher, snapshot, observer });
     this.#controller = controller;
-    this.#surveys = new LinkSurveys(node, () => controller.hosts());
+    this.#work = node.holds.child('services');
+    this.#surveys = new LinkSurveys(node, this.#work, () => controller.hosts());
     this.#services = new AgentServices('controller', composition.services, {
       node, scope, ownsProcess: true, overlay: controller.overlay, session: controller,
       jobOf: (job) => controller.jobOf(job), warn: (text) => controller.warn(text),
     });
     controller.tellServices = (call) => this.#services.tell(call);
+    this.#work.holdAll(() => this.#services.labels, () => this.#services.stop('the session ends'));
     controller.onGone = (gone) => this.#services.onGone(gone);
   }
 
@@ -148,8 +156,7 @@ export class Session {
     this.#onStopped.push(done);
     if (this.#end === 'begun') return;
     this.#end = 'begun';
-    this.#surveys.close();
-    this.#services.stop('the session ends');
+    this.#work.close();
     this.#controller.stop(() => {
       this.#end = 'over';
       this.#node.close();

@@ -1,7 +1,7 @@
 /**
- * Scope: what somebody holds as long as he lives: an agent, a job, the process of a rank, a part of a service, a fault, a
- * front-end. A tree with labels: a scope has timers, listeners, processes, streams, subscriptions, and scopes of others
- * within. Its end undoes all of it, the last that came first. What somebody else has the books of is only shown.
+ * Scope: what somebody holds as long as he lives: an agent, a job, the process of a rank, a part of a service, a fault,
+ * a front-end. A tree with labels: a scope has timers, listeners, processes, streams, and scopes of others within. Its
+ * end undoes all of it, the last that came first. What somebody else has the books of is only shown.
  */
 
 /** A row of the tree, from the top down: how deep it is, what is held, and how many alike there are at that place. */
@@ -38,13 +38,23 @@ export class Scope {
   /** A scope within this one, which ends with it, or before by itself. */
   child(label: string): Scope {
     const scope = new Scope(label);
-    scope.#forget = this.#add({ label, undo: () => scope.close(), scope });
+    this.include(scope);
     return scope;
   }
 
-  /** Calls `undo` at the end, now if that has come. Returns how to forget it: somebody has undone it, or is about to. */
+  /** As `child`, of one that there is already. */
+  include(scope: Scope): void {
+    scope.#forget = this.#add({ label: scope.label, undo: () => scope.close(), scope });
+  }
+
+  /** Calls `undo` at the end, now if that has come. Returns how to forget it: it is undone, or about to be. */
   hold(label: string, undo: () => void): () => void {
     return this.#add({ label, undo });
+  }
+
+  /** As `hold`, of what is not worth a row. */
+  atEnd(undo: () => void): () => void {
+    return this.holdAll(() => [], undo);
   }
 
   /** As `hold`, of things that come and go: `labels` says what there is. */

@@ -59,6 +59,21 @@ export class Timers<Name extends string | number = string> {
   }
 }
 
+/** A timer that its scope holds. */
+export function heldTimer(scope: Scope, clock: Clock, name: string, delayMs: number, fire: () => void): Timer {
+  const forget = scope.hold(labelOf(name), () => timer.cancel());
+  const timer = clock.after(delayMs, () => {
+    forget();
+    fire();
+  });
+  return {
+    cancel: () => {
+      forget();
+      timer.cancel();
+    },
+  };
+}
+
 /** What numbers name is known to the actor alone. */
 function labelOf(name: string | number): string {
   return typeof name === 'number' ? 'timer' : `timer ${name}`;

@@ -82,7 +82,7 @@ export class HostProbes {
 
   constructor(init: HostProbesInit) {
     this.#init = init;
-    this.#timers = new Timers(init.node.platform.clock);
+    this.#timers = new Timers(init.node.platform.clock, init.node.holds);
     init.node.messages.on('probe.answered', ({ probe, agent }, { source }) =>
       this.#answers.get(probe)?.(agent, source));
   }

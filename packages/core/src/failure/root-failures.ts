@@ -49,7 +49,7 @@ export class RootFailures implements OpenService {
     this.#init = init;
     const { messages, identity } = init.node;
     this.#host = addressIndex(identity.self);
-    this.#timers = new Timers(init.node.platform.clock);
+    this.#timers = new Timers(init.node.platform.clock, init.node.holds);
     messages.on('failure.watch', ({ members }) => this.#start(membersOf(members)));
     messages.on('failure.interest', (_body, { job }) => this.#onInterest(job));
     messages.on('failure.told', () => this.#tellSeen());

@@ -86,7 +86,7 @@ export class Bootstrap {
   #makeRecovery(): HostRecovery {
     const { node, errorManager, spares } = this.#init;
     const { table } = this;
-    return new HostRecovery({ clock: node.platform.clock, errorManager, table, spares }, {
+    return new HostRecovery({ clock: node.platform.clock, holds: node.holds, errorManager, table, spares }, {
       emit: (event) => this.#events.emit(event),
       start: (host, spec) => (this.#phase === 'ready' ? this.startHost(host, spec) : this.#restart(host, spec)),
       leaveOut: (host) => this.#phase === 'starting' && this.#leaveOut(host),
@@ -225,10 +225,7 @@ export class Bootstrap {
         const { state, incarnation } = this.table.get(host);
         return state !== 'up' || incarnation > 1;
       };
-      this.together.end(isLost, () => {
-        this.#init.agentLauncher.close();
-        done();
-      });
+      this.together.end(isLost, done);
     })));
   }
 

@@ -8,7 +8,8 @@ import {
   StciError, rootAddress, toErrorRecord, type HostIndex, type HostSpec, type JobId,
 } from '@stci/interface';
 import { counted, didYouMean, formatDuration } from '@stci/registry';
-import { Timers } from '../event/timers.js';
+import type { Scope } from '../event/scope.js';
+import { Timers, heldTimer } from '../event/timers.js';
 import type { HostOutcome } from '../messages/session-messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { Bootstrap } from './bootstrap.js';
@@ -32,6 +33,8 @@ export interface JobOnHosts {
 
 export interface ElasticHostsInit {
   readonly node: AgentNode;
+  /** Of the session. */
+  readonly holds: Scope;
   readonly bootstrap: Bootstrap;
   jobs(): Iterable<JobOnHosts>;
   /** Throws StciError if a session cannot have so many hosts. */
@@ -51,7 +54,8 @@ export class ElasticHosts {
 
   constructor(init: ElasticHostsInit) {
     this.#init = init;
-    this.#timers = new Timers(init.node.platform.clock);
+    this.#timers = new Timers(init.node.platform.clock, init.holds);
+    init.holds.atEnd(() => this.#close());
   }
 
   /** Calls `done` when each of these hosts is up, or has failed. Throws StciError if none was started. */
@@ -81,7 +85,7 @@ export class ElasticHosts {
 
   /** Calls `done` when each of these hosts has left, or stays. Throws StciError if none was asked to leave. */
   remove(names: readonly string[], { force, timeoutMs }: RemoveOptions, done: HostsChanged): void {
-    const { node, bootstrap } = this.#init;
+    const { node, holds, bootstrap } = this.#init;
     const { table } = bootstrap;
     const isThere = (host: HostIndex): boolean => table.get(host).state !== 'left' || this.#isStarting(host);
     const present = [...this.#indices()].filter(([, host]) => isThere(host));
@@ -90,7 +94,8 @@ export class ElasticHosts {
     for (const name of names) if (!known.has(name)) throw unknownError(name, known);
     const hosts = names.flatMap((name) => all.get(name) ?? []);
     if (hosts.length > 0) this.#checkRest(hosts);
-    const timer = timeoutMs === undefined ? undefined : node.platform.clock.after(timeoutMs, () => {
+    const { clock } = node.platform;
+    const timer = timeoutMs === undefined ? undefined : heldTimer(holds, clock, 'leave', timeoutMs, () => {
       for (const host of hosts.filter((each) => this.#mayStay(each))) this.#stay(host, this.#busy(host, timeoutMs));
     });
     const settle = collect(names, (outcomes) => {
@@ -121,10 +126,9 @@ export class ElasticHosts {
     this.#settle(host, undefined);
   }
 
-  close(): void {
+  #close(): void {
     const stopping = new StciError('STCI_SESSION_REFUSED', 'The session is stopping.');
     for (const host of [...this.#waiting.keys()]) this.#settle(host, this.#isStarting(host) ? stopping : undefined);
-    this.#timers.close();
   }
 
   #indices(): Map<string, HostIndex> {

@@ -7,6 +7,7 @@ import {
   assert, type Action, type Clock, type ErrorManager, type Failure, type HostAction, type HostIndex, type HostSpec,
   type RecoveryEvent, type SessionContext,
 } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 import type { MembershipTable } from '../membership/table.js';
 
@@ -15,6 +16,8 @@ const SETTLED_MS = 60_000;
 
 export interface HostRecoveryInit {
   readonly clock: Clock;
+  /** Of the controller. */
+  readonly holds: Scope;
   readonly errorManager: ErrorManager;
   readonly table: Pick<MembershipTable, 'count' | 'get' | 'note'>;
   readonly spares: readonly HostSpec[];
@@ -39,7 +42,7 @@ export class HostRecovery {
     this.#init = init;
     this.#events = events;
     this.#spares = [...init.spares];
-    this.#timers = new Timers(init.clock);
+    this.#timers = new Timers(init.clock, init.holds);
   }
 
   /** Those that are not used. */

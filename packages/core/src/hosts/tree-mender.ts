@@ -63,7 +63,7 @@ export class TreeMender {
   constructor(init: TreeMenderInit, events: TreeMenderEvents) {
     this.#init = init;
     this.#events = events;
-    this.#timers = new Timers(init.node.platform.clock);
+    this.#timers = new Timers(init.node.platform.clock, init.node.holds);
     const { table, node: { params } } = init;
     const [leaseMs, handshakeMs] = [params.int('bootcom.lease'), params.int('launcher.handshake')];
     this.#mender = new Mender({ table, leaseMs, handshakeMs });

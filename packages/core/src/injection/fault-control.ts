@@ -10,6 +10,7 @@ import {
 } from '@stci/interface';
 import { formatDuration } from '@stci/registry';
 import type { MessageContext } from '../am/message-layer.js';
+import { heldTimer } from '../event/timers.js';
 import { completeFaultArgs, faultOrderProblem } from '../fault/order.js';
 import { termsProblem, victimKey } from '../fault/terms.js';
 import type { AgentNode } from '../node/node.js';
@@ -80,6 +81,7 @@ export class FaultControl implements SessionFaults, OpenService {
     const { node, session } = init;
     this.#reports = new FaultReports(node.platform.clock, () => this.#experiment?.owner);
     this.#places = new FaultTargets(session, node.platform.env.network);
+    node.holds.holdAll(() => this.#orders.all.map(({ order }) => `injection ${order.id}`));
     node.messages.on('fault.report', (report, from) => this.#onReport(report, from));
   }
 
@@ -346,7 +348,8 @@ export class FaultControl implements SessionFaults, OpenService {
   }
 
   #after(delayMs: number, fire: () => void): Timer {
-    return this.#init.node.platform.clock.after(delayMs, fire);
+    const { holds, platform: { clock } } = this.#init.node;
+    return heldTimer(holds, clock, 'of faults', delayMs, fire);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Injections that are in force or about to be, at the controller: their parts, and what became of each. */
 
 import {
-  addressIndex, addressKind, addressName, rootAddress, sessionAddress, CONTROLLER, type Address, type FaultOrder,
+  addressIndex, addressKind, agentName, rootAddress, sessionAddress, CONTROLLER, type Address, type FaultOrder,
   type FaultPart, type FaultReport, type HostIndex, type JobId, type Timer,
 } from '@stci/interface';
 
@@ -51,7 +51,7 @@ function openPart({ job }: FaultOrder, body: FaultPart, number: number): OrderPa
   const { role, host } = body.at;
   const isSession = role === 'session';
   const agent = role === 'controller' ? CONTROLLER : isSession ? sessionAddress(host) : rootAddress(host);
-  const name = isSession ? `${addressName(agent)} of job ${job}` : addressName(agent);
+  const name = agentName(agent, job);
   const open = { state: 'ordered', isUndoing: false, isGivenUp: false, isOver: false } as const;
   return { number, agent, job: isSession ? job : 0, name, body, ...open };
 }

@@ -6,6 +6,7 @@
 import {
   addressIndex, type Environment, type FaultAction, type Process, type ProcessEnd, type ProcessEvents,
 } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import { MARK_VARIABLE } from '../job/environment.js';
 import type { AgentNode } from '../node/node.js';
 
@@ -20,10 +21,13 @@ const RUN_MS = 4000;
 const WORDS_MAX = 1000;
 
 interface Started {
-  /** Of the fault, and of its action. */
-  readonly owner: string;
+  /** Of the fault: its processes end with it. */
+  readonly owner: Scope;
+  /** Of its action. */
   readonly key: string;
   readonly process: Process;
+  /** The fault does not have it any more. */
+  release: () => void;
 }
 
 export class FaultProcesses {
@@ -36,7 +40,7 @@ export class FaultProcesses {
 
   /** Answers once: when all run, or with the reason why one does not, and then none does. */
   spawn(
-    owner: string,
+    owner: Scope,
     { key, program, args, count }: Extract<FaultAction, { readonly type: 'spawn' }>,
     done: (problem?: string) => void,
   ): void {
@@ -57,7 +61,7 @@ export class FaultProcesses {
       const events: ProcessEvents = {
         onError: (error) => answer(error.message),
         onExit: () => {
-          this.#started.delete(started);
+          this.#forget(started);
           process.signal('SIGKILL', 'group'); // What it has started.
         },
         onOutput: () => undefined, onOutputEnd: () => undefined, onStdinDrain: () => undefined,
@@ -67,8 +71,10 @@ export class FaultProcesses {
         program, args, env: { PATH, [MARK_VARIABLE]: mark }, wdir: '/', stdin: 'null', stdout: 'null', stderr: 'null',
         lifetime: 'guarded',
       }, events);
-      const started: Started = { owner, key, process };
-      if (process.pid > 0) this.#started.add(started);
+      const started: Started = { owner, key, process, release: () => undefined };
+      if (process.pid <= 0) continue;
+      this.#started.add(started);
+      started.release = owner.hold(`process ${program}`, () => this.#end(started));
     }
     platform.clock.soon(() => answer());
   }
@@ -117,26 +123,23 @@ export class FaultProcesses {
     process.readable(true);
   }
 
-  end(owner: string, key: string, done: (problem?: string) => void): void {
+  end(owner: Scope, key: string, done: (problem?: string) => void): void {
     this.#endThose((each) => each.owner === owner && each.key === key);
     done();
   }
 
-  /** Of a fault that is over. */
-  endAll(owner: string): void {
-    this.#endThose((each) => each.owner === owner);
-  }
-
-  close(): void {
-    this.#endThose(() => true);
-  }
-
   #endThose(isMeant: (started: Started) => boolean): void {
-    for (const each of this.#started) {
-      if (!isMeant(each)) continue;
-      each.process.signal('SIGKILL', 'group');
-      this.#started.delete(each);
-    }
+    for (const each of this.#started) if (isMeant(each)) this.#end(each);
+  }
+
+  #end(started: Started): void {
+    if (this.#forget(started)) started.process.signal('SIGKILL', 'group');
+  }
+
+  /** Whether it was there. */
+  #forget(started: Started): boolean {
+    started.release();
+    return this.#started.delete(started);
   }
 }
 

@@ -6,9 +6,11 @@
 
 import {
   addressIndex, addressName, type FaultAction, type FaultEvent, type FaultModule, type FaultOrder,
-  type FaultReport, type StciError, type Timer,
+  type FaultReport, type StciError,
 } from '@stci/interface';
 import { MachineDriver } from '../event/machine-driver.js';
+import type { Scope } from '../event/scope.js';
+import { Timers } from '../event/timers.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { OpenService, ServiceScope } from '../service/contracts.js';
@@ -54,11 +56,15 @@ interface Part {
   hasInjected: boolean;
   /** Why it is undone without an order of the controller. */
   lapse: string | undefined;
-  timer: Timer | undefined;
+  /** Until nothing of it is left. */
+  readonly holds: Scope;
+  /** Until it is in force, its time is over, or it is undone. */
+  readonly timers: Timers<'limit'>;
 }
 
 export class FaultSite implements OpenService {
   readonly #init: FaultSiteInit;
+  readonly #holds: Scope;
   readonly #parts = new Map<string, Part>();
   readonly #driver: MachineDriver<FaultEvent, FaultAction>;
   readonly #processes: FaultProcesses;
@@ -67,6 +73,7 @@ export class FaultSite implements OpenService {
 
   constructor(init: FaultSiteInit) {
     this.#init = init;
+    this.#holds = init.node.holds.child('faults');
     this.#processes = new FaultProcesses(init.node);
     this.#driver = new MachineDriver<FaultEvent, FaultAction>(init.node.platform.clock, 'Fault', {
       onAction: (key, action) => this.#onAnyAction(key, action),
@@ -74,6 +81,7 @@ export class FaultSite implements OpenService {
       onMalformed: () => undefined,
       onFault: (key, error) => this.#onFault(key, error),
     });
+    this.#holds.atEnd(() => this.#driver.stop());
   }
 
   /** Parts that are in force. */
@@ -101,10 +109,12 @@ export class FaultSite implements OpenService {
     } catch (fault) {
       return refuse(`fault ${order.kind} cannot be opened: ${fault instanceof Error ? fault.message : String(fault)}`);
     }
+    const holds = this.#holds.child(`fault ${order.kind}`);
     const part: Part = {
-      key, number, order, undoes: module.undoes, state: 'new', hasInjected: false, lapse: undefined,
-      timer: platform.clock.after(order.timeoutMs, () => this.#onTimeout(part)),
+      key, number, order, undoes: module.undoes, state: 'new', hasInjected: false, lapse: undefined, holds,
+      timers: new Timers(platform.clock, holds),
     };
+    part.timers.set('limit', order.timeoutMs, () => this.#onTimeout(part));
     this.#parts.set(key, part);
     this.#driver.on({ type: 'set-up' }, key);
     this.#driver.on({ type: 'inject' }, key);
@@ -123,15 +133,13 @@ export class FaultSite implements OpenService {
       this.#onUndone(part); // What its machine has not undone is released.
       this.#remove(part);
     }
-    this.#driver.stop();
-    this.#processes.close();
+    this.#holds.close();
   }
 
   #undo(part: Part): void {
     if (part.state === 'undoing' || part.state === 'over') return;
     part.state = 'undoing';
-    part.timer?.cancel();
-    part.timer = this.#init.node.platform.clock.after(SITE_UNDO_MS, () => this.#onUndoTimeout(part));
+    part.timers.set('limit', SITE_UNDO_MS, () => this.#onUndoTimeout(part));
     this.#driver.on({ type: 'undo' }, part.key);
   }
 
@@ -163,13 +171,13 @@ export class FaultSite implements OpenService {
   }
 
   #carryOut(
-    { key, order }: Part,
+    { holds, order }: Part,
     action: Exclude<FaultAction, { readonly type: 'injected' | 'undone' | 'failed' }>,
     done: (problem?: string) => void,
   ): void {
-    if (action.type === 'spawn') return this.#processes.spawn(key, action, done);
+    if (action.type === 'spawn') return this.#processes.spawn(holds, action, done);
     if (action.type === 'run') return this.#processes.run(action, done);
-    if (action.type === 'end') return this.#processes.end(key, action.key, done);
+    if (action.type === 'end') return this.#processes.end(holds, action.key, done);
     const { actions } = this.#init;
     const known = Object.hasOwn(actions, action.type);
     const perform = known ? actions[action.type] as Perform<typeof action.type> : undefined;
@@ -182,13 +190,12 @@ export class FaultSite implements OpenService {
     if (part.state !== 'new') return;
     part.state = 'injected';
     part.hasInjected = true;
-    part.timer?.cancel();
-    part.timer = undefined;
+    part.timers.clear('limit');
     const told = key === undefined ? undefined : (): void => this.#driver.on({ type: 'done', key }, part.key);
     this.#report(order.id, part.number, 'injected', text, told);
     if (!undoes) return this.#finish(part);
     if (order.durationMs === undefined) return;
-    part.timer = this.#init.node.platform.clock.after(order.durationMs, () => {
+    part.timers.set('limit', order.durationMs, () => {
       if (this.#init.isCutOff()) part.lapse = 'its time was over, and the controller could not be told';
       this.#undo(part);
     });
@@ -231,7 +238,7 @@ export class FaultSite implements OpenService {
   /** In a later turn, when the machine has been passed all that waits for it. */
   #finish(part: Part): void {
     part.state = 'over';
-    part.timer?.cancel();
+    part.timers.clear('limit');
     this.#driver.on({ type: 'tear-down' }, part.key);
     this.#init.node.platform.clock.soon(() => this.#remove(part));
   }
@@ -239,7 +246,7 @@ export class FaultSite implements OpenService {
   #remove(part: Part): void {
     if (!this.#parts.delete(part.key)) return;
     this.#driver.remove(part.key);
-    this.#processes.endAll(part.key);
+    part.holds.close();
     this.#init.actions.release?.(part.order);
     this.#send({ number: part.number, id: part.order.id, over: true });
   }

@@ -12,6 +12,7 @@ import {
   type JobControl, type JobEvent, type JobId, type JobSpec, type Params, type Rank,
 } from '@stci/interface';
 import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
+import { Scope } from '../event/scope.js';
 import type { HostLoss } from '../hosts/loss-notices.js';
 import { failureBy } from '../job/exit-rule.js';
 import type { Ledger, RankEnd } from '../job/ledger.js';
@@ -46,6 +47,8 @@ export class ControllerJob implements ServedJob {
   /** What its map is of; undefined: it has waited, and the map is old. */
   #planned: Pick<ControllerJobInit, 'hosts' | 'leftOut'> | undefined;
   #ledger: Ledger;
+  /** Until it is over. */
+  readonly #holds: Scope;
   readonly #services = new ServedHooks();
   #leftOut: ReadonlySet<HostIndex> = new Set();
   #phase: JobPhase = 'launching';
@@ -64,13 +67,14 @@ export class ControllerJob implements ServedJob {
     this.#session = session;
     this.#node = session.node;
     this.#spec = spec;
+    this.#holds = new Scope(`job ${job}`);
     this.#params = session.scope.jobParams(spec.params);
     this.front = new JobFront({
       node: session.node, job, spec, params: this.#params,
       onUnsent: (error) => this.#forceEnd('agent-launch', error),
     });
     const graceMs = this.#params.int('tool.grace');
-    this.#deadlines = new JobDeadlines(this.#node.platform.clock, {
+    this.#deadlines = new JobDeadlines(this.#node.platform.clock, this.#holds, {
       onLaunchTimeout: (timeoutMs, hasWaited) => this.#onLaunchTimeout(timeoutMs, hasWaited),
       onJobTimeout: (timeoutMs) => this.#onJobTimeout(timeoutMs),
       onOverdue: () => {
@@ -79,9 +83,12 @@ export class ControllerJob implements ServedJob {
       },
     });
     const isComplete = (): boolean => this.#ledger.complete;
-    this.#end = new JobTermination({ node: this.#node, job, graceMs, isComplete, onOverdue: () => this.#giveUp() });
+    this.#end = new JobTermination({
+      node: this.#node, holds: this.#holds, job, graceMs, isComplete, onOverdue: () => this.#giveUp(),
+    });
     this.recovery = new JobRecovery({
-      errorManager: session.scope.errorManager(this.#params), session, job, graceMs, params: this.#params,
+      errorManager: session.scope.errorManager(this.#params), session, holds: this.#holds, job, graceMs,
+      params: this.#params,
       ledger: () => this.#ledger,
       phase: () => this.#phase,
       hasServices: () => this.#services.size > 0,
@@ -105,6 +112,8 @@ export class ControllerJob implements ServedJob {
 
   /** Tells the map, and begins the deadlines. */
   start(): void {
+    this.#session.holds.include(this.#holds);
+    this.#holds.atEnd(() => this.close());
     this.#mapped();
     this.#deadlines.start(this.#spec, this.#params.int('tool.grace'));
   }
@@ -113,10 +122,7 @@ export class ControllerJob implements ServedJob {
   close(): void {
     this.#phase = 'over';
     this.#hosts.clear();
-    this.recovery.close();
-    this.#deadlines.cancel();
-    this.#end.cancel();
-    this.#services.close();
+    this.#holds.close();
   }
 
   /** Ranks of its map on a host that it has not lost. */
@@ -172,8 +178,8 @@ export class ControllerJob implements ServedJob {
   }
 
   service<Hooks extends JobHooks>(name: string, make: (of: JobAtController) => Hooks): Hooks {
-    const [node, params, ledger] = [this.#node, this.#params, this.#ledger];
-    return this.#services.of(name, () => make({ node, job: this.job, params, ledger, front: this.front }));
+    const [node, holds, params, ledger] = [this.#node, this.#holds, this.#params, this.#ledger];
+    return this.#services.of(name, () => make({ node, holds, job: this.job, params, ledger, front: this.front }));
   }
 
   /** Hosts have been linked again: the launch may have been lost on the way to them. */

@@ -4,6 +4,7 @@
  */
 
 import { StciError, type Clock, type HostIndex, type HostSpec, type JobId } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import type { Bootstrap } from '../hosts/bootstrap.js';
 import { ControllerJob } from './controller-job.js';
 import { behindError, restartingError } from './job-failures.js';
@@ -28,6 +29,8 @@ export interface Admitted {
 }
 
 export interface JobAdmissionInit {
+  /** Of the session. */
+  readonly holds: Scope;
   readonly clock: Clock;
   bootstrap(): Bootstrap;
   /** All wanted hosts are up or left out. */
@@ -49,7 +52,11 @@ export class JobAdmission {
 
   constructor(init: JobAdmissionInit) {
     this.#init = init;
-    this.room = new RoomWatch(init.clock, () => {
+    init.holds.atEnd(() => {
+      this.#waiting.clear();
+      this.#lacking.clear();
+    });
+    this.room = new RoomWatch(init.clock, init.holds, () => {
       for (const job of init.jobs()) job.recovery.place();
       this.#launch();
       init.onRoom();
@@ -146,12 +153,6 @@ export class JobAdmission {
   drop(job: ControllerJob): void {
     this.#waiting.delete(job);
     this.#lacking.delete(job);
-  }
-
-  close(): void {
-    this.room.close();
-    this.#waiting.clear();
-    this.#lacking.clear();
   }
 
   #create(init: ControllerJobInit): ControllerJob {

@@ -1,6 +1,7 @@
 /** Deadlines of one job: of its launch, of the whole job, and of output that nobody reads when that is over. */
 
 import type { Clock, JobSpec } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 import { END_REPORT_MS } from './job-termination.js';
 
@@ -22,8 +23,8 @@ export class JobDeadlines {
   #hasWaited = false;
   #isSuspended = false;
 
-  constructor(clock: Clock, events: JobDeadlineEvents) {
-    this.#timers = new Timers(clock);
+  constructor(clock: Clock, holds: Scope, events: JobDeadlineEvents) {
+    this.#timers = new Timers(clock, holds);
     this.#events = events;
   }
 
@@ -64,9 +65,5 @@ export class JobDeadlines {
   /** The end is forced: `done` is called if hosts take too long to drain. */
   awaitDrained(done: () => void): void {
     this.#timers.ensure('drain', DRAIN_MS, done);
-  }
-
-  cancel(): void {
-    this.#timers.close();
   }
 }

@@ -7,6 +7,7 @@ import {
   StciError, failureId, type Action, type ErrorManager, type ErrorRecord, type Failure, type HostIndex,
   type JobContext, type JobId, type Params, type Rank, type RankReport, type RestartAction,
 } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import type { HostLoss } from '../hosts/loss-notices.js';
 import { foldRanks } from '../iof/fold.js';
 import { failureOf } from '../job/exit-rule.js';
@@ -26,6 +27,8 @@ const GUARDIAN_MS = 500;
 export interface JobRecoveryInit {
   readonly errorManager: ErrorManager;
   readonly session: JobSession;
+  /** Of the job. */
+  readonly holds: Scope;
   readonly job: JobId;
   /** Between SIGTERM and SIGKILL of a tool. */
   readonly graceMs: number;
@@ -280,11 +283,6 @@ export class JobRecovery {
     if (ranks !== undefined) this.#giveUpRanks(ranks);
   }
 
-  /** The session ends: nobody waits for those any more. */
-  close(): void {
-    this.#relocation?.giveUp();
-  }
-
   /** The launches by which session agents were started on the hosts that `isMeant` accepts. */
   launches(first: Launch, isMeant: (host: HostIndex) => boolean): Launch[] {
     const again = (this.#relocation?.launches ?? []).filter(({ hosts }) => hosts.some(([host]) => isMeant(host)));
@@ -320,9 +318,9 @@ export class JobRecovery {
   }
 
   #makeRelocation(ledger: Ledger): RankRelocation {
-    const { session, job, hosts, front } = this.#init;
+    const { session, holds, job, hosts, front } = this.#init;
     return new RankRelocation({
-      session, job, ledger,
+      session, holds, job, ledger,
       launchNow: () => this.#init.launchNow(),
       hasFirstAgent: (host) => this.#init.hasFirstAgent(host),
       isLost: (host) => hosts.isLost(host),

@@ -2,6 +2,7 @@
 
 import type { Failure, HostIndex, HostSpec, JobId, JobSpec, Rank, StciError } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
+import type { Scope } from '../event/scope.js';
 import type { HostLoss } from '../hosts/loss-notices.js';
 import type { RankEnd } from '../job/ledger.js';
 import type { MembershipTable } from '../membership/table.js';
@@ -25,6 +26,8 @@ export interface JobFailures {
 /** What a job uses of its session. */
 export interface JobSession {
   readonly node: AgentNode;
+  /** Until it ends. */
+  readonly holds: Scope;
   readonly scope: AgentScope;
   /** The session has jobs of others, on hosts that may be no concern of this one. */
   readonly stays: boolean;

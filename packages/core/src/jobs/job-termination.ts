@@ -4,6 +4,7 @@
  */
 
 import type { JobId } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
@@ -16,6 +17,8 @@ export const ALLOCATION_GRACE_MS = 15_000;
 
 export interface JobTerminationInit {
   readonly node: AgentNode;
+  /** Of the job. */
+  readonly holds: Scope;
   readonly job: JobId;
   readonly graceMs: number;
   isComplete(): boolean;
@@ -29,7 +32,7 @@ export class JobTermination {
 
   constructor(init: JobTerminationInit) {
     this.#init = init;
-    this.#timers = new Timers(init.node.platform.clock);
+    this.#timers = new Timers(init.node.platform.clock, init.holds);
   }
 
   /** Sent once, and again only to kill the ranks: further failures of an ending job change nothing for its hosts. */
@@ -53,9 +56,5 @@ export class JobTermination {
   shortenGrace(graceMs: number): void {
     const waitMs = Math.min(graceMs, this.#init.graceMs);
     this.#timers.ensure('shortGrace', waitMs, () => this.send(true, 'the hosts are taken'));
-  }
-
-  cancel(): void {
-    this.#timers.close();
   }
 }

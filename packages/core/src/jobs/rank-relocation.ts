@@ -13,6 +13,8 @@
 import {
   sessionAddress, type Failure, type StciError, type HostIndex, type JobId, type JobMap, type Rank, type Timer,
 } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
+import { heldTimer } from '../event/timers.js';
 import type { Ledger } from '../job/ledger.js';
 import { moveRanks } from '../job/placement.js';
 import type { Launch } from '../messages/messages.js';
@@ -20,6 +22,8 @@ import type { JobSession } from './job-session.js';
 
 export interface RankRelocationInit {
   readonly session: JobSession;
+  /** Of the job: when that is over, nobody waits any more. */
+  readonly holds: Scope;
   readonly job: JobId;
   readonly ledger: Ledger;
   /** The launch of all hosts with the map as it is now. */
@@ -82,6 +86,7 @@ export class RankRelocation {
 
   constructor(init: RankRelocationInit) {
     this.#init = init;
+    init.holds.atEnd(() => void this.giveUp());
   }
 
   /** The rank fails soon after each start on this host. */
@@ -96,7 +101,8 @@ export class RankRelocation {
   }
 
   add(ranks: readonly Rank[], failure: Failure, afterMs: number, left?: HostIndex): void {
-    const timer = this.#init.session.node.platform.clock.after(afterMs, () => {
+    const { holds, session } = this.#init;
+    const timer = heldTimer(holds, session.node.platform.clock, 'pause', afterMs, () => {
       for (const one of added) one.isDue = true;
       this.place();
     });

@@ -6,6 +6,7 @@
 import {
   StciError,
   addressName,
+  agentName,
   assert,
   type Address,
   type Channel,
@@ -21,12 +22,14 @@ import type { Received, ReceivedFrame } from '../am/dispatch-queue.js';
 import { MessageLayer } from '../am/message-layer.js';
 import { BOUNCED } from '../am/requests.js';
 import { Router } from '../am/router.js';
+import type { MessageLimits } from '../am/transport.js';
 import { agentSecret } from '../bootcom/agent-key.js';
 import type { HandshakeInit } from '../bootcom/handshake.js';
 import { LinkFaults } from '../bootcom/link-faults.js';
 import { Link, type LinkEvents, type LinkLimits } from '../bootcom/link.js';
 import type { Frame } from '../codec/frame.js';
 import { EventDispatcher } from '../event/dispatcher.js';
+import { Scope } from '../event/scope.js';
 import { MetricStore } from '../metrics/store.js';
 import { StreamLayer } from '../streams/stream-layer.js';
 
@@ -46,6 +49,8 @@ export interface NodeInit {
   readonly platform: Platform;
   readonly identity: Identity;
   readonly params: Params;
+  /** Ends with it; default: one of its own. */
+  readonly holds?: Scope;
   /** The tree over a stream's members, rooted at position 0. */
   treeOf(spec: StreamSpec): SpanningTree;
 }
@@ -85,6 +90,8 @@ export class AgentNode {
   readonly platform: Platform;
   readonly identity: Identity;
   readonly params: Params;
+  /** What this agent has until it ends. */
+  readonly holds: Scope;
   readonly router: Router;
   readonly dispatcher: EventDispatcher;
   readonly messages: MessageLayer;
@@ -109,6 +116,7 @@ export class AgentNode {
     this.platform = platform;
     this.identity = identity;
     this.params = params;
+    this.holds = init.holds ?? new Scope('agent');
     this.linkFaults = new LinkFaults(platform);
     this.router = new Router(identity.self, identity.job);
     this.dispatcher = new EventDispatcher({
@@ -118,21 +126,18 @@ export class AgentNode {
       queueMax: params.int('event.queue.max'),
       onFault: (domain, event, fault) => this.fault(fault, `handler of ${domain}/${event}`),
     });
+    this.holds.atEnd(() => this.dispatcher.close());
+    this.holds.holdAll(() => this.router.links().map(labelOf));
     this.#pauseAt = Math.floor(params.int('event.queue.max') * PAUSE_FRACTION);
     this.#queueMark = params.int('bootcom.queue.max') * QUEUE_FRACTION;
-    const limits = {
-      ttl: params.int('message.ttl'),
-      messageBytesMax: params.int('message.bytes.max'),
-      requestTimeoutMs: params.int('request.timeout'),
-      windowBytes: params.int('bootcom.queue.max') + OUTPUT_KEPT_MAX,
-      resendBytes: params.int('bootcom.queue.max') * RESEND_FRACTION,
-    };
+    const limits = limitsOf(params);
     // Links stop being read at half of event.queue.max. Messages of a chunk that was read before, and those of this
     // agent to itself, are still queued: a bound that throws would lose them.
     const domain = this.dispatcher.domain<{ received: Received | ReceivedFrame }>('message', Infinity);
     this.messages = new MessageLayer({
       router: this.router,
       clock: platform.clock,
+      holds: this.holds,
       limits,
       waitingMax: Math.max(PAUSE_MIN, Math.floor(this.#pauseAt * DISTANT_FRACTION)),
       domain,
@@ -143,9 +148,11 @@ export class AgentNode {
       onFault: (fault, unsent) => this.fault(fault, unsent === undefined ? 'message' : `${unsent} cannot be sent`),
     });
     domain.observe('received', () => this.#resumeLinks()); // After the message was handled.
+    this.holds.atEnd(() => this.linkFaults.clear());
     this.streams = new StreamLayer({
       self: identity.self,
       clock: platform.clock,
+      holds: this.holds,
       messages: this.messages,
       limits,
       creditBytes: params.int('iof.window'),
@@ -264,9 +271,7 @@ export class AgentNode {
   }
 
   close(): void {
-    this.linkFaults.clear();
-    this.messages.close(`${this.name} has ended`);
-    this.dispatcher.close();
+    this.holds.close();
   }
 
   /**
@@ -295,6 +300,20 @@ export class AgentNode {
       this.#setReading(link);
     }
   }
+}
+
+function limitsOf(params: Params): Required<MessageLimits> {
+  return {
+    ttl: params.int('message.ttl'),
+    messageBytesMax: params.int('message.bytes.max'),
+    requestTimeoutMs: params.int('request.timeout'),
+    windowBytes: params.int('bootcom.queue.max') + OUTPUT_KEPT_MAX,
+    resendBytes: params.int('bootcom.queue.max') * RESEND_FRACTION,
+  };
+}
+
+function labelOf({ role, peer, job }: Link): string {
+  return `link to ${agentName(peer, job)} (${role})`;
 }
 
 function describe(fault: unknown): string {

@@ -87,7 +87,10 @@ export class OverlayLinks {
     this.#isEager = params.string('overlay.open') === 'eager';
     this.#queueMax = params.int('overlay.queue');
     const accept = (channel: Channel, watch: Watch): Link => this.#accept(channel, watch);
-    this.#gate = new Gate({ platform, pendingMax: params.int('bootcom.pending.max'), accept });
+    const { holds } = init.node;
+    this.#gate = new Gate({
+      holds, of: 'neighbours', platform, pendingMax: params.int('bootcom.pending.max'), accept,
+    });
   }
 
   /** Calls `done` with the addresses at which it listens, or why it does not. */

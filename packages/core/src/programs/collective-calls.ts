@@ -8,6 +8,7 @@ import {
   type CollectiveKind, type Form, type HostIndex, type PartHead, type ProgramErrorCode, type ProgramEvent,
   type ProgramRequest, type Rank,
 } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 import { NO_BYTES } from '../iof/bytes.js';
 import type { MessageBody } from '../messages/messages.js';
@@ -24,6 +25,7 @@ const TOGETHER_MS = 10;
 
 export interface CollectiveCallsInit {
   readonly node: AgentNode;
+  readonly holds: Scope;
   readonly host: HostIndex;
   readonly size: number;
   readonly programs: ReadonlyMap<Rank, Program>;
@@ -46,21 +48,15 @@ export class CollectiveCalls {
   #sentBytes = 0;
   /** Until the votes are sent although others of this host are missing. */
   readonly #timers: Timers<'together'>;
-  #isClosed = false;
 
   constructor(init: CollectiveCallsInit) {
     this.#init = init;
-    this.#timers = new Timers(init.node.platform.clock);
+    this.#timers = new Timers(init.node.platform.clock, init.holds);
     this.#partsBytesMax = collectiveLimits(init.node.params).partsBytesMax;
   }
 
   get decided(): number {
     return this.#decided;
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#timers.close();
   }
 
   vote(program: Program, { kind, flag = true, root = 0, form = 'bytes' }: VoteRequest, bytes: Uint8Array): void {
@@ -155,7 +151,7 @@ export class CollectiveCalls {
 
   #flush(): void {
     this.#timers.clear('together');
-    if (this.#isClosed) return;
+    if (this.#init.holds.isClosed) return;
     const votes = [...this.#unsent].flatMap((program) => this.#wire(program));
     this.#unsent.clear();
     if (votes.length === 0) return;

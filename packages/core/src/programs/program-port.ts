@@ -10,6 +10,7 @@ import {
   type JobId, type LostRanks, type ProgramEvent, type ProgramRequest, type Rank, type Topology,
 } from '@stci/interface';
 import { Gate } from '../bootcom/gate.js';
+import type { Scope } from '../event/scope.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { JobService } from '../service/contracts.js';
@@ -27,6 +28,8 @@ const TOKEN_BYTES = 16;
 
 export interface ProgramPortInit {
   readonly node: AgentNode;
+  /** Of its part in the job. */
+  readonly holds: Scope;
   readonly host: HostIndex;
   readonly hostName: string;
   readonly job: JobId;
@@ -55,17 +58,24 @@ export class ProgramPort implements JobService {
 
   constructor(init: ProgramPortInit) {
     this.#init = init;
-    const { node, host, size, hosts, topologyOf } = init;
+    const { node, holds, host, size, hosts, topologyOf } = init;
     const pendingMax = node.params.int('bootcom.pending.max');
-    this.#gate = new Gate({ platform: node.platform, pendingMax, accept: (channel) => this.#accept(channel) });
+    const accept = (channel: Channel): ProgramConnection => this.#accept(channel);
+    this.#gate = new Gate({ holds, of: 'programs', platform: node.platform, pendingMax, accept });
     const news = new RankStatusView(size);
     const programs = this.#programs;
     this.#news = news;
     this.#queries = new ProgramQueries({ news, topologyOf });
     this.#turns = new ProgramTurns(node.platform.clock);
-    this.#votes = new CollectiveCalls({ node, host, size, programs, onPairs: (pairs) => this.#queries.onPairs(pairs) });
+    this.#votes = new CollectiveCalls({
+      node, holds, host, size, programs, onPairs: (pairs) => this.#queries.onPairs(pairs),
+    });
     this.#messaging = new RankMessaging({
       node, host, hosts, size, news, programs, decided: () => this.#votes.decided, open: () => this.#open(node),
+    });
+    holds.holdAll(() => [...this.#connections].map(() => 'connection of a program'), () => {
+      for (const connection of this.#connections) connection.close();
+      for (const { mailbox } of this.#programs.values()) mailbox.disconnect();
     });
     const { messages } = node;
     messages.on('program.state', (state) => this.#onState(state));
@@ -89,13 +99,6 @@ export class ProgramPort implements JobService {
   /** Calls `done` when programs can connect, or with the reason why they cannot. */
   open(done: (error: ErrorRecord | undefined) => void): void {
     this.#gate.openPrivate('client', done);
-  }
-
-  close(): void {
-    this.#votes.close();
-    this.#gate.close();
-    for (const connection of this.#connections) connection.close();
-    for (const { mailbox } of this.#programs.values()) mailbox.disconnect();
   }
 
   /** A process is about to be started for this rank; returns the variables by which it finds the socket. */

@@ -1,6 +1,6 @@
 /** The code of the service: each agent answers with its rows, and the controller asks all, each agent's as it comes. */
 
-import { CONTROLLER, addressName } from '@stci/interface';
+import { CONTROLLER, agentName } from '@stci/interface';
 import type { MetricRow } from '../metrics/row.js';
 import { requestAll } from '../node/request-all.js';
 import type { ControllerPlace, OpenService, Place, ServiceCode } from '../service/contracts.js';
@@ -30,7 +30,7 @@ function openGathering(place: ControllerPlace): OpenService & SessionMetrics {
       requestAll(place.node, place.session.agents, {
         name: 'agent.metrics', body: {}, timeoutMs: ANSWER_MS,
         onAnswer: (error, reply, [agent, job]) => {
-          const name = job === 0 ? addressName(agent) : `${addressName(agent)} of job ${job}`;
+          const name = agentName(agent, job);
           if (error === undefined) onAgent(name, reply as readonly MetricRow[]);
           else silent.push(name);
         },

@@ -45,6 +45,11 @@ export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
     service.code.use((code, error) => done(code && this.#opened(name, code), error));
   }
 
+  /** Of those that are open. */
+  get labels(): readonly string[] {
+    return [...this.#open.keys()].map((name) => `service ${name}`);
+  }
+
   onGone(gone: Gone): void {
     this.tell((opened) => opened.onGone?.(gone));
   }

@@ -9,6 +9,7 @@ import type {
   Rank, RankReport, ServiceModule, SignalName, StciError, Topology,
 } from '@stci/interface';
 import type { SelectedDetector } from '../detector/selected.js';
+import type { Scope } from '../event/scope.js';
 import type { Ledger } from '../job/ledger.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { ToolEvidence } from '../messages/failure-shapes.js';
@@ -165,6 +166,8 @@ export interface ServedJob {
 
 export interface JobAtController {
   readonly node: AgentNode;
+  /** Of the job: it is closed when that has ended. */
+  readonly holds: Scope;
   readonly job: JobId;
   readonly params: Params;
   readonly ledger: Ledger;
@@ -187,11 +190,11 @@ export interface JobHooks {
   onHostLost(host: HostIndex): void;
   /** Calls `done` with what the ranks wait for, in words; '' if for nothing. */
   askWaits?(done: (text: string) => void): void;
-  /** The job has ended. */
-  close?(): void;
 }
 
 export interface JobPlace extends Place {
+  /** Closed when no rank is left here, or the agent stops. */
+  readonly holds: Scope;
   readonly host: HostIndex;
   readonly hostName: string;
   readonly job: JobId;
@@ -218,6 +221,4 @@ export interface JobService {
   onRankFailed?(rank: Rank, attempt: number, reason: string): void;
   /** Has the program of a rank end itself. Returns why it cannot be told. */
   exit?(rank: Rank, status: number): string | undefined;
-  /** No rank is left here, or the agent stops. */
-  close(): void;
 }

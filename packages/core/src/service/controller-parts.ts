@@ -34,10 +34,6 @@ export class ControllerParts implements JobHooks {
     for (const { service } of this.#parts.values()) service.onHostLost?.(host);
   }
 
-  close(): void {
-    for (const part of this.#parts.values()) part.close();
-  }
-
   #open(name: string): ControllerPart {
     const { ledger, params } = this.#of;
     const module = this.#scope.services(params).find((each) => each.name === name)?.create();
@@ -60,7 +56,7 @@ class ControllerPart extends Part implements ServiceController {
   service: ControllerService = {};
 
   constructor(of: JobAtController, name: string) {
-    super({ node: of.node, name, job: of.job, size: of.ledger.map.size });
+    super({ node: of.node, holds: of.holds, name, job: of.job, size: of.ledger.map.size });
     this.#of = of;
   }
 
@@ -85,12 +81,6 @@ class ControllerPart extends Part implements ServiceController {
 
   warn(text: string): void {
     this.#of.front.emit({ type: 'warning', text: `service ${this.name}: ${text}` });
-  }
-
-  close(): void {
-    if (this.isClosed) return;
-    this.service.close?.();
-    this.end();
   }
 }
 

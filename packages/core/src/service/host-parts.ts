@@ -65,10 +65,6 @@ export class HostParts implements JobService {
     this.#sockets.delete(rank);
     for (const { service } of this.#parts) service.onEnd?.(rank, attempt);
   }
-
-  close(): void {
-    for (const part of this.#parts) part.close();
-  }
 }
 
 class HostPart extends Part implements ServiceHost {
@@ -79,8 +75,8 @@ class HostPart extends Part implements ServiceHost {
   readonly #warned = new Set<string>();
   #gate: Gate | undefined;
 
-  constructor({ node, job, size, host, hostName }: JobPlace, name: string) {
-    super({ node, name, job, size });
+  constructor({ node, holds, job, size, host, hostName }: JobPlace, name: string) {
+    super({ node, holds, name, job, size });
     this.host = host;
     this.hostName = hostName;
   }
@@ -131,7 +127,7 @@ class HostPart extends Part implements ServiceHost {
     if (this.#gate !== undefined) throw new Error(`service ${this.name} listens already`);
     const { platform, params } = this.node;
     const gate = new Gate({
-      platform, pendingMax: params.int('bootcom.pending.max'),
+      holds: this.holds, of: `service ${this.name}`, platform, pendingMax: params.int('bootcom.pending.max'),
       accept: (channel) => {
         accept(this.own(channel));
         return undefined;
@@ -143,12 +139,5 @@ class HostPart extends Part implements ServiceHost {
 
   warn(text: string): void {
     this.node.fault(text, `service ${this.name}`);
-  }
-
-  close(): void {
-    if (this.isClosed) return;
-    this.service.close?.();
-    this.end();
-    this.#gate?.close();
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import { StciError, toErrorRecord, type Channel, type ErrorRecord, type Rank } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import type { AgentNode } from '../node/node.js';
 import type { JobPlace, JobService, Service } from './contracts.js';
 
@@ -12,10 +13,11 @@ export class JobServices {
   readonly #open: JobService[] = [];
   /** By service, who waits for its handlers. */
   readonly #waiting = new Map<Service, ((error?: StciError) => void)[]>();
-  #isClosed = false;
+  readonly #holds: Scope;
 
-  constructor(services: readonly Service[], { messages }: Pick<AgentNode, 'messages'>) {
+  constructor(services: readonly Service[], { messages }: Pick<AgentNode, 'messages'>, holds: Scope) {
     this.#services = services;
+    this.#holds = holds;
     for (const service of services) {
       const { job = [] } = service.messages;
       this.#waiting.set(service, []);
@@ -24,13 +26,13 @@ export class JobServices {
   }
 
   /** Calls `done` when the job's ranks can be started, or with why they cannot; never if it is closed before. */
-  open(place: JobPlace, done: (error?: ErrorRecord) => void): void {
+  open(place: Omit<JobPlace, 'holds'>, done: (error?: ErrorRecord) => void): void {
     const { params, scope } = place;
     const [wanted, refusal] = tried(() => this.#services.filter((each) => each.wants?.(params, scope) === true));
     if (wanted === undefined) return done(refusal);
     for (const service of this.#services) if (!wanted.includes(service)) this.#settled(service);
     const next = (error?: ErrorRecord): void => {
-      if (this.#isClosed) return;
+      if (this.#holds.isClosed) return;
       const service = error === undefined ? wanted.shift() : undefined;
       if (service === undefined) done(error);
       else this.#load(service, place, next);
@@ -66,15 +68,11 @@ export class JobServices {
       + 'without --client';
   }
 
-  close(): void {
-    this.#isClosed = true;
-    for (const service of this.#open) service.close();
-  }
-
-  #load(service: Service, place: JobPlace, next: (error?: ErrorRecord) => void): void {
+  #load(service: Service, place: Omit<JobPlace, 'holds'>, next: (error?: ErrorRecord) => void): void {
     service.code.use((code, error) => {
-      if (this.#isClosed) return;
-      const [opened, refusal = error && toErrorRecord(error)] = tried(() => code?.job?.(place));
+      if (this.#holds.isClosed) return;
+      const open = (): JobService | undefined => code?.job?.({ ...place, holds: this.#holds });
+      const [opened, refusal = error && toErrorRecord(error)] = tried(open);
       this.#settled(service, error);
       if (opened === undefined) return next(refusal);
       this.#open.push(opened);

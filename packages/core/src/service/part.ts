@@ -1,11 +1,14 @@
 /** What each part of a plugin's service has: time, warnings, and an end after which nothing of it is left. */
 
 import type { Channel, JobId, ServicePart, Timer } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 import type { AgentNode } from '../node/node.js';
 
 export interface PartInit {
   readonly node: AgentNode;
+  /** Its end is that of the part. */
+  readonly holds: Scope;
   /** Of the service. */
   readonly name: string;
   readonly job: JobId;
@@ -19,18 +22,22 @@ export abstract class Part implements ServicePart {
   protected readonly node: AgentNode;
   protected readonly name: string;
   protected isClosed = false;
+  protected readonly holds: Scope;
   readonly #timers: Timers<number>;
   #timerCount = 0;
-  readonly #channels = new Set<Channel>();
 
-  constructor({ node, name, job, size }: PartInit) {
+  constructor({ node, holds, name, job, size }: PartInit) {
     this.node = node;
     this.name = name;
     this.job = job;
     this.size = size;
     this.session = node.sessionName;
-    this.#timers = new Timers(node.platform.clock);
+    this.holds = holds.child(`service ${name}`);
+    this.#timers = new Timers(node.platform.clock, this.holds);
+    holds.atEnd(() => this.#close());
   }
+
+  abstract readonly service: { close?(): void };
 
   abstract warn(text: string): void;
 
@@ -46,7 +53,7 @@ export abstract class Part implements ServicePart {
 
   /** The channel, which is closed with the part. */
   protected own(channel: Channel): Channel {
-    this.#channels.add(channel);
+    const forget = this.holds.hold(`connection ${channel.label}`, () => channel.destroy('the job is over'));
     return {
       get kind() { return channel.kind; },
       get label() { return channel.label; },
@@ -55,7 +62,7 @@ export abstract class Part implements ServicePart {
         onData: (chunk) => events.onData(chunk),
         onDrain: () => events.onDrain(),
         onClose: (reason) => {
-          this.#channels.delete(channel);
+          forget();
           events.onClose(reason);
         },
       }),
@@ -66,10 +73,10 @@ export abstract class Part implements ServicePart {
     };
   }
 
-  protected end(): void {
+  /** What it does last, it may still do. */
+  #close(): void {
+    this.service.close?.();
     this.isClosed = true;
-    this.#timers.close();
-    for (const channel of this.#channels) channel.destroy('the job is over');
-    this.#channels.clear();
+    this.holds.close();
   }
 }

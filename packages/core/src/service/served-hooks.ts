@@ -42,8 +42,4 @@ export class ServedHooks implements JobHooks {
     };
     next('');
   }
-
-  close(): void {
-    for (const each of this.#hooks.values()) each.close?.();
-  }
 }

@@ -7,6 +7,7 @@ import {
   CONTROLLER, StciError, addressKind, type Channel, type Params, type Platform,
 } from '@stci/interface';
 import { Later, type Answer } from '../am/answer.js';
+import type { Scope } from '../event/scope.js';
 import type { MessageReply } from '../messages/messages.js';
 import { costOf, inputCost, toWire } from '../messages/records.js';
 import type { AgentNode } from '../node/node.js';
@@ -29,6 +30,8 @@ export interface ConnectionInit {
   readonly platform: Platform;
   readonly params: Params;
   readonly channel: Channel;
+  /** Until it ends. */
+  readonly holds: Scope;
   readonly key: SessionKey;
   readonly service: SessionJobs;
   readonly onClosed: () => void;
@@ -40,7 +43,6 @@ export class SessionConnection implements JobFollower {
   readonly #close: () => void;
   readonly #batchBytes: number;
   readonly #calls: LateCalls;
-  #experiment: ExperimentEndpoint | undefined;
   /** It has submitted a job, or attached to one. */
   #hasAsked = false;
   #job: ResidentJob | undefined;
@@ -60,14 +62,14 @@ export class SessionConnection implements JobFollower {
   constructor(init: ConnectionInit) {
     this.#init = init;
     this.#batchBytes = Math.min(BATCH_BYTES, init.params.int('message.bytes.max') * BATCH_FRACTION);
-    const { platform, params, channel, key } = init;
-    this.#node = sessionNode({ platform, params, key, self: CONTROLLER });
+    const { platform, params, channel, holds, key } = init;
+    this.#node = sessionNode({ platform, params, key, holds, self: CONTROLLER });
     const link = sessionLink({
       node: this.#node, channel, role: 'accept', onClosed: () => this.#onClosed(),
       admit: (peer) => (addressKind(peer) === 'front-end' ? undefined : 'it is no front-end'),
     });
     this.#close = () => link.close();
-    this.#calls = new LateCalls(this.#node.messages);
+    this.#calls = new LateCalls(this.#node.messages, holds);
     this.#listen();
     this.#listenForJob();
     this.#listenForExperiment();
@@ -163,11 +165,11 @@ export class SessionConnection implements JobFollower {
     const { messages } = this.#node;
     const { service } = this.#init;
     messages.lazy.add(EXPERIMENT_MESSAGES, (done) => service.session.useFaults((faults, error) => {
-      if (this.#isClosed) return;
-      if (faults !== undefined) {
-        this.#experiment = new ExperimentEndpoint({ messages, calls: this.#calls, faults, service });
-      }
-      done(error);
+      if (faults === undefined) return done(error);
+      const experiment = new ExperimentEndpoint({ messages, calls: this.#calls, faults, service });
+      // The front-end may have gone meanwhile: it begins its experiment, and leaves it at once.
+      done();
+      this.#init.holds.hold('experiment', () => experiment.close());
     }));
   }
 
@@ -178,7 +180,11 @@ export class SessionConnection implements JobFollower {
 
   #accept(job: ResidentJob, follow: FollowOptions | undefined): MessageReply<'client.attach'> {
     this.#job = job;
-    if (follow !== undefined) this.#reader = job.follow(this, follow);
+    if (follow !== undefined) {
+      const reader = job.follow(this, follow);
+      this.#reader = reader;
+      this.#init.holds.hold(`output of job ${job.job}`, () => reader.close());
+    }
     return { job: job.job, stdin: job.stdin, map: job.map, input: job.isWriter(this) };
   }
 
@@ -217,9 +223,6 @@ export class SessionConnection implements JobFollower {
   #onClosed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#calls.close();
-    this.#experiment?.close();
-    this.#reader?.close();
     this.#node.close();
     this.#init.onClosed();
   }

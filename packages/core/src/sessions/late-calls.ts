@@ -3,6 +3,7 @@
 import { StciError } from '@stci/interface';
 import { Later, type Answer } from '../am/answer.js';
 import type { MessageLayer } from '../am/message-layer.js';
+import type { Scope } from '../event/scope.js';
 import type { MessageBody } from '../messages/messages.js';
 
 /** Those that are not answered yet; each for metrics is a request to every agent. */
@@ -16,10 +17,16 @@ type LateName = keyof typeof CALLS_MAX;
 export class LateCalls {
   readonly #messages: MessageLayer;
   /** Open calls, each with what its front-end's leave cancels, by kind. */
-  readonly #open: Map<Answer, () => void>[] = [];
+  readonly #open = new Map<LateName, Map<Answer, () => void>>();
 
-  constructor(messages: MessageLayer) {
+  /** With `holds`, who has asked is gone. */
+  constructor(messages: MessageLayer, holds: Scope) {
     this.#messages = messages;
+    const labels = (): string[] =>
+      [...this.#open].flatMap(([name, { size }]) => new Array<string>(size).fill(`call ${name}`));
+    holds.holdAll(labels, () => {
+      for (const open of this.#open.values()) for (const cancel of open.values()) cancel();
+    });
   }
 
   /** `start` may answer at once, and return what the connection's end cancels. What it throws is the answer. */
@@ -27,7 +34,7 @@ export class LateCalls {
     name: Name, start: (body: MessageBody<Name>, answer: Answer<Name>) => (() => void) | void,
   ): void {
     const open = new Map<Answer, () => void>();
-    this.#open.push(open);
+    this.#open.set(name, open);
     this.#messages.on(name, (body) => new Later((answer) => {
       if (open.size >= CALLS_MAX[name]) {
         const text = `${open.size} calls of this connection (${name}) wait for their answers: no more are taken.`;
@@ -41,10 +48,6 @@ export class LateCalls {
 
   /** What is asked for does not come. */
   fail(error: StciError): void {
-    for (const open of this.#open) for (const answer of [...open.keys()]) answer.fail(error);
-  }
-
-  close(): void {
-    for (const open of this.#open) for (const cancel of open.values()) cancel();
+    for (const open of this.#open.values()) for (const answer of [...open.keys()]) answer.fail(error);
   }
 }

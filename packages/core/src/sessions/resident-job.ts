@@ -5,8 +5,10 @@
 
 import {
   StciError, fromErrorRecord, type Clock, type ErrorRecord, type FrontEndEvents, type JobControl, type JobEvent,
-  type JobId, type JobMap, type JobReport, type Rank, type SignalName, type StdinTo, type Timer,
+  type JobId, type JobMap, type JobReport, type Rank, type SignalName, type StdinTo,
 } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
+import { Timers } from '../event/timers.js';
 import type { StreamName } from '../iof/source.js';
 import type { JobFrontEnd } from '../controller/session.js';
 import type {
@@ -23,6 +25,8 @@ const PAGE_RANKS = 1000;
 
 export interface ResidentJobInit {
   readonly clock: Clock;
+  /** Until nothing is kept of it. */
+  readonly holds: Scope;
   readonly label: string;
   readonly stdin: StdinTo;
   /** Of its spool. */
@@ -64,10 +68,12 @@ export class ResidentJob implements FrontEndEvents {
   #place: SpoolCursor;
   #writer: JobFollower | undefined;
   #isInputClosed = false;
-  #holdTimer: Timer | undefined;
+  /** Output waits for a follower that does not read. */
+  readonly #timers: Timers<'follower'>;
 
   constructor(init: ResidentJobInit) {
     this.#init = init;
+    this.#timers = new Timers(init.clock, init.holds);
     this.submitWallMs = init.clock.wallMs();
     this.#spool = new Spool({
       files: init.files,
@@ -77,6 +83,7 @@ export class ResidentJob implements FrontEndEvents {
       mayWait: (oldestEnd) => this.#mayWait(oldestEnd),
     });
     this.#place = this.#spool.open();
+    init.holds.atEnd(() => this.#spool.close());
   }
 
   /** The front-end that submitted it. */
@@ -118,7 +125,7 @@ export class ResidentJob implements FrontEndEvents {
         own.readMs = this.#init.clock.nowMs();
         cursor.read(bytesMax, (batch) => {
           done(batch);
-          if (this.#holdTimer !== undefined) this.#spool.advance();
+          if (this.#timers.has('follower')) this.#spool.advance();
         });
       },
       acknowledge: (bytes) => {
@@ -192,8 +199,7 @@ export class ResidentJob implements FrontEndEvents {
 
   /** Removes what is kept of its output. */
   close(): void {
-    this.#holdTimer?.cancel();
-    this.#spool.close();
+    this.#init.holds.close();
   }
 
   status(): JobStatus {
@@ -322,7 +328,7 @@ export class ResidentJob implements FrontEndEvents {
       this.#place.close();
       this.#place = this.#spool.openAt(place);
     }
-    if (this.#holdTimer !== undefined) this.#spool.advance();
+    if (this.#timers.has('follower')) this.#spool.advance();
   }
 
   /** The writer has left: the input is that of the next that has some. */
@@ -345,10 +351,9 @@ export class ResidentJob implements FrontEndEvents {
       .filter(({ cursor, isOwner }) => isOwner && cursor.position < oldestEnd)
       .map(({ readMs }) => readMs + STANDSTILL_MS - clock.nowMs())
       .filter((leftMs) => leftMs > 0);
-    this.#holdTimer?.cancel();
-    this.#holdTimer = undefined;
+    this.#timers.clear('follower');
     if (waits.length === 0) return false;
-    this.#holdTimer = clock.after(Math.max(...waits), () => this.#spool.advance());
+    this.#timers.set('follower', Math.max(...waits), () => this.#spool.advance());
     return true;
   }
 }

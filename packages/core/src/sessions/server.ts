@@ -2,6 +2,8 @@
 
 import { fromErrorRecord, type Channel, type Params, type Platform, type StciError } from '@stci/interface';
 import { Gate } from '../bootcom/gate.js';
+import type { Scope } from '../event/scope.js';
+import { heldTimer } from '../event/timers.js';
 import { SessionConnection } from './connection.js';
 import type { SessionJobs } from './session-jobs.js';
 import type { SessionKey } from './session-link.js';
@@ -21,13 +23,17 @@ export interface SessionServerInit {
 export class SessionServer {
   readonly #init: SessionServerInit;
   readonly #connections = new Set<SessionConnection>();
+  readonly #holds: Scope;
   readonly #gate: Gate;
   #onDisconnected: () => void = () => undefined;
 
   constructor(init: SessionServerInit) {
     this.#init = init;
     const accept = (channel: Channel): undefined => this.#accept(channel);
-    this.#gate = new Gate({ platform: init.platform, pendingMax: PENDING_MAX, accept });
+    this.#holds = init.service.session.holds.child('front-ends');
+    this.#gate = new Gate({
+      holds: this.#holds, of: 'front-ends', platform: init.platform, pendingMax: PENDING_MAX, accept,
+    });
   }
 
   /** Calls back with the path of the socket. */
@@ -49,7 +55,7 @@ export class SessionServer {
       timer.cancel();
       done();
     };
-    const timer = this.#init.platform.clock.after(DISCONNECT_MS, end);
+    const timer = heldTimer(this.#holds, this.#init.platform.clock, 'disconnect', DISCONNECT_MS, end);
     this.#onDisconnected = end;
     for (const connection of this.#connections) connection.finish();
   }
@@ -59,7 +65,9 @@ export class SessionServer {
       this.#connections.delete(connection);
       if (this.#connections.size === 0) this.#onDisconnected();
     };
-    const connection: SessionConnection = new SessionConnection({ ...this.#init, channel, onClosed });
+    const connection: SessionConnection = new SessionConnection({
+      ...this.#init, channel, onClosed, holds: this.#holds.child('front-end'),
+    });
     this.#connections.add(connection);
   }
 }

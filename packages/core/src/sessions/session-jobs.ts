@@ -5,6 +5,7 @@ import {
 } from '@stci/interface';
 import type { SessionObserver } from '../controller/controller-contracts.js';
 import type { Session } from '../controller/session.js';
+import { heldTimer } from '../event/timers.js';
 import type { HostsChanged, RemoveOptions } from '../hosts/elastic-hosts.js';
 import type { HostStatus } from '../hosts/host-status.js';
 import { behindError } from '../jobs/job-failures.js';
@@ -203,6 +204,7 @@ export class SessionJobs {
     this.#spools += 1;
     const job = new ResidentJob({
       clock,
+      holds: this.session.holds.child('result of a job'),
       label: options.label,
       stdin: spec.stdin,
       files: spoolFiles(String(this.#spools)),
@@ -294,7 +296,7 @@ export class SessionJobs {
   #linger(): void {
     const { clock, lingerMs = 0, onAgentsEnded } = this.#init;
     this.session.stop(() => onAgentsEnded?.());
-    clock.after(lingerMs, () => this.stop());
+    heldTimer(this.session.holds, clock, 'linger', lingerMs, () => this.stop());
   }
 
   /** The first of those that wait, then the next. */

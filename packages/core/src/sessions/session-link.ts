@@ -7,6 +7,7 @@
 import { CONTROLLER, assert, type Address, type Channel, type Params, type Platform } from '@stci/interface';
 import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
 import { Link } from '../bootcom/link.js';
+import type { Scope } from '../event/scope.js';
 import { AgentNode } from '../node/node.js';
 
 export interface SessionKey {
@@ -33,13 +34,16 @@ export interface SessionNodeInit {
   readonly params: Params;
   readonly key: SessionKey;
   readonly self: Address;
+  /** Ends with it. */
+  readonly holds?: Scope;
 }
 
 /** Of one connection alone: a front-end reaches the session's other agents only by what the session does for it. */
-export function sessionNode({ platform, params, key, self }: SessionNodeInit): AgentNode {
+export function sessionNode({ platform, params, key, self, holds }: SessionNodeInit): AgentNode {
   const node = new AgentNode({
     platform,
     params,
+    ...(holds && { holds }),
     identity: { self, job: 0, ...key },
     treeOf: () => assert(false, 'there are no streams between a front-end and its session') as never,
   });

@@ -21,6 +21,7 @@ import { SUBTREE } from '../am/transport.js';
 import { OPAQUE_ITEMS_MAX } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
 import { FLAG, HEADER_BYTES, LAYER, readU32, writeU32, type FrameHeader } from '../codec/frame.js';
+import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 import { ReceiveWindow, SendWindow } from '../event/window.js';
 import { RoundTable, checkContribution, tagContribution, untagResult } from './reduce.js';
@@ -35,6 +36,8 @@ const GRANT_BYTES = 4;
 export interface StreamLayerInit {
   readonly self: Address;
   readonly clock: Clock;
+  /** Of this agent. */
+  readonly holds: Scope;
   readonly messages: MessageLayer;
   readonly limits: { readonly ttl: number; readonly messageBytesMax: number; readonly requestTimeoutMs: number };
   /** Window of each sender, bytes. */
@@ -90,7 +93,7 @@ export class StreamEndpoint implements Stream {
     this.#creditBytes = creditBytes;
     this.#check = check;
     this.#onClose = onClose;
-    this.#roundTimers = new Timers(init.clock);
+    this.#roundTimers = new Timers(init.clock, init.holds);
     this.#upCredit = sendWindow(creditBytes);
     this.#positions = new Map(spec.members.map((member, position) => [member, position]));
     const position = this.#positions.get(init.self);

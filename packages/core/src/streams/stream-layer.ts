@@ -41,6 +41,7 @@ export class StreamLayer {
     const { messageBytesMax, requestTimeoutMs } = limits;
     this.#reassembly = new Reassembly(clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
     this.#early = new EarlyFrames(requestTimeoutMs);
+    init.holds.holdAll(() => [...this.#streams.values()].map(({ spec: { id, job } }) => `stream ${id} of job ${job}`));
     init.messages.on('stream.open', (spec, { source, job }) => this.#onOpen({ ...spec, job }, source));
     init.messages.on('stream.close', ({ stream }, { source, job }) => this.#onClose(stream, job, source));
   }

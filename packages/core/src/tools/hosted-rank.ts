@@ -16,6 +16,7 @@
 
 import type { ErrorManager, ErrorRecord, Params, Placement, Platform } from '@stci/interface';
 import { Lifecycle, type LifeTable } from '../event/lifecycle.js';
+import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 import type { StreamName } from '../iof/source.js';
 import { MARK_VARIABLE, rankEnvironment, type HostContext } from '../job/environment.js';
@@ -66,6 +67,8 @@ export const RANK_LIFE: LifeTable<RankState, RankEvent> = {
 /** What the ranks of one job on one host have in common; most are parts of their session agent. */
 export interface RankPlace {
   readonly platform: Platform;
+  /** Of the session agent. */
+  readonly holds: Scope;
   readonly params: Params;
   readonly launch: Launch;
   readonly context: HostContext;
@@ -121,7 +124,7 @@ export class HostedRank implements ToolEvents {
   constructor(place: RankPlace, placement: Placement, attempt: number) {
     this.#place = place;
     this.#placement = placement;
-    this.#timers = new Timers(place.platform.clock);
+    this.#timers = new Timers(place.platform.clock, place.holds);
     this.#queue(attempt);
   }
 
@@ -145,7 +148,7 @@ export class HostedRank implements ToolEvents {
   }
 
   start(): void {
-    const { platform, params, launch, context, mark, output, services } = this.#place;
+    const { platform, holds, params, launch, context, mark, output, services } = this.#place;
     const [{ rank }, attempt] = [this.#placement, this.#attempt];
     this.#life.apply('start');
     this.#followed = undefined;
@@ -154,7 +157,7 @@ export class HostedRank implements ToolEvents {
     const spawn = toolSpawn(launch, this.#placement, { ...variables, ...this.#variables, [MARK_VARIABLE]: mark });
     const [graceMs, drainMs] = [params.int('tool.grace'), params.int('iof.drain')];
     const onSocket = services.socketOf(rank);
-    const tool = new Tool({ platform, rank, attempt, spawn, graceMs, drainMs, onSocket }, this);
+    const tool = new Tool({ platform, holds, rank, attempt, spawn, graceMs, drainMs, onSocket }, this);
     this.#tool = tool;
     this.#left.add(tool);
     tool.start();

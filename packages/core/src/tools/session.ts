@@ -10,6 +10,7 @@ import {
 import type { AgentScope } from '../assembly/composition.js';
 import { chunk } from '../codec/bounds.js';
 import { Lifecycle, type LifeTable } from '../event/lifecycle.js';
+import type { Scope } from '../event/scope.js';
 import { checkLaunch } from '../job/launch-check.js';
 import { placementsOf } from '../job/placement.js';
 import { variablesOfHost } from '../job/slurm-variables.js';
@@ -74,7 +75,8 @@ export class SessionAgent {
   readonly #life = new Lifecycle(HOSTED_JOB_LIFE);
   readonly #watch: ToolWatch;
   readonly #reports: ToolReports;
-  readonly #services: AgentServices<'session'>;
+  /** Until it stops. */
+  readonly #work: Scope;
   readonly #jobServices: JobServices;
   readonly #ranks = new Map<Rank, HostedRank>();
   /** Ranks of which something is left, or is to be started. */
@@ -105,11 +107,14 @@ export class SessionAgent {
     this.#reports = new ToolReports({
       node, host: this.#host, hostName, metrics: node.metrics, afterNews: (call) => this.#watch.afterNews(call),
     });
-    this.#jobServices = new JobServices(services, node);
-    this.#services = new AgentServices('session', services, {
+    this.#work = node.holds.child('work');
+    this.#work.atEnd(() => this.#watch.stop());
+    this.#jobServices = new JobServices(services, node, this.#work);
+    const own = new AgentServices('session', services, {
       ...deps, toolOf: (rank) => this.#ranks.get(rank)?.running,
       exit: (rank, status) => this.#jobServices.exit(rank, status),
     });
+    this.#work.holdAll(() => own.labels, () => own.stop('its session agent stops'));
     const { messages } = node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     messages.on('overlay.detour', () => node.resendUp());
@@ -149,9 +154,7 @@ export class SessionAgent {
     if (this.#life.is('awaited', 'opening')) this.#life.apply('stop');
     this.#reports.flush(); // What has ended by itself.
     if (!this.#isEnding && [...this.#active].some(({ isOver }) => !isOver)) this.#reports.silence();
-    this.#watch.stop();
-    this.#services.stop('its session agent stops');
-    this.#jobServices.close();
+    this.#work.close();
     this.#place?.output.discard();
     this.end(false);
     this.#checkDrained();
@@ -172,7 +175,7 @@ export class SessionAgent {
     const variables = variablesOfHost(launch.env, platform.env.variables);
     this.#watch.prepare(params);
     this.#place = {
-      platform, params, launch, mark, services: this.#jobServices, ...this.#attach(launch),
+      platform, holds: node.holds, params, launch, mark, services: this.#jobServices, ...this.#attach(launch),
       context: { ...launch, job, node: entry[1], hostMap, variables },
       errorManager: scope.errorManager(params), watch: this.#watch, reports: this.#reports,
       onQueued: (rank) => this.#onQueued(rank),

@@ -15,10 +15,13 @@ import {
 } from '@stci/interface';
 import { formatDuration } from '@stci/registry';
 import { Lifecycle, type LifeTable } from '../event/lifecycle.js';
+import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 
 export interface ToolInit {
   readonly platform: Platform;
+  /** Of its rank. */
+  readonly holds: Scope;
   readonly rank: Rank;
   /** Number of this start of the rank, from 1. */
   readonly attempt: number;
@@ -106,6 +109,8 @@ export class Tool {
   #reading = false;
   /** Its group has got SIGTERM. */
   #isTerminated = false;
+  /** Until nothing of it is left. */
+  readonly #holds: Scope;
   readonly #timers: Timers<'kill' | 'poll' | 'drain' | 'giveUp'>;
   #survivors: readonly number[] | undefined;
   /** Why it was killed by `killFor`. */
@@ -116,7 +121,8 @@ export class Tool {
     this.attempt = init.attempt;
     this.#init = init;
     this.#events = events;
-    this.#timers = new Timers(init.platform.clock);
+    this.#holds = init.holds.child(`process of rank ${this.rank}`);
+    this.#timers = new Timers(init.platform.clock, this.#holds);
   }
 
   get gone(): boolean {
@@ -137,6 +143,9 @@ export class Tool {
     this.#startWallMs = this.#init.platform.clock.wallMs();
     const { spawn, onSocket } = this.#init;
     const spec = onSocket === undefined ? spawn : { ...spawn, hasSocket: true };
+    this.#holds.atEnd(() => {
+      if (!this.gone) this.#process?.signal('SIGKILL', 'group');
+    });
     this.#process = this.#init.platform.processes.spawn(spec, {
       onError: (error) => this.#onError(error),
       onOutput: (stream, chunk, wallMs) => {
@@ -292,7 +301,7 @@ export class Tool {
       return;
     }
     this.#life.apply('leave');
-    this.#timers.close();
+    this.#holds.close();
     this.#events.onGone(this);
   }
 }

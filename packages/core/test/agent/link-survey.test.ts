@@ -3,6 +3,7 @@
 import { CONTROLLER, rootAddress, sessionAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { LinkSurveys, answerSurveys, reportLinks } from '../../dist/agent/link-survey.js';
+import { Scope } from '../../dist/event/scope.js';
 import type { HostStatus } from '../../dist/hosts/host-status.js';
 import type { LinkReport } from '../../dist/messages/topology-report.js';
 import { MetricStore } from '../../dist/metrics/store.js';
@@ -81,7 +82,7 @@ suite('survey of links', (test) => {
   test('a survey asks the hosts that are up, and is done when all have answered; others get the same', () => {
     const { node, sent, receive, run } = play([linkTo(rootAddress(0))]);
     const hosts = [host(0, 'up'), host(1, 'suspect'), host(2, 'failed'), host(3, 'orphaned')];
-    const surveys = new LinkSurveys(node, () => hosts);
+    const surveys = new LinkSurveys(node, new Scope('session'), () => hosts);
     const first = surveys.report(0);
     assert.equal([first.survey, first.isDone, first.overlay], [1, false, 'mesh']);
     assert.equal(sent.map(([to, name]) => [to, name]), [0, 1, 3].map((at) => [rootAddress(at), 'links.survey']));
@@ -99,7 +100,8 @@ suite('survey of links', (test) => {
 
   test('it is done after its time, too, without those that do not answer; the next one begins then', () => {
     const { node, sent, run } = play([]);
-    const surveys = new LinkSurveys(node, () => [host(0, 'up')]);
+    const holds = new Scope('session');
+    const surveys = new LinkSurveys(node, holds, () => [host(0, 'up')]);
     surveys.report(0);
     run(1999);
     assert.is(surveys.report(1).isDone, false);
@@ -108,13 +110,14 @@ suite('survey of links', (test) => {
     assert.equal([isDone, agents.map(({ links }) => links?.length)], [true, [0, undefined]]);
     assert.is(sent.length, 1);
     assert.equal([surveys.report(0).survey, sent.length], [2, 2]);
-    surveys.close();
+    holds.close();
     assert.is(surveys.report(2).isDone, true);
   });
 
   test('of an agent no more links are kept than there may be, and none of one that was not asked', () => {
     const { node, receive, run } = play([]);
-    const surveys = new LinkSurveys(node, () => [host(0, 'up'), host(1, 'up'), host(2, 'failed')]);
+    const hosts = [host(0, 'up'), host(1, 'up'), host(2, 'failed')];
+    const surveys = new LinkSurveys(node, new Scope('session'), () => hosts);
     surveys.report(0);
     run(10);
     const link = { peer: 'root:1', kind: 'ws', role: 'overlay', state: 'up', inStateMs: 1 };

@@ -7,6 +7,7 @@ import {
   LAYER, encodeHeader, frameBody, frameLayer, readU32, spendHop, writeU32, type Frame,
 } from '../../dist/codec/frame.js';
 import type { Link } from '../../dist/bootcom/link.js';
+import { Scope } from '../../dist/event/scope.js';
 import { testPlace } from '../world.js';
 
 export const [NEAR, FAR] = [rootAddress(1), sessionAddress(2)];
@@ -40,8 +41,8 @@ export class Pair {
       };
       const router = { self, job: self === FAR ? 3 : 0, forward };
       const layer = new DeliveryLayer({
-        router: router as never, clock: this.place.platform.clock, incarnation: 1, windowBytes: WINDOW, ttl: 9,
-        resendBytes, onUndeliverable: () => undefined,
+        router: router as never, clock: this.place.platform.clock, holds: new Scope('agent'), incarnation: 1, ttl: 9,
+        windowBytes: WINDOW, resendBytes, onUndeliverable: () => undefined,
       });
       this.layers.set(self, layer);
     }

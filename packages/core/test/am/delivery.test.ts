@@ -7,6 +7,7 @@ import { DELIVERY_FRAME, DeliveryLayer } from '../../dist/am/delivery-layer.js';
 import { Receiver, Sender } from '../../dist/am/delivery.js';
 import { LAYER, encodeHeader, frameType, readDelivery, writeDelivery, type Frame } from '../../dist/codec/frame.js';
 import type { AgentNode } from '../../dist/node/node.js';
+import { Scope } from '../../dist/event/scope.js';
 import { testPlace } from '../world.js';
 import { FAR, NEAR, NO_LINK, Pair, WINDOW, header } from './delivery-pair.js';
 import { addressOf, ask, line, makeNet, star } from './net.js';
@@ -15,25 +16,27 @@ suite('delivery', (test) => {
   test('a receiver that asks again and again for what is missing gets it twice a second', () => {
     const { platform } = testPlace();
     let [frames, nowMs] = [0, 0];
+    const holds = new Scope('agent');
     const layer = new DeliveryLayer({
       router: { self: NEAR, job: 0, forward: () => (frames += 1) > 0 } as never,
       clock: { ...platform.clock, nowMs: () => nowMs },
-      incarnation: 1, windowBytes: WINDOW, ttl: 9, onUndeliverable: () => undefined,
+      holds, incarnation: 1, windowBytes: WINDOW, ttl: 9, onUndeliverable: () => undefined,
     });
     for (let i = 0; i < 10; i++) layer.send(header, [encodeHeader(header, 4), new Uint8Array(4)]);
     const asked = encodeHeader({ ...header, layer: LAYER.delivery, type: DELIVERY_FRAME.missing, source: FAR,
       destination: NEAR }, 0);
     for (nowMs = 0; nowMs < 1000; nowMs += 10) layer.onFrame(asked);
-    layer.close();
+    holds.close();
     assert.is(frames, 10 + 2 * 10);
   });
 
   test('a frame that overtook others waits for them: nothing more is asked for, again and again', () => {
     const answers: number[] = [];
+    const holds = new Scope('agents');
     const layerOf = (self: Address, forward: (pieces: readonly Uint8Array[]) => void): DeliveryLayer =>
       new DeliveryLayer({
         router: { self, job: 0, forward: (...args: [Address, number, Uint8Array[]]) => forward(args[2]) } as never,
-        clock: testPlace().platform.clock, incarnation: 1, windowBytes: WINDOW, ttl: 9,
+        clock: testPlace().platform.clock, holds, incarnation: 1, windowBytes: WINDOW, ttl: 9,
         onUndeliverable: () => undefined,
       });
     const sent: Frame[] = [];
@@ -52,8 +55,7 @@ suite('delivery', (test) => {
     for (const at of [1, 2, 0, 5, 4, 3]) take(sent[at] as Frame);
     assert.equal(got, [1, 2, 3, 4, 5, 6]);
     assert.equal(answers, [DELIVERY_FRAME.missing, DELIVERY_FRAME.missing], 'once for each gap');
-    sender.close();
-    receiver.close();
+    holds.close();
   });
 
   test('a notifier\'s message does not wait for what was lost before it; it is heard again in its turn', () => {
@@ -225,6 +227,7 @@ suite('delivery over a tree that changes', (test) => {
   test('of many destinations, one that does not answer leaves room for the others', () => {
     const bytes = 64 * 1024;
     const place = testPlace();
+    const holds = new Scope('agent');
     const forwarded = new Map<Address, number>();
     let isOpen = true;
     const answered = new Set<Address>();
@@ -242,7 +245,7 @@ suite('delivery over a tree that changes', (test) => {
         });
         return true;
       } } as never,
-      clock: place.platform.clock, incarnation: 1, windowBytes: 64 * bytes, ttl: 9, resendBytes: 8 * bytes,
+      clock: place.platform.clock, holds, incarnation: 1, windowBytes: 64 * bytes, ttl: 9, resendBytes: 8 * bytes,
       onUndeliverable: () => undefined,
     });
     const hosts = Array.from({ length: 12 }, (_, i) => rootAddress(i));
@@ -259,7 +262,7 @@ suite('delivery over a tree that changes', (test) => {
     assert.ok([...forwarded.values()].every((count) => count <= 2), 'a quarter of that for each');
     place.run(20_000);
     for (const host of answered) assert.ok((forwarded.get(host) ?? 0) >= 32, `all for ${host}`);
-    layer.close();
+    holds.close();
   });
 
   test('what was lost with a link arrives over the next one, once and in order, in both directions', () => {

@@ -7,6 +7,7 @@ import { Router } from '../../dist/am/router.js';
 import type { Link } from '../../dist/bootcom/link.js';
 import { HEADER_BYTES, LAYER, encodeHeader, type Frame } from '../../dist/codec/frame.js';
 import { EventDispatcher } from '../../dist/event/dispatcher.js';
+import { Scope } from '../../dist/event/scope.js';
 import { testPlace } from '../world.js';
 
 const SELF = rootAddress(0);
@@ -39,6 +40,7 @@ function agentBetween() {
   const layer = new MessageLayer({
     router,
     clock,
+    holds: new Scope('agent'),
     limits: { ttl: 9, messageBytesMax: 1000, requestTimeoutMs: 1000, windowBytes: 100_000 },
     onGone: () => undefined,
     domain: dispatcher.domain('message'),

@@ -7,6 +7,7 @@ import { assert, suite } from '@stci/testkit';
 import { PendingRequests, bounded, decodeBody, encodeBody, needsOwner } from '../../dist/am/requests.js';
 import { encode } from '../../dist/codec/cbor.js';
 import { FLAG, LAYER, type FrameHeader } from '../../dist/codec/frame.js';
+import { Scope } from '../../dist/event/scope.js';
 import { testPlace } from '../world.js';
 
 const [ASKED, OTHER] = [rootAddress(1), rootAddress(2)];
@@ -15,7 +16,9 @@ suite('replies to requests', (test) => {
   function play() {
     const { platform } = testPlace();
     const [told, malformed] = [[] as string[], [] as string[]];
-    const requests = new PendingRequests(platform.clock, { begin: () => undefined, end: () => undefined } as never);
+    const holds = new Scope('agent');
+    const waits = { begin: () => undefined, end: () => undefined };
+    const requests = new PendingRequests(platform.clock, holds, waits as never);
     requests.add(7, {
       name: 'client.submit', destination: ASKED, job: 0,
       done: (error?: StciError) => void told.push(error?.code ?? 'answered'),
@@ -75,7 +78,7 @@ suite('requests that are pending', (test) => {
       begin: (kind: string, number: number, on: Address) => told.push(`${kind} ${number} waits for ${on & 0xff}`),
       end: (kind: string, number: number) => told.push(`${kind} ${number} is over`),
     };
-    const requests = new PendingRequests(place.platform.clock, waits as never);
+    const requests = new PendingRequests(place.platform.clock, new Scope('agent'), waits as never);
     const add = (sequence: number, host: number, job: JobId = 0): boolean => requests.add(sequence, {
       name: 'agent.echo', destination: job === 0 ? rootAddress(host) : sessionAddress(host), job,
       done: (error?: StciError, reply?: unknown) => told.push(`${sequence}: ${error?.message ?? String(reply)}`),
@@ -128,7 +131,8 @@ suite('requests that are pending', (test) => {
   test('one too many fails at once, and the others go on', () => {
     let timers = 0;
     const after = () => ((timers += 1), { cancel: () => (timers -= 1) });
-    const requests = new PendingRequests({ after } as never, { begin: () => undefined, end: () => undefined } as never);
+    const waits = { begin: () => undefined, end: () => undefined };
+    const requests = new PendingRequests({ after } as never, new Scope('agent'), waits as never);
     const told: string[] = [];
     const done = (error?: StciError): void => void told.push(error?.code ?? 'answered');
     const add = (sequence: number): boolean =>

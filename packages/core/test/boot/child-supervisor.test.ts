@@ -158,7 +158,7 @@ suite('children of an agent', (test) => {
     const p = playing();
     p.launch(...new Array<Way>(20).fill('up'));
     p.net.until(() => p.told.length === 20, 'all of them');
-    assert.equal([p.told.every((what) => what.startsWith('up')), p.most, p.children.alive], [true, WINDOW, 20]);
+    assert.equal([p.told.every((what) => what.startsWith('up')), p.most, p.children.alive.length], [true, WINDOW, 20]);
   });
 
   test('one that hangs takes its place in the window until its deadline, and no longer', () => {
@@ -216,7 +216,7 @@ suite('children of an agent', (test) => {
     p.net.run(5000);
     assert.equal(p.told, ['failed 0']);
     assert.match(p.errors[0]?.message ?? '', /did not come up: .*not my parent/);
-    assert.is(p.children.alive, 0);
+    assert.is(p.children.alive.length, 0);
   });
 
   test('one that was up and breaks off is lost, once; one that leaves by itself too', () => {
@@ -229,7 +229,7 @@ suite('children of an agent', (test) => {
     assert.equal(p.told.slice(2).sort(), ['lost 0', 'lost 1']);
     assert.match(p.errors.map(({ message }) => message).join('\n'), /root:1 on host h1 exited: no such interface/);
     assert.equal(p.errors.map(({ code }) => code), ['STCI_AGENT_LOST', 'STCI_AGENT_LOST']);
-    assert.is(p.children.alive, 0);
+    assert.is(p.children.alive.length, 0);
   });
 
   test('stop: those that wait are never started, the others end; nothing is told but that it is done, once', () => {
@@ -241,7 +241,7 @@ suite('children of an agent', (test) => {
     let done = 0;
     p.children.stop('enough', () => (done += 1));
     p.net.run(STOP_MS / 2);
-    assert.equal([done, p.children.alive, p.told.length], [1, 0, before]);
+    assert.equal([done, p.children.alive.length, p.told.length], [1, 0, before]);
     assert.is(p.processes.size, started);
     p.net.run(5000);
     assert.is(done, 1);
@@ -255,7 +255,7 @@ suite('children of an agent', (test) => {
     let done = 0;
     p.children.stop('enough', () => (done += 1));
     p.net.run(STOP_MS - 50);
-    assert.equal([done, p.children.alive], [0, 1]);
+    assert.equal([done, p.children.alive.length], [0, 1]);
     p.net.run(100);
     assert.equal([done, p.processes.get(rootAddress(0))?.killed, p.processes.get(rootAddress(1))?.killed], [1, 1, 0]);
     assert.match(p.net.faults.join(), /root:0: still there after 700 ms, killed/);
@@ -322,7 +322,7 @@ suite('children of an agent', (test) => {
     const answers = adopting(p, 1, 1);
     p.children.relaunch({ ...p.spec(0, 'up'), incarnation: 2 });
     p.net.until(() => p.told.length === 1 && answers.length === 1, 'told of both');
-    assert.equal([p.told, answers, p.children.alive], [['up 0'], ['unreachable'], 1]);
+    assert.equal([p.told, answers, p.children.alive.length], [['up 0'], ['unreachable'], 1]);
   });
 
   test('stop: one that is just being linked is let go at once, and holds up nothing', () => {
@@ -339,7 +339,7 @@ suite('children of an agent', (test) => {
     let done = 0;
     p.children.stop('enough', () => (done += 1));
     p.net.run(STOP_MS / 2);
-    assert.equal([done, answers, p.children.alive, p.net.faults], [1, ['unreachable'], 0, []]);
+    assert.equal([done, answers, p.children.alive.length, p.net.faults], [1, ['unreachable'], 0, []]);
   });
 
   test('the next incarnation is linked in place of the former, whose link ends', () => {
@@ -348,6 +348,6 @@ suite('children of an agent', (test) => {
     p.net.until(() => p.told.length === 1, 'up');
     const answers = adopting(p, 2, 2);
     p.net.until(() => answers.length === 1 && p.processes.get(rootAddress(0))?.link?.state === 'closed', 'linked');
-    assert.equal([p.told, answers, p.children.alive], [['up 0', 'up 0'], ['adopted'], 1]);
+    assert.equal([p.told, answers, p.children.alive.length], [['up 0', 'up 0'], ['adopted'], 1]);
   });
 });

@@ -4,6 +4,7 @@ import { createWorld } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
 import { Gate, type Watch } from '../../dist/bootcom/gate.js';
 import type { Link } from '../../dist/bootcom/link.js';
+import { Scope } from '../../dist/event/scope.js';
 
 const MAX = 2;
 
@@ -26,6 +27,7 @@ function place() {
   };
   const crowd: Came[] = [];
   const gate = new Gate({
+    holds: new Scope('agent'), of: 'children',
     platform: { clock, random, network } as never,
     pendingMax: MAX,
     accept: (_channel, watch: Watch) => {

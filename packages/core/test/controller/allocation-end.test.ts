@@ -6,6 +6,7 @@ import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';
 import { createTree } from '@stci/topology-tree';
 import { AllocationEnd } from '../../dist/controller/allocation-end.js';
+import { Scope } from '../../dist/event/scope.js';
 import { MembershipTable } from '../../dist/membership/table.js';
 import { resolved, composition, type Settings } from '../assembly.js';
 import { specs } from '../membership/specs.js';
@@ -179,8 +180,8 @@ suite('end of an allocation, at the controller', (test) => {
       checkOver: () => log.push('checked'),
     };
     const end = new AllocationEnd({
-      clock: place.platform.clock, bootstrap: () => bootstrap as never, jobs: () => [job] as never,
-      onEnding: ({ message }) => log.push(message),
+      clock: place.platform.clock, holds: new Scope('session'), bootstrap: () => bootstrap as never,
+      jobs: () => [job] as never, onEnding: ({ message }) => log.push(message),
     });
     return { ...place, end, log };
   }

@@ -7,6 +7,7 @@ import type { Action, ErrorCode, ErrorManager, FailureKind, SessionContext } fro
 import { launcherLocal } from '@stci/launcher-local';
 import { assert, suite } from '@stci/testkit';
 import { createTree, topologyTree } from '@stci/topology-tree';
+import { Scope } from '../../dist/event/scope.js';
 import { HostRecovery } from '../../dist/hosts/host-recovery.js';
 import { MembershipTable } from '../../dist/membership/table.js';
 import { resolved, composition, type Settings } from '../assembly.js';
@@ -188,7 +189,9 @@ function recoveryOf(settings: Settings, spares: readonly string[] = []) {
   const done: string[] = [];
   const startMs = clock.nowMs();
   const add = (text: string): number => done.push(`${Math.round(clock.nowMs() - startMs)} ${text}`);
-  const recovery = new HostRecovery({ clock, errorManager: managerOf(settings), table, spares: spares.map(specOf) }, {
+  const holds = new Scope('controller');
+  const errorManager = managerOf(settings);
+  const recovery = new HostRecovery({ clock, holds, errorManager, table, spares: spares.map(specOf) }, {
     emit: ({ action, name, starts }) => add([action, name, starts].filter(Boolean).join(' ')),
     start: (host, spec) => {
       table.assign(host, spec);

@@ -2,6 +2,7 @@
 
 import { CONTROLLER, addressName, bootPosition, rootAddress, type Address, type HostIndex } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import { HostProbes, answerProbes } from '../../dist/failure/host-probe.js';
 import type { MembershipTable } from '../../dist/membership/table.js';
 import type { AgentNode } from '../../dist/node/node.js';
@@ -21,6 +22,7 @@ function agent(answers: (agent: Address) => boolean, roundTripMs = ROUND_TRIP_MS
   const posted: string[] = [];
   const node = {
     platform: place.platform,
+    holds: new Scope('agent'),
     params: { int: (name: string) => (name === 'bootcom.lease' ? 10_000 : PROBE_MS / 10) },
     messages: {
       on: (name: string, handler: Handler) => void handlers.set(name, handler),

@@ -8,6 +8,7 @@ import { assert, suite } from '@stci/testkit';
 import type { AgentScope } from '../../dist/assembly/composition.js';
 import { encode } from '../../dist/codec/cbor.js';
 import { detectorProcess } from '../../dist/detector/process.js';
+import { Scope } from '../../dist/event/scope.js';
 import { RootFailures } from '../../dist/failure/root-failures.js';
 import { MetricStore } from '../../dist/metrics/store.js';
 import type { AgentNode } from '../../dist/node/node.js';
@@ -29,7 +30,8 @@ function rootAgent(jobs: Set<JobId>) {
   const joined: MemberId[] = [];
   const opened: unknown[] = [];
   const node = {
-    name: 'root:0', platform: place.platform, identity: { self: rootAddress(0), incarnation: 1 },
+    name: 'root:0', platform: place.platform, holds: new Scope('agent'),
+    identity: { self: rootAddress(0), incarnation: 1 },
     fault: (fault: unknown) => { throw fault as Error; },
     metrics: new MetricStore(),
     params: { string: () => '', int: () => 1, list: () => [] },

@@ -3,6 +3,7 @@
 import { StciError, rootAddress, type HostIndex, type HostSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { createTree } from '@stci/topology-tree';
+import { Scope } from '../../dist/event/scope.js';
 import { ElasticHosts, type ElasticHostsInit } from '../../dist/hosts/elastic-hosts.js';
 import { MembershipTable } from '../../dist/membership/table.js';
 import type { HostOutcome } from '../../dist/messages/session-messages.js';
@@ -59,8 +60,9 @@ function play() {
     messages: { send: (to: number, name: string) => void log.push(`${name} to ${to - rootAddress(0)}`) },
   };
   let [sizeMax, looks] = [5, 0];
+  const holds = new Scope('session');
   const changes: ElasticHosts = new ElasticHosts({
-    node, bootstrap, jobs: () => [job], placeSoon: () => (looks += 1),
+    node, holds, bootstrap, jobs: () => [job], placeSoon: () => (looks += 1),
     checkSize: (size: number) => {
       if (size > sizeMax) throw new StciError('STCI_PARAM_INVALID', `${size}`);
     },
@@ -85,7 +87,7 @@ function play() {
   };
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   return {
-    changes, table, ranks, spares, remove, add, lose, settle, next, isQuiet,
+    changes, holds, table, ranks, spares, remove, add, lose, settle, next, isQuiet,
     /** How often those that wait for hosts were to be looked at since the last call. */
     looks: () => [looks, (looks = 0)][0],
     limit: (size: number) => void (sizeMax = size),
@@ -220,11 +222,11 @@ suite('changes of hosts', (test) => {
   });
 
   test('a start that is not wanted any more is given up; what is still open ends with the session', () => {
-    const { changes, add, remove, isQuiet, next } = play();
+    const { holds, add, remove, isQuiet, next } = play();
     add('d');
     assert.equal(remove('d'), ['given up 3', 'd Host d was removed.', 'd done']);
     remove('b');
-    changes.close();
+    holds.close();
     assert.equal([next(), isQuiet()], [['b done'], true]);
   });
 

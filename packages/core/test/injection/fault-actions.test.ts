@@ -2,6 +2,7 @@
 
 import type { FaultOrder, Impairment, ProcessEvents, SpawnSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import { controllerActions, linkActions, rootActions, toolActions } from '../../dist/injection/fault-actions.js';
 import { FaultProcesses } from '../../dist/injection/fault-processes.js';
 import { MARK_VARIABLE } from '../../dist/job/environment.js';
@@ -189,50 +190,52 @@ function processes() {
     platform: { clock, env, processes: { spawn } }, sessionName: 's', identity: { job: 2, self: 0x2000_0003 },
   } as unknown as AgentNode);
   const answers: string[] = [];
-  const start = (owner: string, count: number): void =>
+  const [a, b, c] = [new Scope('a'), new Scope('b'), new Scope('c')];
+  const start = (owner: Scope, count: number): void =>
     all.spawn(owner, { type: 'spawn', key: 'k', program: 'p', args: [], count }, (problem) =>
       void answers.push(problem ?? 'done'));
-  return { ...place, all, started, answers, start, left: () => started.filter(({ isEnded }) => !isEnded).length };
+  return { ...place, a, b, c, started, answers, start, left: () => started.filter(({ isEnded }) => !isEnded).length };
 }
 
 suite('processes of faults', (test) => {
   test('they carry the mark by which leftovers are found, and end with their fault, or with the agent', () => {
-    const { all, start, started, left, run, answers } = processes();
-    start('a', 2);
-    start('b', 1);
-    start('c', 1);
+    const { a, b, c, start, started, left, run, answers } = processes();
+    start(a, 2);
+    start(b, 1);
+    start(c, 1);
     run(1);
     assert.equal(answers, ['done', 'done', 'done']);
     assert.equal(started[0]?.spec.env[MARK_VARIABLE], 's-2-3.');
     assert.is(started[0]?.spec.lifetime, 'guarded');
-    all.endAll('a');
+    a.close();
     assert.equal(started.map(({ isEnded }) => isEnded), [true, true, false, false]);
-    all.close();
+    b.close();
+    c.close();
     assert.is(left(), 0);
   });
 
   test('one that ends by itself makes room for others, and what it has started is ended', () => {
-    const { start, started, run, answers } = processes();
-    start('a', 256);
+    const { a, b, start, started, run, answers } = processes();
+    start(a, 256);
     started[3]?.events.onExit({ status: 0 });
     assert.equal(started.filter(({ isEnded }) => isEnded).map((one) => started.indexOf(one)), [3]);
-    start('b', 1);
+    start(b, 1);
     run(1);
     assert.equal([answers, started.length], [['done', 'done'], 257]);
   });
 
   test('one that cannot be started ends those that were', () => {
-    const { start, started, left, run, answers } = processes();
-    start('a', 3);
+    const { a, start, started, left, run, answers } = processes();
+    start(a, 3);
     started[1]?.events.onError({ code: 'STCI_PROGRAM_SPAWN', message: 'no such program' });
     run(1);
     assert.equal([answers, left()], [['no such program'], 0]);
   });
 
   test('there are at most 256 at an agent', () => {
-    const { start, started, run, answers } = processes();
-    start('a', 200);
-    start('b', 57);
+    const { a, b, start, started, run, answers } = processes();
+    start(a, 200);
+    start(b, 57);
     run(1);
     assert.equal([answers.sort()[0], started.length],
       ['57 processes are too many: the faults of an agent have 256 at most', 200]);

@@ -4,6 +4,7 @@ import {
   CONTROLLER, rootAddress, type Address, type ExperimentTerms, type FaultModule, type FaultOrder, type FaultReport,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import { FaultControl } from '../../dist/injection/fault-control.js';
 import { MembershipTable } from '../../dist/membership/table.js';
 import type { AgentNode } from '../../dist/node/node.js';
@@ -26,8 +27,8 @@ function play(parts: readonly number[] = [1]) {
   const sent: Sent[] = [];
   const handlers = new Map<string, (body: unknown, from: unknown) => void>();
   const node = {
-    platform: place.platform, name: 'controller', identity: { self: CONTROLLER, job: 0 }, sessionName: 's',
-    fault: () => undefined,
+    platform: place.platform, holds: new Scope('agent'), name: 'controller', sessionName: 's',
+    identity: { self: CONTROLLER, job: 0 }, fault: () => undefined,
     messages: {
       on: (name: string, handler: (body: unknown, from: unknown) => void) => void handlers.set(name, handler),
       send: (to: Address, name: string, body: unknown) => void sent.push({ to, name, body }),

@@ -5,6 +5,7 @@ import {
   type ExperimentTerms, type FaultModule, type FaultOrder, type FaultPart, type FaultReport, type HostIndex,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import { FaultControl, type FaultControlInit } from '../../dist/injection/fault-control.js';
 import type { PartReport } from '../../dist/injection/fault-site.js';
 import { testPlace } from '../world.js';
@@ -35,8 +36,8 @@ function play(kind: Partial<FaultModule> = {}) {
     request: (_to: number, _name: string, _body: unknown, done: (typeof asked)[number]) => void asked.push(done),
   };
   const node = {
-    platform: place.platform, name: 'controller', identity: { self: CONTROLLER, job: 0 }, messages,
-    fault: () => undefined,
+    platform: place.platform, holds: new Scope('agent'), name: 'controller', messages,
+    identity: { self: CONTROLLER, job: 0 }, fault: () => undefined,
   };
   const jobs: number[] = [];
   /** In the tree, by host. */

@@ -2,6 +2,7 @@
 
 import type { FaultEvent, FaultModule, FaultOrder } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import { code } from '../../dist/injection/fault-service.js';
 import type { PartReport } from '../../dist/injection/fault-site.js';
 import type { SessionPlace } from '../../dist/service/contracts.js';
@@ -19,7 +20,8 @@ suite('service of faults', (test) => {
     const asked: (() => void)[] = [];
     const seen: string[] = [];
     const node = {
-      platform, name: 'session:1@3', identity: { self: 0x3000_0003, job: 1 }, sessionName: 's',
+      platform, holds: new Scope('agent'), name: 'session:1@3', sessionName: 's',
+      identity: { self: 0x3000_0003, job: 1 },
       router: { parentLink: {} }, fault: () => undefined,
       messages: {
         on: (name: string, handler: (body: unknown) => void) => void handlers.set(name, handler),

@@ -2,6 +2,7 @@
 
 import type { FaultAction, FaultEvent, FaultModule, FaultOrder } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import { toolActions } from '../../dist/injection/fault-actions.js';
 import { FaultSite, type FaultActions, type PartReport } from '../../dist/injection/fault-site.js';
 import type { AgentNode } from '../../dist/node/node.js';
@@ -32,8 +33,8 @@ function play(answer: Answer, actions: FaultActions = {}, undoes = true) {
   });
   const module = { victims: [], undoes, args: {}, problemOf: () => undefined, plan: () => [], open } as FaultModule;
   const node = {
-    platform: place.platform, name: 'root:3', identity: { self: 0x2000_0003, job: 0 }, sessionName: 's',
-    fault: () => undefined,
+    platform: place.platform, holds: new Scope('agent'), name: 'root:3', sessionName: 's',
+    identity: { self: 0x2000_0003, job: 0 }, fault: () => undefined,
   } as unknown as AgentNode;
   const site = new FaultSite({
     node, scope: { fault: () => module }, actions, isCutOff: () => state.isCutOff,

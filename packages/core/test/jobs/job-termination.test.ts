@@ -1,6 +1,7 @@
 /** The end of a job and its deadlines, at the controller: what is sent when, once, and nothing after it is over. */
 
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import { JobDeadlines } from '../../dist/jobs/job-deadlines.js';
 import { END_REPORT_MS, JobTermination } from '../../dist/jobs/job-termination.js';
 import type { AgentNode } from '../../dist/node/node.js';
@@ -18,24 +19,26 @@ function ending(isComplete = () => false) {
         void log.push(`${name} ${job} ${kill ? 'kill' : 'end'}: ${reason}`),
     },
   } as unknown as AgentNode;
+  const holds = new Scope('job 4');
   const onOverdue = (): void => void log.push('overdue');
-  const end = new JobTermination({ node, job: 4, graceMs: GRACE_MS, isComplete, onOverdue });
+  const end = new JobTermination({ node, holds, job: 4, graceMs: GRACE_MS, isComplete, onOverdue });
   const after = (ms: number): string[] => (place.run(ms), log.splice(0));
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
-  return { end, after, isQuiet };
+  return { end, holds, after, isQuiet };
 }
 
 function deadlines() {
   const place = testPlace();
   const log: string[] = [];
-  const one = new JobDeadlines(place.platform.clock, {
+  const holds = new Scope('job');
+  const one = new JobDeadlines(place.platform.clock, holds, {
     onLaunchTimeout: (ms, hasWaited) => void log.push(`launch ${ms}${hasWaited ? ' after waiting' : ''}`),
     onJobTimeout: (ms) => void log.push(`job ${ms}`),
     onOverdue: () => void log.push('overdue'),
   });
   const after = (ms: number): string[] => (place.run(ms), log.splice(0));
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
-  return { one, log, after, isQuiet };
+  return { one, holds, log, after, isQuiet };
 }
 
 suite('end of a job', (test) => {
@@ -90,16 +93,16 @@ suite('end of a job', (test) => {
   });
 
   test('nothing happens any more once it is cancelled', () => {
-    const { end, after, isQuiet } = ending();
+    const { end, holds, after, isQuiet } = ending();
     end.await();
     end.shortenGrace(100);
-    end.cancel();
+    holds.close();
     assert.is(isQuiet(), true);
     assert.equal(after(60_000), []);
     const late = ending();
     late.end.await();
     late.after(GRACE_MS + END_REPORT_MS);
-    late.end.cancel();
+    late.holds.close();
     assert.equal([late.isQuiet(), late.after(60_000)], [true, []], 'nor between SIGKILL and the end');
   });
 });
@@ -155,15 +158,15 @@ suite('deadlines of a job', (test) => {
   });
 
   test('nothing is due once they are cancelled', () => {
-    const { one, log, after, isQuiet } = deadlines();
+    const { one, holds, log, after, isQuiet } = deadlines();
     one.start({ timeoutMs: 2000, launchTimeoutMs: 9000 }, 100);
     one.awaitDrained(() => void log.push('drained'));
-    one.cancel();
+    holds.close();
     assert.equal([isQuiet(), after(600_000)], [true, []]);
     const late = deadlines();
     late.one.start({ timeoutMs: 2000, launchTimeoutMs: 9000 }, 100);
     late.after(2000);
-    late.one.cancel();
+    late.holds.close();
     assert.equal([late.isQuiet(), late.after(600_000)], [true, []], 'nor between the timeout and the end');
   });
 });

@@ -2,6 +2,7 @@
 
 import { createLedger, mapJob } from '@stci/core';
 import { StciError, sessionAddress, type Failure, type HostIndex, type HostSpec, type Rank } from '@stci/interface';
+import { Scope } from '../../dist/event/scope.js';
 import { RankRelocation, type RankRelocationInit } from '../../dist/jobs/rank-relocation.js';
 import type { Launch } from '../../dist/messages/messages.js';
 import { LIMITS, app, hosts, job } from '../job-help.js';
@@ -59,7 +60,7 @@ export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, fir
   };
   const hostsOf = (): unknown => ledger.map.hosts.map(({ host }) => [host, 0, []]);
   const moves = new RankRelocation({
-    session, job: 7, ledger, launchNow: () => ({ hosts: hostsOf() }),
+    session, holds: new Scope('job 7'), job: 7, ledger, launchNow: () => ({ hosts: hostsOf() }),
     hasFirstAgent: (host: HostIndex) => first.includes(host),
     isLost: (host: HostIndex) => lost.has(host) || agentLost.has(host),
     onStarting: (host: HostIndex, isNew: boolean) => log.push(`starting ${host}${isNew ? ' anew' : ''}`),

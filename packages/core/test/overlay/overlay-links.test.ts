@@ -41,7 +41,7 @@ function play(connect: (from: number, to: number) => Channel | undefined = () =>
       resent.push(`${addressName(identity.self)} to ${to.map(addressName).join()}`);
     };
     const own = {
-      params, identity, linkFaults, messages, platform: { ...platform, network },
+      params, identity, linkFaults, messages, holds: node.holds, platform: { ...platform, network },
       linkLimits: (...given: Parameters<AgentNode['linkLimits']>) => node.linkLimits(...given),
       linkEvents: (...given: Parameters<AgentNode['linkEvents']>) => node.linkEvents(...given),
     } as unknown as AgentNode;

@@ -2,6 +2,7 @@
 
 import { COLLECTIVES, RecordReader, programRecord, type Rank } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { CollectiveCalls } from '../../dist/programs/collective-calls.js';
 import { Program } from '../../dist/programs/program.js';
@@ -119,8 +120,9 @@ function voting(attempt = 1) {
       },
     },
   } as unknown as AgentNode;
+  const holds = new Scope('job');
   const votes = new CollectiveCalls({
-    node, host: 1, size: 4, programs: new Map([[2, two], [3, three]]), onPairs: (some) => void pairs.push(some),
+    node, holds, host: 1, size: 4, programs: new Map([[2, two], [3, three]]), onPairs: (some) => void pairs.push(some),
   });
   const call = (of: Program, kind: string, text = '', more: object = {}): void =>
     votes.vote(of, { type: 'vote', kind, ...more } as never, Buffer.from(text));
@@ -141,7 +143,7 @@ function voting(attempt = 1) {
   const refuse = (...calls: [Rank, number][]): void =>
     votes.onRefused({ calls, code: 'STCI_CLIENT_RANK_LOST', reason: 'r', failed: [], missing: [] });
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
-  return { votes, two, three, call, next, agree, refuse, isQuiet, pairs, told: () => told.splice(0) };
+  return { votes, holds, two, three, call, next, agree, refuse, isQuiet, pairs, told: () => told.splice(0) };
 }
 
 suite('votes of a host', (test) => {
@@ -163,12 +165,12 @@ suite('votes of a host', (test) => {
   });
 
   test('nothing is sent after the end; a decision may come before the state', () => {
-    const { votes, two, three, call, next, agree } = voting();
+    const { votes, holds, two, three, call, next, agree } = voting();
     agree(7);
     votes.onState(3);
     assert.is(votes.decided, 7, 'the older one says nothing');
     call(three, 'agree');
-    votes.close();
+    holds.close();
     assert.equal(next(1000), []);
     call(two, 'agree');
     assert.equal(next(1000), []);

@@ -4,6 +4,7 @@ import {
   RecordReader, StciError, programRecord, type Channel, type ProgramEvent, type Rank, type Topology,
 } from '@stci/interface';
 import { createTree } from '@stci/topology-tree';
+import { Scope } from '../../dist/event/scope.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { ProgramPort } from '../../dist/programs/program-port.js';
 import { testPlace } from '../world.js';
@@ -49,7 +50,10 @@ export function play({ bytesMax = 1 << 26, isKnown = false }: PlayOptions = {}) 
     throw new StciError('STCI_TOPOLOGY_INVALID', 'no such topology');
   };
   const onAlive = (rank: Rank, withinMs: number): void => void alive.push([rank, withinMs]);
-  const port = new ProgramPort({ node, host: 1, hostName: 'b', job: 7, size: SIZE, hosts: 2, onAlive, topologyOf });
+  const holds = new Scope('job 7');
+  const port = new ProgramPort({
+    node, holds, host: 1, hostName: 'b', job: 7, size: SIZE, hosts: 2, onAlive, topologyOf,
+  });
   let isOpen = false;
   port.open((error) => (isOpen = error === undefined));
   place.until(() => isOpen, 'the port');

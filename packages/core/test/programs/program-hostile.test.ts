@@ -2,6 +2,7 @@
 
 import type { HostIndex, Rank } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import { checkBody, type MessageBody } from '../../dist/messages/messages.js';
 import '../../dist/programs/messages.js';
 import type { AgentNode } from '../../dist/node/node.js';
@@ -68,6 +69,7 @@ function messagingOf() {
   let on: Record<string, (body: never) => void> = {};
   const node = {
     platform: place.platform,
+    holds: new Scope('agent'),
     params: { int: () => 64 * MIB },
     fault: (_fault: unknown, where: string) => faults.push(where),
     messages: {

@@ -2,6 +2,7 @@
 
 import { StciError, type ErrorRecord, type Params } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import { JobServices } from '../../dist/service/job-services.js';
 import type { JobPlace, JobService, Service } from '../../dist/service/contracts.js';
 import { Loadable } from '../../dist/service/loadable.js';
@@ -16,7 +17,6 @@ function serviceOf(name: string, log: string[], more: Partial<JobService> = {}) 
     open: (done) => void opening.push(done),
     add: (rank, attempt) => ({ [name.toUpperCase()]: `${rank}.${attempt}` }),
     remove: (rank) => void log.push(`${name} removes ${rank}`),
-    close: () => void log.push(`${name} closes`),
     ...more,
   };
   const service: Service = {
@@ -25,7 +25,8 @@ function serviceOf(name: string, log: string[], more: Partial<JobService> = {}) 
     code: new Loadable(name, () => Promise.reject(new Error('it is here'))),
   };
   service.code.provide({
-    job: ({ node: { messages } }) => {
+    job: ({ node: { messages }, holds }) => {
+      holds.atEnd(() => void log.push(`${name} closes`));
       log.push(`${name} is made`);
       if (name === 'a') messages.on('program.wait', () => void log.push('a is asked'));
       return open;
@@ -39,7 +40,8 @@ function play(isWanted: boolean, more?: Partial<JobService>) {
   const node = net.addSession(1, 1);
   const log: string[] = [];
   const [a, b] = [serviceOf('a', log, more), serviceOf('b', log)];
-  const services = new JobServices([a.service, b.service], node);
+  const holds = new Scope('job');
+  const services = new JobServices([a.service, b.service], node, holds);
   const place = { node, params: { bool: () => isWanted } as unknown as Params } as JobPlace;
   const open = (): void =>
     services.open(place, (error) => void log.push(error === undefined ? 'ranks start' : error.message));
@@ -47,12 +49,12 @@ function play(isWanted: boolean, more?: Partial<JobService>) {
     net.nodes[0]?.messages.send(node.identity.self, 'program.wait', {}, 1);
     net.run(10);
   };
-  return { ...net, node, log, a, b, services, open, ask };
+  return { ...net, node, holds, log, a, b, services, open, ask };
 }
 
 suite('services of a job', (test) => {
   test('those that are wanted are opened one after the other, then ranks start, with the variables of each', () => {
-    const { log, a, b, services, open } = play(true);
+    const { log, a, b, services, holds, open } = play(true);
     open();
     assert.equal(log.splice(0), ['a is made']);
     a.opened();
@@ -61,8 +63,8 @@ suite('services of a job', (test) => {
     assert.equal(log.splice(0), ['ranks start']);
     assert.equal(services.add(3, 2), { A: '3.2', B: '3.2' });
     services.remove(3);
-    services.close();
-    assert.equal(log, ['a removes 3', 'b removes 3', 'a closes', 'b closes']);
+    holds.close();
+    assert.equal(log, ['a removes 3', 'b removes 3', 'b closes', 'a closes']);
   });
 
   test('a message that comes before the launch is handled once its service is made', () => {
@@ -100,9 +102,9 @@ suite('services of a job', (test) => {
   });
 
   test('after the end nothing is started', () => {
-    const { log, a, services, open } = play(true);
+    const { log, a, holds, open } = play(true);
     open();
-    services.close();
+    holds.close();
     a.opened();
     assert.equal(log, ['a is made', 'a closes']);
   });

@@ -2,6 +2,7 @@
 
 import type { HostService, RankStart, ServiceHost, ServiceModule } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import { HostParts } from '../../dist/service/host-parts.js';
 import type { JobPlace } from '../../dist/service/contracts.js';
 import '../../dist/service/messages.js';
@@ -25,8 +26,9 @@ function play(make: (part: ServiceHost) => HostService, ...others: readonly Host
     return { name: `other${i}`, create };
   });
   const scope = { services: () => [{ name: 'test', create: () => module }, ...more] };
+  const holds = new Scope('job');
   const place = {
-    node, scope, ownsProcess: true, params: node.params, host: 0, hostName: 'a', job: 1, size: 4, hosts: 1,
+    node, holds, scope, ownsProcess: true, params: node.params, host: 0, hostName: 'a', job: 1, size: 4, hosts: 1,
     onAlive: () => undefined,
   } as unknown as JobPlace;
   const parts = new HostParts(place);
@@ -34,7 +36,7 @@ function play(make: (part: ServiceHost) => HostService, ...others: readonly Host
     net.nodes[0]?.messages.send(node.identity.self, 'service.told', { service: 'test', body }, 1);
     net.run(10);
   };
-  return { ...net, node, parts, sent, tell, part: () => part as ServiceHost };
+  return { ...net, node, holds, parts, sent, tell, part: () => part as ServiceHost };
 }
 
 suite('parts of services', (test) => {
@@ -104,7 +106,7 @@ suite('parts of services', (test) => {
 
   test('with the end its timers, sockets and listener are gone, and it sends no more', () => {
     const log: string[] = [];
-    const { parts, part, sent, run } = play((own) => ({
+    const { parts, holds, part, sent, run } = play((own) => ({
       open: (done) => own.listen(() => undefined, (problem, path) => {
         log.push(problem ?? (path === '' ? 'nowhere' : 'listens'));
         done();
@@ -117,8 +119,7 @@ suite('parts of services', (test) => {
     part().after(500, () => void log.push('late'));
     run(100);
     assert.throws(() => part().listen(() => undefined, () => undefined), 'service test listens already');
-    parts.close();
-    parts.close();
+    holds.close();
     part().send('x');
     part().after(1, () => void log.push('after'));
     run(1000);

@@ -3,6 +3,7 @@
 import type { JobEvent, JobReport } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import type { JobFrontEnd } from '../../dist/controller/session.js';
+import { Scope } from '../../dist/event/scope.js';
 import { costOf, toWire } from '../../dist/messages/records.js';
 import type { JobFollower, RecordBatch, RecordReader } from '../../dist/sessions/contracts.js';
 import { ResidentJob } from '../../dist/sessions/resident-job.js';
@@ -19,7 +20,7 @@ function play() {
   };
   let [collected, removed] = [0, 0];
   const job = new ResidentJob({
-    clock: place.platform.clock, label: 'a job', stdin: { to: 'none' }, spoolBytesMax: MUCH,
+    clock: place.platform.clock, holds: new Scope('a job'), label: 'a job', stdin: { to: 'none' }, spoolBytesMax: MUCH,
     files: { next: noFile, remove: () => (removed += 1) },
     onAccepted: () => undefined, onEvent: () => undefined, onEnded: () => undefined,
     onCollected: () => (collected += 1),

@@ -2,6 +2,7 @@
 
 import type { FrontEnd, FrontEndEvents } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import { SessionServer } from '../../dist/sessions/server.js';
 import { SessionClient } from '../../dist/sessions/client.js';
 import type { RecordBatch } from '../../dist/sessions/contracts.js';
@@ -29,6 +30,7 @@ function play(count: number) {
     acknowledge: () => undefined, close: () => undefined,
   };
   const service = {
+    session: { holds: new Scope('session') },
     job: (job: number) => ({
       job, stdin: { to: 'none' }, map: { size: 0, hosts: [], apps: [] }, isWriter: () => false, follow: () => reader,
     }),

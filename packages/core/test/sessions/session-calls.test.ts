@@ -5,6 +5,7 @@ import { assert, suite } from '@stci/testkit';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
 import type { GatheredMetrics } from '../../dist/controller/gather-metrics.js';
 import type { Session } from '../../dist/controller/session.js';
+import { Scope } from '../../dist/event/scope.js';
 import type { HostsChanged } from '../../dist/hosts/elastic-hosts.js';
 import type { SessionFaults } from '../../dist/injection/fault-contracts.js';
 import { SessionClient } from '../../dist/sessions/client.js';
@@ -58,7 +59,8 @@ function play() {
   const [ours, theirs] = memoryChannel(platform.clock, 'session', 'client');
   const key = makeSessionKey(platform);
   const onClosed = (): void => undefined;
-  const connection = new SessionConnection({ platform, params, channel: theirs, key, service, onClosed });
+  const holds = new Scope('front-end');
+  const connection = new SessionConnection({ platform, params, channel: theirs, holds, key, service, onClosed });
   const client = new SessionClient({ platform, params, channel: ours, key, name: 's' });
   const told: string[] = [];
   const tell = (what: string) => (error: StciError | undefined, answer?: unknown): void => {
@@ -218,7 +220,7 @@ suite('calls of a front-end', (test) => {
     assert.equal([log.at(-1), uses.length], ['leave', 1]);
   });
 
-  test('fault injection that cannot be loaded, or comes when the front-end has left', () => {
+  test('fault injection that cannot be loaded; one that comes when the front-end has left is left at once', () => {
     const { client, told, tell, uses, run } = play();
     client.experiment.onEnd = (error) => void told.push(`reports: ${error.code}`);
     client.experiment.open(TERMS, tell('open'));
@@ -236,7 +238,7 @@ suite('calls of a front-end', (test) => {
     left.run();
     left.uses[0]?.(faultsOf(log));
     left.run();
-    assert.equal([log, left.told], [[], ['open: STCI_SESSION_LOST']]);
+    assert.equal([log, left.told], [['begin', 'leave'], ['open: STCI_SESSION_LOST']]);
   });
 
   test('a front-end that sends input without room loses its connection; what is kept of it is bounded', () => {

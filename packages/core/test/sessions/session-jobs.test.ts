@@ -4,6 +4,7 @@ import { StciError, type FrontEndEvents, type JobEvent, type JobReport, type Job
 import { assert, suite } from '@stci/testkit';
 import type { SessionObserver } from '../../dist/controller/controller-contracts.js';
 import type { JobFrontEnd } from '../../dist/controller/session.js';
+import { Scope } from '../../dist/event/scope.js';
 import { SessionJobs, type OpenedSession } from '../../dist/sessions/session-jobs.js';
 import { testPlace } from '../world.js';
 
@@ -25,6 +26,7 @@ function play(isSlow = false) {
   let observer: SessionObserver | undefined;
   let taken = 0;
   const session = {
+    holds: new Scope('session'),
     hosts: [{ host: 0, state: 'up', spec: { slotsBound: true } }], spares: [], continues: false, launcher: 'local',
     open: () => void told.push('opened'),
     follow: (events: FrontEndEvents): JobFrontEnd => {

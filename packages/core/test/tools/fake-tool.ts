@@ -1,6 +1,7 @@
 /** Fake processes: calls of the tool agent are logged, and the test calls the events. */
 
 import type { Platform, Process, ProcessEvents, SpawnSpec } from '@stci/interface';
+import { Scope } from '../../dist/event/scope.js';
 import { Tool, type ToolEnd } from '../../dist/tools/tool.js';
 import { testPlace, type TestPlace } from '../world.js';
 
@@ -62,7 +63,7 @@ export function play(pid = 7, place: TestPlace = testPlace()): Playing {
     },
   };
   const tool = new Tool(
-    { platform, rank: 3, attempt: 1, spawn: SPAWN, graceMs: GRACE_MS, drainMs: DRAIN_MS },
+    { platform, holds: new Scope('agent'), rank: 3, attempt: 1, spawn: SPAWN, graceMs: GRACE_MS, drainMs: DRAIN_MS },
     {
       onStarted: () => void told.push('started'),
       onOutput: (_tool, stream, chunk) => void told.push(`${stream} ${chunk.length}`),

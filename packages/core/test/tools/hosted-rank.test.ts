@@ -2,6 +2,7 @@
 
 import type { ErrorManager, ProcessEvents, SpawnSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import { HostedRank, type RankPlace } from '../../dist/tools/hosted-rank.js';
 import type { ToolEnd } from '../../dist/tools/tool.js';
 import { testPlace } from '../world.js';
@@ -40,6 +41,7 @@ function play({ local = restart, failures = 0, stdin = 'none', starts = true }: 
   };
   const place = {
     platform: { ...test.platform, processes: { ...test.platform.processes, spawn } },
+    holds: new Scope('agent'),
     params: { int: (name: string) => ints[name] },
     launch: { apps: [{ program: 'p', args: [], env: {} }], env: {}, wdir: '/', stdin: { to: stdin } },
     context: { job: 1, session: 's', size: 4, node: 0, nodes: 1, hostMap: { host: 0, name: 'a', runs: [] } },

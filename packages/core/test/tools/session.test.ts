@@ -5,6 +5,7 @@ import {
   type StreamEvents,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import type { AgentScope } from '../../dist/assembly/composition.js';
 import { decode } from '../../dist/codec/cbor.js';
 import { detectorProcess } from '../../dist/detector/process.js';
@@ -72,7 +73,7 @@ function play(errorManager = {} as unknown as ErrorManager) {
     sweep: (_mark: string, _ms: number, done: (count: number) => void) => void swept.push(done),
   };
   const node = {
-    name: 'session:2', platform: { ...place.platform, processes }, params,
+    name: 'session:2', holds: new Scope('agent'), platform: { ...place.platform, processes }, params,
     identity: { self: sessionAddress(2), incarnation: 1 }, router: { parentLink: {} },
     metrics: new MetricStore(),
     resendUp: () => (resent += 1), fault: (fault: unknown) => void faults.push(fault),

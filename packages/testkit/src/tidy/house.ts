@@ -216,7 +216,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   agent: 'event launcher membership bootcom messages node peers service assembly boot hosts tools',
   controller: 'event job membership detector bootcom messages am node peers service assembly boot injection scrape '
     + 'hosts jobs failure agent',
-  sessions: 'iof metrics job run bootcom messages am node injection hosts jobs controller',
+  sessions: 'event iof metrics job run bootcom messages am node injection hosts jobs controller',
 });
 
 /** Bound on the files of a source folder: of core, and of other packages. */
