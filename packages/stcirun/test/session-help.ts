@@ -113,6 +113,7 @@ export class Session {
           onAgent('root:1', this.measured);
           onDone(['root:2']);
         },
+        gatherHeld: ({ onDone }) => onDone([]),
         addHosts: (_hosts, done) => done([]),
         removeHosts: (_names, _options, done) => done([]),
         stop: (done) => done(),

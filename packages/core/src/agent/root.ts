@@ -104,7 +104,6 @@ export class RootAgent {
       },
     });
     node.holds.holdAll(() => this.#services.labels, () => this.#services.stop('its root agent stops'));
-    const { messages } = node;
     answerSurveys(node);
     messages.on('failure.report', ({ ranks }, { job }) =>
       this.#services.tell((service) => service.onToolsFailed?.(job, ranks)));

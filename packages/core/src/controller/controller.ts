@@ -93,7 +93,6 @@ export class Controller implements JobSession {
       jobs: () => [...this.#jobs.values()],
       onEnding: (error) => deps.observer?.onEnding(error),
     });
-    this.holds.atEnd(() => this.overlayControl.close());
     this.holds.atEnd(() => this.failures.stop());
     this.#listen();
     // What is sent to a host that is being linked again waits for a route.

@@ -26,6 +26,7 @@ import { AgentServices } from '../service/agent-services.js';
 import type { OpenService } from '../service/contracts.js';
 import type { SessionObserver } from './controller-contracts.js';
 import { Controller } from './controller.js';
+import { gatherHeld, type GatheredHeld } from './gather-held.js';
 
 export interface SessionInit {
   readonly platform: Platform;
@@ -143,6 +144,13 @@ export class Session {
       if (opened === undefined) gathered.onDone([], error);
       else (opened as OpenService & SessionMetrics).gather(gathered);
     });
+  }
+
+  /** Of all agents that run. */
+  gatherHeld(gathered: GatheredHeld): void {
+    const { agents } = this.#controller;
+    const hostName = (host: number): string => this.#controller.hostName(host);
+    gatherHeld({ node: this.#node, holds: this.holds, agents, hostName }, gathered);
   }
 
   /** Number 0 begins a survey of all links; its own number asks how far it is. */

@@ -13,6 +13,7 @@ import {
 import { addresses, hostLogin, socket } from '../launcher/host-login.js';
 import { FAILURE_MESSAGES } from './failure-messages.js';
 import { sessionFailure } from './failure-shapes.js';
+import { heldRows } from './held-rows.js';
 import { appSpec, errorRecord, jobParams, processEnd, signalName, stdinTo, texts } from './job-shapes.js';
 import { neighbour } from './neighbour.js';
 import { SESSION_MESSAGES } from './session-messages.js';
@@ -208,6 +209,8 @@ const KERNEL_MESSAGES = {
   'job.end': { id: 15, from: 'above', body: fields({ kill: bool, reason: text }) },
   /** Parent → child: nothing of the job is needed any more. */
   'job.close': { id: 17, from: 'parent', body: fields({}) },
+  /** Controller → root or session agent: what it holds, as rows of a tree. */
+  'agent.held': { id: 146, from: ['controller'], body: fields({}), reply: heldRows },
   /**
    * Stream root → member, request: open or close your endpoint. The stream layer checks that the sender is the root.
    */

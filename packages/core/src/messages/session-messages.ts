@@ -10,6 +10,7 @@ import {
 } from '../codec/shape.js';
 import { metricRows } from '../metrics/row.js';
 import { faultName, faultOrder, faultReport } from './fault-shapes.js';
+import { heldRows } from './held-rows.js';
 import { errorRecord, hostSpec, jobControl, jobMap, jobReport, jobSpec, signalName, stdinTo } from './job-shapes.js';
 import { jobLabel, wireRecord } from './records.js';
 import { topologyReport } from './topology-report.js';
@@ -76,6 +77,11 @@ export const SESSION_MESSAGES = {
   /** Metrics: of each agent, then the names of those that did not answer. */
   'client.metrics': {
     id: 111, from, late: true, body: fields({}), part: fields({ agent: name, rows: metricRows }), reply: members(name),
+  },
+  /** What each agent holds, with the names of its host and itself; then the names of those that did not answer. */
+  'client.held': {
+    id: 147, from, late: true, body: fields({}), part: fields({ host: name, agent: name, rows: heldRows }),
+    reply: members(name),
   },
   /** Begins an experiment, or renews it. One at a time in a session. */
   'client.experiment': { id: 120, from, body: fields({ terms }) },

@@ -25,7 +25,7 @@ function openGathering(place: ControllerPlace): OpenService & SessionMetrics {
   return {
     stop: () => undefined,
     gather: ({ onAgent, onDone }) => {
-      onAgent(addressName(CONTROLLER), rowsHere(place));
+      onAgent(agentName(CONTROLLER, 0), rowsHere(place));
       const silent: string[] = [];
       requestAll(place.node, place.session.agents, {
         name: 'agent.metrics', body: {}, timeoutMs: ANSWER_MS,

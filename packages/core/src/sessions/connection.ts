@@ -120,6 +120,10 @@ export class SessionConnection implements JobFollower {
       onAgent: (agent, rows) => answer.part({ agent, rows }),
       onDone: (silent, error) => (error === undefined ? answer.done(silent) : answer.fail(error)),
     }));
+    this.#calls.on('client.held', (_body, answer) => session.gatherHeld({
+      onAgent: (host, agent, rows) => answer.part({ host, agent, rows }),
+      onDone: (silent) => answer.done(silent),
+    }));
     this.#calls.on('client.add', ({ hosts }, answer) => service.addHosts(hosts, (outcomes) => answer.done(outcomes)));
     this.#calls.on('client.remove', ({ names, ...how }, answer) =>
       service.removeHosts(names, how, (outcomes) => answer.done(outcomes)));

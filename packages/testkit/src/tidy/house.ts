@@ -197,7 +197,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   errmgr: 'event',
   fault: '',
   bootcom: 'codec event',
-  messages: 'codec iof metrics job launcher',
+  messages: 'codec event iof metrics job launcher',
   am: 'codec event iof bootcom messages',
   streams: 'codec event bootcom am',
   node: 'codec event metrics bootcom messages am streams',
