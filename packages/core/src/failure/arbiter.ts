@@ -9,11 +9,11 @@ import {
 } from '@stci/interface';
 import { addressAt, runsOf } from '../members/positions.js';
 import type { MembershipTable } from '../membership/table.js';
-import type { MessageBody } from '../messages/messages.js';
 import type { Arbiter, ArbiterInit } from './contracts.js';
 import { DisputedDeaths } from './disputed-deaths.js';
 import { bindFailureWatch, openFailureWatch, startFailureWatch } from './failure-watch.js';
 import { HostProbes } from './host-probe.js';
+import { MemberChanges, type MemberNews } from './member-changes.js';
 import { memberOf } from './notice.js';
 import type { FailureWatch } from './watch.js';
 
@@ -28,6 +28,7 @@ class ControllerArbiter implements Arbiter {
   readonly #init: ArbiterInit;
   readonly #disputed: DisputedDeaths;
   readonly #probes: HostProbes;
+  readonly #changes: MemberChanges;
   readonly #refutedMs = new Map<HostIndex, number>();
   #watch: FailureWatch | undefined;
 
@@ -35,6 +36,7 @@ class ControllerArbiter implements Arbiter {
     this.#init = init;
     const { node, overlay } = init;
     this.#probes = new HostProbes({ node, table: () => this.table, hasOverlay: () => overlay.topology !== undefined });
+    this.#changes = new MemberChanges(node, () => this.#members());
     const { messages, platform: { clock } } = node;
     this.#disputed = new DisputedDeaths({
       clock,
@@ -65,6 +67,7 @@ class ControllerArbiter implements Arbiter {
   stop(): void {
     this.#probes.stop();
     this.#watch?.stop();
+    this.#changes.stop();
     this.#disputed.stop();
   }
 
@@ -76,7 +79,7 @@ class ControllerArbiter implements Arbiter {
     if (this.#watch === undefined) return;
     const host = bootHost(member.position);
     this.#watch.joined(member);
-    this.#tell('failure.joined', { member }, host);
+    this.#changes.tell({ member, change: 'joined', notice: undefined });
     this.#init.node.messages.send(rootAddress(host), 'failure.watch', { members: runsOf(this.#members()) });
   }
 
@@ -89,7 +92,10 @@ class ControllerArbiter implements Arbiter {
       onCutOff: () => undefined,
     });
     const members = this.#members();
-    this.#tell('failure.watch', { members: runsOf(members) });
+    for (const { position } of members) {
+      const body = { members: runsOf(members) };
+      if (position !== 0) node.messages.send(rootAddress(bootHost(position)), 'failure.watch', body);
+    }
     startFailureWatch(node, scope, this.#watch, members);
   }
 
@@ -153,7 +159,7 @@ class ControllerArbiter implements Arbiter {
     this.#refutedMs.set(host, this.#init.node.platform.clock.nowMs());
     this.#init.log.records.withdraw({ kind: 'host', host, incarnation: member.incarnation });
     this.#init.emit({ ...this.#changed(member), change: 'refuted' });
-    this.onVerdict({ member, verdict: 'refuted', notice: undefined });
+    this.onVerdict({ member, change: 'refuted', notice: undefined });
   }
 
   /** What all events of a member say. */
@@ -171,7 +177,8 @@ class ControllerArbiter implements Arbiter {
     const agent = addressName(rootAddress(host));
     const error = new StciError('STCI_AGENT_LOST', text, { host: name, agent });
     // Before its links are closed: it ends itself.
-    this.#init.node.messages.send(rootAddress(host), 'failure.verdict', { member, verdict: 'dead', notice });
+    const verdict = { member, change: 'dead', notice } as const;
+    this.#init.node.messages.send(rootAddress(host), 'failure.changes', { changes: [verdict] });
     this.#init.declare(host, member.incarnation, { error, notice });
   }
 
@@ -180,19 +187,10 @@ class ControllerArbiter implements Arbiter {
     return this.table.isGone(host) || this.table.get(host).incarnation !== incarnation;
   }
 
-  onVerdict(verdict: MessageBody<'failure.verdict'>): void {
+  onVerdict(verdict: MemberNews): void {
     if (this.#watch === undefined || !this.#init.isOpen()) return;
-    this.#watch.onVerdict(verdict);
-    this.#tell('failure.verdict', verdict, bootHost(verdict.member.position));
-  }
-
-  #tell<Name extends 'failure.watch' | 'failure.joined' | 'failure.verdict'>(
-    name: Name, body: MessageBody<Name>, except?: HostIndex,
-  ): void {
-    const { messages } = this.#init.node;
-    for (const { position } of this.#members()) {
-      if (position !== 0 && bootHost(position) !== except) messages.send(rootAddress(bootHost(position)), name, body);
-    }
+    this.#watch.onChange(verdict);
+    this.#changes.tell(verdict);
   }
 
   get #wallMs(): number {

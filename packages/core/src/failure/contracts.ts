@@ -6,11 +6,11 @@ import type {
 import type { LossNotices } from '../hosts/loss-notices.js';
 import type { Declared } from '../membership/mender.js';
 import type { MembershipTable } from '../membership/table.js';
-import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { Overlay } from '../peers/contracts.js';
 import type { ServiceScope } from '../service/contracts.js';
 import type { FailureLog } from './failure-log.js';
+import type { MemberNews } from './member-changes.js';
 
 export interface ControllerFailuresInit {
   readonly node: AgentNode;
@@ -29,7 +29,7 @@ export interface ControllerFailuresInit {
 
 /** The first of these has the arbiter loaded. */
 export const ARBITER_MESSAGES = [
-  'failure.interest', 'failure.seen', 'detector.message', 'notifier.message', 'failure.joined',
+  'failure.interest', 'failure.seen', 'detector.message', 'notifier.message',
 ] as const;
 
 export interface ArbiterInit extends Omit<ControllerFailuresInit, 'table' | 'onRecord'> {
@@ -50,7 +50,7 @@ export interface Arbiter {
   /** The agent of a host runs, another incarnation than before. */
   onUp(member: MemberId): void;
   /** All members are told. */
-  onVerdict(verdict: MessageBody<'failure.verdict'>): void;
+  onVerdict(verdict: MemberNews): void;
   /** As it was reported. */
   noticeOf(subject: FailedSubject): Evidence | undefined;
 }

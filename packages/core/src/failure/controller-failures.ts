@@ -78,7 +78,7 @@ export class ControllerFailures implements JobFailures {
 
   /** It leaves the session, as it was asked to. */
   onLeft(host: HostIndex): void {
-    this.#arbiter?.onVerdict({ member: this.#memberOf(host), verdict: 'left', notice: undefined });
+    this.#arbiter?.onVerdict({ member: this.#memberOf(host), change: 'left', notice: undefined });
   }
 
   /** It is no member yet, and nobody else is told. */
@@ -94,7 +94,7 @@ export class ControllerFailures implements JobFailures {
       ?? this.#losses.ofHost(subject, error, this.table.get(host).state === 'failed', report);
     this.#record(notice, report?.reporter);
     this.#log.release(subject); // It is decided, whatever its probe says yet.
-    this.#arbiter?.onVerdict({ member, verdict: 'dead', notice });
+    this.#arbiter?.onVerdict({ member, change: 'dead', notice });
   }
 
   onRankFailed(job: JobId, { error, host }: Failure, end: RankEnd, attempt: number): void {

@@ -66,5 +66,4 @@ export function bindFailureWatch({ messages }: AgentNode, watch: () => FailureWa
       if (from !== undefined) watch()?.onMessage(from, message);
     });
   }
-  messages.on('failure.joined', ({ member }) => watch()?.joined(member));
 }

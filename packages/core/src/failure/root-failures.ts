@@ -53,7 +53,7 @@ export class RootFailures implements OpenService {
     messages.on('failure.watch', ({ members }) => this.#start(membersOf(members)));
     messages.on('failure.interest', (_body, { job }) => this.#onInterest(job));
     messages.on('failure.told', () => this.#tellSeen());
-    messages.on('failure.verdict', (verdict) => this.#watch?.onVerdict(verdict));
+    messages.on('failure.changes', ({ changes }) => changes.forEach((change) => this.#watch?.onChange(change)));
     bindFailureWatch(init.node, () => this.#watch);
   }
 

@@ -7,7 +7,7 @@ export const watchService: Service = {
   name: 'watch',
   messages: {
     root: [
-      'failure.watch', 'failure.joined', 'failure.verdict', 'failure.interest', 'failure.told', 'detector.message',
+      'failure.watch', 'failure.changes', 'failure.interest', 'failure.told', 'detector.message',
       'notifier.message', 'probe.ask',
     ],
   },

@@ -24,6 +24,7 @@ import type { Metrics } from '../metrics/contracts.js';
 import type { Overlay } from '../peers/contracts.js';
 import { EarlyMessages } from './early-messages.js';
 import { FailureTable } from './failure-table.js';
+import type { MemberNews } from './member-changes.js';
 import { WARM_UP_MS, WARM_UP_PAYLOAD, isWarmUp, warmUpNotices } from './notice-warm-up.js';
 import { checkReporter, memberName, memberOf } from './notice.js';
 
@@ -145,10 +146,11 @@ export class FailureWatch {
   }
 
   /** What the controller has decided: it needs no notifier. */
-  onVerdict({ member, verdict, notice }: MessageBody<'failure.verdict'>): void {
+  onChange({ member, change, notice }: MemberNews): void {
     if (this.#phase === 'stopped') return;
-    if (verdict === 'dead' && this.#isSelf(member)) this.#onFenced(notice);
-    else if (verdict === 'refuted') this.#onRefuted(member);
+    if (change === 'joined') this.joined(member);
+    else if (change === 'dead' && this.#isSelf(member)) this.#onFenced(notice);
+    else if (change === 'refuted') this.#onRefuted(member);
     else {
       if (notice !== undefined) this.#take(notice);
       this.#init.overlay.members.lose(member, 'gone');

@@ -23,16 +23,19 @@ export const FAILURE_MESSAGES = {
   },
   /** Controller → root agent, request: tell now, by `failure.seen`, before the answer. */
   'failure.told': { id: 79, from: ['controller'], body: fields({}) },
-  /** Controller → root agents, the one concerned included: it is dead, lives all the same, or has left the session. */
-  'failure.verdict': {
+  /**
+   * Controller → root agents: in their order, who is dead, and is told so itself; lives all the same; has left the
+   * session; or takes part, as another incarnation.
+   */
+  'failure.changes': {
     id: 75,
     from: ['controller'],
     body: fields({
-      member: memberId, verdict: oneOf('dead', 'refuted', 'left'), notice: optional(evidence),
+      changes: members(fields({
+        member: memberId, change: oneOf('dead', 'refuted', 'left', 'joined'), notice: optional(evidence),
+      })),
     }),
   },
-  /** Controller → root agents: another incarnation takes part. */
-  'failure.joined': { id: 76, from: ['controller'], body: fields({ member: memberId }) },
   /**
    * Controller → root agent: watch these members. `[position, count, incarnation]` of each run of positions with the
    * same incarnation.

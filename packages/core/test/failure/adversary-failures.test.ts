@@ -4,7 +4,7 @@
  */
 // @timeoutMs 240000
 
-import { CONTROLLER } from '@stci/interface';
+import { CONTROLLER, type StciError } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { encode } from '../../dist/codec/cbor.js';
 import { ASKED_MAX, ASK_MS } from '../../dist/failure/disputed-deaths.js';
@@ -68,11 +68,11 @@ const host = (position: number, incarnation: number): object => ({
 /** That the controller has sent. */
 function countVerdicts(here: Place): () => number {
   const { messages } = here.node(0);
-  const send = messages.send.bind(messages);
+  const sendList = messages.sendList.bind(messages) as (...args: unknown[]) => StciError | undefined;
   let verdicts = 0;
-  messages.send = (...args: Parameters<typeof send>) => {
-    if (args[1] === 'failure.verdict') verdicts += 1;
-    return send(...args);
+  messages.sendList = (...args: readonly unknown[]) => {
+    if (args[1] === 'failure.changes') verdicts += (args[2] as readonly unknown[]).length;
+    return sendList(...args);
   };
   return () => verdicts;
 }

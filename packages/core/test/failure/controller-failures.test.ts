@@ -42,6 +42,7 @@ function play(answering: readonly HostIndex[], latencyMs = 20) {
     messages: {
       on: (name: string, handler: Handler) => void handlers.set(name, handler),
       send: () => undefined,
+      sendList: () => undefined,
       lazy: { add: (_names: readonly string[], load: (done: () => void) => void) => load(() => undefined) },
       request: (to: Address, _name: string, _body: unknown, done: (error?: Error) => void, options: {
         readonly timeoutMs: number;

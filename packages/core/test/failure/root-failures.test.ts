@@ -100,7 +100,7 @@ function rootAgent(jobs: Set<JobId>) {
     return [...told];
   };
   const verdict = (position: number, verdict: 'dead' | 'refuted', notice?: unknown): string[] =>
-    receive('failure.verdict', { member: { position, incarnation: 1 }, verdict, notice });
+    receive('failure.changes', { changes: [{ member: { position, incarnation: 1 }, change: verdict, notice }] });
   const ask = (name: string): unknown => handlers.get(name)?.({}, { job: 0, source: CONTROLLER });
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   return { failures, overlay, node, receive, tool, host, reported, verdict, ask, run, isQuiet, bodies, joined, opened };
@@ -152,7 +152,7 @@ suite('failures at a root agent', (test) => {
     assert.is(seen.length, 5);
     assert.equal(members, [{ position: 2, incarnation: 1 }]);
     assert.is(isQuiet(), true);
-    receive('failure.joined', { member: { position: 6, incarnation: 1 } });
+    receive('failure.changes', { changes: [{ member: { position: 6, incarnation: 1 }, change: 'joined' }] });
     reported(6);
     receive('failure.told', {});
     assert.is(isQuiet(), true, 'it does not tell again later');
@@ -193,8 +193,8 @@ suite('failures at a root agent', (test) => {
 
   test('whoever joins, as the controller says, takes part', () => {
     const { receive, joined } = rootAgent(new Set());
-    receive('failure.joined', { member: { position: 3, incarnation: 2 } });
-    receive('failure.joined', { member: { position: 3, incarnation: 1 } });
+    receive('failure.changes', { changes: [{ member: { position: 3, incarnation: 2 }, change: 'joined' }] });
+    receive('failure.changes', { changes: [{ member: { position: 3, incarnation: 1 }, change: 'joined' }] });
     assert.equal(joined, [{ position: 3, incarnation: 2 }]);
   });
 });

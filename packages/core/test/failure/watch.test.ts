@@ -22,7 +22,7 @@ suite('failure watch', (test) => {
     }
     const notice = agents[4]?.watch.board.entries()[0]?.notice;
     assert.equal(notice?.promised, { minMs: 5, maxMs: 9 });
-    agents[3]?.watch.onVerdict({ member: idOf(3), verdict: 'dead', notice });
+    agents[3]?.watch.onChange({ member: idOf(3), change: 'dead', notice });
     assert.equal(agents[3]?.told, [
       'fenced: the controller has given this agent up: root:0 reports (detector scripted) no heartbeat for 9 ms',
     ]);
@@ -31,7 +31,7 @@ suite('failure watch', (test) => {
   test('detectors start when the overlay is open, and hear of members before', () => {
     const place = testPlace();
     const [, agent] = network(place, 3, 3);
-    agent?.watch.onVerdict({ member: idOf(2), verdict: 'dead', notice: undefined });
+    agent?.watch.onChange({ member: idOf(2), change: 'dead', notice: undefined });
     assert.equal(agent?.detector.seen, ['gone 2']);
     place.run();
     assert.equal(agent?.detector.seen, ['gone 2', 'start']);
@@ -61,7 +61,7 @@ suite('failure watch', (test) => {
     const agents = network(place, 4);
     cause(agents[1], reportOf(3));
     place.run();
-    for (const at of [0, 1, 2]) agents[at]?.watch.onVerdict({ member: idOf(3), verdict: 'refuted', notice: undefined });
+    for (const at of [0, 1, 2]) agents[at]?.watch.onChange({ member: idOf(3), change: 'refuted', notice: undefined });
     assert.ok(agents[2]?.detector.seen.includes('refuted 3'));
     cause(agents[2], reportOf(3));
     place.run();
@@ -79,9 +79,9 @@ suite('failure watch', (test) => {
     agents[1]?.watch.report({ ...finding, detector: 'scripted', subject });
     place.run();
     assert.equal([agents[2]?.told, agents[3]?.told], [['new host 2', 'new tool 0'], []], 'meanwhile it is not told');
-    agents[1]?.watch.onVerdict({ member: idOf(3), verdict: 'refuted', notice: undefined });
+    agents[1]?.watch.onChange({ member: idOf(3), change: 'refuted', notice: undefined });
     assert.equal(agents[1]?.links, ['open 3', 'checked 3'], 'its detector had not heard it');
-    agents[2]?.watch.onVerdict({ member: idOf(3), verdict: 'refuted', notice: undefined });
+    agents[2]?.watch.onChange({ member: idOf(3), change: 'refuted', notice: undefined });
     assert.equal(agents[2]?.links, ['open 3']);
     cause(agents[1], reportOf(2));
     place.run();
@@ -91,11 +91,11 @@ suite('failure watch', (test) => {
   test('once refuted, other agents report it in vain: the controller, which is told, and its verdict decide', () => {
     const place = testPlace();
     const agents = network(place, 4);
-    for (const { watch } of agents) watch.onVerdict({ member: idOf(3), verdict: 'refuted', notice: undefined });
+    for (const { watch } of agents) watch.onChange({ member: idOf(3), change: 'refuted', notice: undefined });
     cause(agents[1], reportOf(3));
     place.run();
     assert.equal([agents[0]?.told, agents[2]?.told], [['new host 2'], []]);
-    agents[2]?.watch.onVerdict({ member: idOf(3), verdict: 'dead', notice: undefined });
+    agents[2]?.watch.onChange({ member: idOf(3), change: 'dead', notice: undefined });
     assert.equal([agents[2]?.gone, agents[2]?.links], [['gone 3'], ['closed 3']]);
   });
 
@@ -104,13 +104,13 @@ suite('failure watch', (test) => {
     const agents = network(place, 4);
     for (const { watch } of agents.slice(1)) {
       watch.joined(idOf(3, 2));
-      watch.onVerdict({ member: idOf(3, 1), verdict: 'dead', notice: undefined });
-      watch.onVerdict({ member: idOf(3, 1), verdict: 'refuted', notice: undefined });
+      watch.onChange({ member: idOf(3, 1), change: 'dead', notice: undefined });
+      watch.onChange({ member: idOf(3, 1), change: 'refuted', notice: undefined });
       watch.joined(idOf(3, 2));
     }
     assert.equal([agents[1]?.gone, agents[1]?.detector.seen], [[], ['start', 'joined 3']]);
     assert.ok(!agents[3]?.links.includes('closed 2'));
-    agents[2]?.watch.onVerdict({ member: idOf(2, 0), verdict: 'dead', notice: undefined });
+    agents[2]?.watch.onChange({ member: idOf(2, 0), change: 'dead', notice: undefined });
     assert.equal(agents[2]?.told, [], 'it is another incarnation');
   });
 
@@ -125,13 +125,13 @@ suite('failure watch', (test) => {
   test('a verdict needs no notifier; one that left is expected no more, and is no failure', () => {
     const place = testPlace();
     const agents = network(place, 4);
-    agents[1]?.watch.onVerdict({ member: idOf(2), verdict: 'left', notice: undefined });
+    agents[1]?.watch.onChange({ member: idOf(2), change: 'left', notice: undefined });
     assert.equal([agents[1]?.told, agents[1]?.gone], [[], ['gone 2']]);
     const notice: Evidence = {
       cause: 'closed', evidence: 'e', detector: 'link', suspectedWallMs: 1, confirmedWallMs: 1,
       reporter: idOf(0), subject: { kind: 'host', host: 2, incarnation: 1 },
     };
-    for (const at of [1, 3]) agents[at]?.watch.onVerdict({ member: idOf(3), verdict: 'dead', notice });
+    for (const at of [1, 3]) agents[at]?.watch.onChange({ member: idOf(3), change: 'dead', notice });
     assert.equal(agents[1]?.told, ['new host 2']);
     assert.ok(agents[3]?.told[0]?.startsWith('fenced: the controller has given this agent up: controller reports'));
   });
@@ -226,7 +226,7 @@ suite('failure watch', (test) => {
       return seen.filter((type) => type === 'message').length - before;
     };
     assert.equal([heard(0), heard(1)], [0, 1]);
-    agents[1]?.watch.onVerdict({ member: idOf(2), verdict: 'left', notice: undefined });
+    agents[1]?.watch.onChange({ member: idOf(2), change: 'left', notice: undefined });
     assert.equal([heard(1), heard(2), heard(3)], [0, 0, 0]);
     agents[1]?.watch.joined(idOf(2, 2));
     assert.equal(agents[1]?.detector.seen.slice(-2), ['joined 2', 'message']);
