@@ -95,6 +95,8 @@ suite('completion: candidates', (test) => {
     assert.equal(await texts('stcirun --session='), ['--session=day', '--session=night', '--session=none']);
     assert.equal(await texts('stci remove-hosts --session day '), ['n1-day']);
     assert.equal(await texts('stci info launcher:t'), ['launcher:tree']);
+    assert.equal(await texts('stci info --hel'), ['--held', '--help']);
+    assert.equal(await texts('stci info --held --session n'), ['night', 'none']);
     assert.equal(await texts('stci no such '), []);
     assert.equal(await texts('other '), []);
   });

@@ -89,7 +89,7 @@ export function inlineCommands(document: string): string[] {
 /** Names of several commands, one that needs a terminal, and those that are named without arguments or a session. */
 const TOPICS = [
   'stci hosts', 'stci top', 'stci attach', 'stci wait', 'stci kill', 'stci add-hosts', 'stci remove-hosts',
-  'stci topology', 'stci metrics', 'stci plugin check', 'stci plugin new', 'stcirun --client',
+  'stci topology', 'stci metrics', 'stci info --held', 'stci plugin check', 'stci plugin new', 'stcirun --client',
 ];
 /** `…`, `...`, `[options]`, `LIST`: such a span shows a form, not a command. */
 const PLACEHOLDER = /…|\.\.\.|\[[A-Za-z ]+\]|\[[A-Z]|(?:^|[\s:=])[A-Z]+(?:$|[\s:=])/;

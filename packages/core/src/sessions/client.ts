@@ -34,6 +34,8 @@ export type JobRequest = Omit<MessageBody<'client.submit'>, 'spec'>;
 
 export type AgentMetrics = MessagePart<'client.metrics'>;
 
+export type AgentHeld = MessagePart<'client.held'>;
+
 /** How long the session may take for what a front-end sent before it leaves. */
 const LEAVE_MS = 2000;
 

@@ -3,7 +3,7 @@
  * jobs' output, and where sessions are found, belongs to the program that runs them.
  */
 
-export { SessionClient, type AcceptedJob, type AgentMetrics, type JobRequest } from './client.js';
+export { SessionClient, type AcceptedJob, type AgentHeld, type AgentMetrics, type JobRequest } from './client.js';
 export { SessionConnection } from './connection.js';
 export type * from './contracts.js';
 export type * from '../injection/fault-contracts.js';

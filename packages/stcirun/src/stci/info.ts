@@ -1,4 +1,7 @@
-/** `stci info`: frameworks, components, parameters with value, source and help; `--why` explains a selection. */
+/**
+ * `stci info`: frameworks, components, parameters with value, source and help; `--why` explains a selection, `--held`
+ * shows what the agents of a session hold.
+ */
 
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
@@ -8,11 +11,14 @@ import {
 } from '@stci/core';
 import { StciError, type Facts, type Params } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
+import { reasonOf } from '../cli/conflicts.js';
 import { optionDefaults } from '../cli/defaults.js';
 import { parseDefault } from '../cli/parse.js';
 import { jsonText, printOut } from '../process/print.js';
 import { callerDirectory } from '../files/caller-directory.js';
-import { loadFlagParams, commonFlags, paramFlags, StciCommand } from './base.js';
+import { loadFlagParams, commonFlags, StciCommand } from './base.js';
+import { printHeld } from './held.js';
+import { sessionFlags } from './session-command.js';
 
 /** Number of agents for which promises and costs are shown where the hosts are not known. */
 const AGENTS = 16;
@@ -26,8 +32,7 @@ function promisesOf(registry: Registry, params: Params, facts: Facts, only: stri
 
 export class InfoCommand extends StciCommand {
   static override readonly summary = 'frameworks, components and parameters, with values and where they come from';
-  static override readonly synopsis =
-    '[FRAMEWORK[:COMPONENT]] [--all] [--why] [--json] [--mca K=V]... [--am FILE]...';
+  static override readonly synopsis = '[FRAMEWORK[:COMPONENT]] [--all] [--why] [--held [--session NAME]] [--json]';
   static override readonly page = 'parameters.md';
   static override readonly details = `
 Examples:
@@ -36,6 +41,7 @@ Examples:
   stci info launcher:tree      one component
   stci info launcher.tree.arity
   stci info errmgr --why       which error manager is chosen, and why
+  stci info --held             what each agent of a session holds
 `;
 
   static override args = {
@@ -44,13 +50,24 @@ Examples:
   static override flags = {
     all: Flags.boolean({ description: 'all parameters and components with their help, instead of a page' }),
     why: Flags.boolean({ description: 'the verdict of every component: its priority, or why it declines' }),
+    held: Flags.boolean({ description: 'instead, what each agent of a session holds: jobs, processes, links, timers' }),
     json: commonFlags.json,
     plugin: commonFlags.plugin,
-    ...paramFlags,
+    ...sessionFlags,
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(InfoCommand);
+    if (flags.held) {
+      const { all, why, plugin } = flags;
+      const other = all ? '--all' : why ? '--why' : plugin === undefined ? args.target : '--plugin';
+      if (other === undefined) return printHeld(flags, flags.session, flags.json);
+      const reason = 'it shows what the agents of a session hold, not what could be chosen';
+      throw new StciError('STCI_USAGE', `--held and ${other} cannot be combined${reasonOf(reason)}`);
+    }
+    if (flags.session !== undefined) {
+      throw new StciError('STCI_USAGE', '--session is for --held: give that as well, or leave it out.');
+    }
     const { registry, params, files } = await loadFlagParams(flags, callerDirectory());
     for (const option of optionDefaults(params)) await parseDefault(option);
     if (args.target !== undefined && flags.all) {

@@ -1,0 +1,47 @@
+/** `stci info --held`: what each agent of a running session holds, as its scopes have it. */
+
+import type { AgentHeld } from '@stci/core/session';
+import { printable } from '@stci/interface';
+import { jsonText, printError, printOut } from '../process/print.js';
+import { answered } from '../session/ask.js';
+import type { GivenParams } from './base.js';
+import { connectTo, openSessions } from './session-command.js';
+
+/** `wanted`: the session's name, or its beginning. */
+export async function printHeld(given: GivenParams, wanted: string | undefined, json: boolean): Promise<void> {
+  const { facts, client } = await connectTo(await openSessions(given), wanted);
+  const agents: AgentHeld[] = [];
+  const silent = await answered<readonly string[]>((done) =>
+    client.call('client.held', {}, done, (one) => agents.push(one)));
+  client.close();
+  agents.sort(inOrder);
+  printOut(json ? jsonText(heldObject(facts.name, agents, silent)) : heldText(agents));
+  if (silent.length > 0) printError(`stci info: without ${silent.join(', ')}, which did not answer\n`);
+}
+
+/** Each agent's name, and what it holds below, by depth. */
+export function heldText(agents: readonly AgentHeld[]): string {
+  return agents.map(({ agent, host, rows }) => {
+    const lines = rows.map(([depth, label, count]) =>
+      `${'  '.repeat(depth + 1)}${printable(label)}${count > 1 ? ` ×${count}` : ''}\n`);
+    return `${agent}${host === '' ? '' : ` on ${printable(host)}`}\n${lines.join('')}`;
+  }).join('\n');
+}
+
+function heldObject(session: string, agents: readonly AgentHeld[], silent: readonly string[]): object {
+  const objects = agents.map(({ agent, host, rows }) =>
+    ({ agent, ...(host !== '' && { host }), held: rows.map(([depth, label, count]) => ({ depth, label, count })) }));
+  return { session, agents: objects, silent };
+}
+
+/** The controller, then by host: its root agent, then its session agents by job. */
+export function inOrder(a: AgentHeld, b: AgentHeld): number {
+  const [left, right] = [numbersOf(a), numbersOf(b)];
+  const at = left.findIndex((each, i) => each !== right[i]);
+  return at === -1 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? -1);
+}
+
+/** Of the agent's name: none, its host, or host and job. */
+function numbersOf({ agent }: AgentHeld): number[] {
+  return (agent.match(/\d+/gu) ?? []).map(Number);
+}
