@@ -34,15 +34,18 @@ export async function bench() {
 }
 
 async function load() {
-  const [{ MessageLayer }, { Router }, frame, cbor, { EventDispatcher }, { rootAddress }] = await Promise.all([
+  const [
+    { MessageLayer }, { Router }, frame, cbor, { EventDispatcher }, { Scope }, { rootAddress },
+  ] = await Promise.all([
     built('core', 'am/message-layer.js'),
     built('core', 'am/router.js'),
     built('core', 'codec/frame.js'),
     built('core', 'codec/cbor.js'),
     built('core', 'event/dispatcher.js'),
+    built('core', 'event/scope.js'),
     built('interface', 'index.js'),
   ]);
-  return { MessageLayer, Router, frame, cbor, EventDispatcher, rootAddress };
+  return { MessageLayer, Router, frame, cbor, EventDispatcher, Scope, rootAddress };
 }
 
 function makeFrame({ frame, rootAddress }, body) {
@@ -55,7 +58,7 @@ function makeFrame({ frame, rootAddress }, body) {
 
 /** An agent in the middle: frames come over its parent's link and leave over the link to another agent. */
 function forwarder(parts) {
-  const { MessageLayer, Router, EventDispatcher, rootAddress, frame, cbor } = parts;
+  const { MessageLayer, Router, EventDispatcher, Scope, rootAddress, frame, cbor } = parts;
   const bytes = cbor.encode(BODY).length;
   const message = makeFrame(parts, Buffer.alloc(bytes, NO_CBOR));
   const clock = { nowMs: () => 0, wallMs: () => 0, after: () => ({ cancel: () => {} }), soon: () => {} };
@@ -72,6 +75,7 @@ function forwarder(parts) {
   const dispatcher = new EventDispatcher({ clock, progressModel: 'implicit', turnMax: 1, queueMax: 16, onFault });
   const layer = new MessageLayer({
     router,
+    holds: new Scope('agent'),
     clock,
     limits: { ttl: TTL, messageBytesMax: 1 << 20, requestTimeoutMs: 1000, windowBytes: 1 << 20 },
     domain: dispatcher.domain('message'),

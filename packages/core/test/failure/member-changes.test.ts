@@ -14,7 +14,9 @@ function play(hosts: number) {
   const node = {
     platform: place.platform, holds: new Scope('agent'),
     messages: {
-      sendList: (to: Address, name: string, items: readonly MemberNews[], bodyOf: (all: typeof items) => object) => {
+      sendList: (
+        to: Address, name: string, items: readonly MemberNews[], bodyOf: (all: readonly MemberNews[]) => object,
+      ) => {
         assert.equal([name, bodyOf(items)], ['failure.changes', { changes: items }]);
         told.push(`${addressName(to)}: ${items.map(({ member, change }) => `${member.position - 1} ${change}`).join()}`);
       },
