@@ -16,9 +16,10 @@ function play(hosts: number) {
     messages: {
       sendList: (
         to: Address, name: string, items: readonly MemberNews[], bodyOf: (all: readonly MemberNews[]) => object,
-      ) => {
+      ): void => {
         assert.equal([name, bodyOf(items)], ['failure.changes', { changes: items }]);
-        told.push(`${addressName(to)}: ${items.map(({ member, change }) => `${member.position - 1} ${change}`).join()}`);
+        const news = items.map(({ member, change }) => `${member.position - 1} ${change}`);
+        told.push(`${addressName(to)}: ${news.join()}`);
       },
     },
   } as unknown as AgentNode;
