@@ -3,11 +3,11 @@
 import { StciError, type FrontEndEvents, type JobEvent, type JobReport } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
-import type { GatheredMetrics } from '../../dist/controller/gather-metrics.js';
 import type { Session } from '../../dist/controller/session.js';
 import { Scope } from '../../dist/event/scope.js';
 import type { HostsChanged } from '../../dist/hosts/elastic-hosts.js';
 import type { SessionFaults } from '../../dist/injection/fault-contracts.js';
+import type { GatheredMetrics } from '../../dist/scrape/contracts.js';
 import { SessionClient } from '../../dist/sessions/client.js';
 import { SessionConnection } from '../../dist/sessions/connection.js';
 import type { RecordBatch } from '../../dist/sessions/contracts.js';
