@@ -102,7 +102,7 @@ export class RootAgent {
         fence: (reason) => deps.fence(reason), cutOff: (reason) => deps.cutOff(reason),
         parentGone: () => deps.parentGone(),
       },
-    });
+    }, (error, name) => deps.fail(`service ${name}: ${error.message}`));
     node.holds.holdAll(() => this.#services.labels, () => this.#services.stop('its root agent stops'));
     answerSurveys(node);
     messages.on('failure.report', ({ ranks }, { job }) =>

@@ -13,11 +13,12 @@ export type LoadHandlers = (done: (error?: StciError) => void) => void;
 /** Messages of one part that are held, and their bytes. */
 const HELD_MAX = 1024;
 const HELD_BYTES_MAX = 16 * 1024 * 1024;
+/** Of either, what one agent may take, of which one message is always held. */
+const SOURCE_SHARE = 1 / 8;
 
 interface Part {
   readonly load: LoadHandlers;
   readonly held: Received[];
-  bytes: number;
   error?: StciError;
 }
 
@@ -32,7 +33,7 @@ export class LazyHandlers {
 
   /** The first message of any of these types has their handlers loaded. */
   add(names: readonly MessageName[], load: LoadHandlers): void {
-    const part: Part = { load, held: [], bytes: 0 };
+    const part: Part = { load, held: [] };
     for (const name of names) {
       assert(!this.#parts.has(name), `message ${name} is loaded by one part`);
       this.#parts.set(name, part);
@@ -47,11 +48,11 @@ export class LazyHandlers {
     const part = this.#parts.get(name);
     if (part === undefined) return false;
     if (part.error !== undefined) throw part.error;
-    if (part.held.length >= HELD_MAX || part.bytes + received.body.length > HELD_BYTES_MAX) {
-      const text = `${part.held.length} messages of ${part.bytes} bytes wait for what handles ${name} to be loaded`;
-      throw new StciError('STCI_MESSAGE_WINDOW', `${text}: no more are taken`);
+    const own = part.held.filter(({ header: { source } }) => source === received.header.source);
+    if (!hasRoom(part.held, received, 1) || (own.length > 0 && !hasRoom(own, received, SOURCE_SHARE))) {
+      const text = `${part.held.length} messages, ${own.length} of this agent, wait for what handles ${name}`;
+      throw new StciError('STCI_MESSAGE_WINDOW', `${text} to be loaded: no more are taken`);
     }
-    part.bytes += received.body.length;
     if (part.held.push(received) === 1) part.load((error) => this.#loaded(part, error));
     return true;
   }
@@ -59,7 +60,11 @@ export class LazyHandlers {
   #loaded(part: Part, error: StciError | undefined): void {
     if (error !== undefined) part.error = error;
     else for (const [name, each] of this.#parts) if (each === part) this.#parts.delete(name);
-    part.bytes = 0;
     for (const received of part.held.splice(0)) this.#handle(received, error);
   }
+}
+
+function hasRoom(held: readonly Received[], { body }: Received, share: number): boolean {
+  const bytes = held.reduce((sum, each) => sum + each.body.length, body.length);
+  return held.length < HELD_MAX * share && bytes <= HELD_BYTES_MAX * share;
 }

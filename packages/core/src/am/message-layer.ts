@@ -15,7 +15,7 @@ import {
 } from '../codec/frame.js';
 import type { Scope } from '../event/scope.js';
 import {
-  checkBody, checkLength, checkSender, isLate, messageId, messageName, type MessageBody, type MessageName,
+  checkBody, checkHost, checkLength, checkSender, isLate, messageId, messageName, type MessageBody, type MessageName,
 } from '../messages/messages.js';
 import { Answer, Later } from './answer.js';
 import type { AgentTest } from './delivery.js';
@@ -325,6 +325,7 @@ export class MessageLayer {
       if (error !== undefined) throw error;
       const name = messageName(header.type);
       const handler = name === undefined ? undefined : this.#handlers.get(name) ?? DEFAULTS[name];
+      if (name !== undefined && this.#guard !== undefined) this.#checkKind(name, header.source, from);
       if (name !== undefined && handler === undefined && this.lazy.hold(name, { header, body, from })) return;
       if (name === undefined || handler === undefined) {
         const agent = addressName(this.#init.router.self);
@@ -332,7 +333,7 @@ export class MessageLayer {
       }
       checkLength(name, body.length);
       const checked = checkBody(name, decodeBody(name, header.source, body));
-      if (this.#guard !== undefined) this.#checkSender(name, checked, header.source, from);
+      if (this.#guard !== undefined && from !== undefined) checkHost(name, checked, header.source);
       const reply = handler(checked as never, { source: header.source, job: header.job, from });
       if (!(reply instanceof Later)) answer?.done(reply as never);
       else if (answer !== undefined) reply.begin(answer);
@@ -344,9 +345,10 @@ export class MessageLayer {
     }
   }
 
-  #checkSender(name: MessageName, body: unknown, source: Address, from: Link | undefined): void {
+  /** Before anything is done for a message, such as to load what handles it. */
+  #checkKind(name: MessageName, source: Address, from: Link | undefined): void {
     if (from === undefined) return; // A message to oneself.
-    checkSender(name, body, source, from.role === 'parent' ? from.peer : undefined);
+    checkSender(name, source, from.role === 'parent' ? from.peer : undefined);
   }
 
   #answer({ source, job, type, sequence }: FrameHeader): Answer {

@@ -35,12 +35,11 @@ export class Gate {
   readonly #watch: Watch;
   #listener: { close(): void } | undefined;
   #addresses: readonly string[] = [];
-  readonly #forget: () => void;
+  #forget: () => void = () => undefined;
   #isClosed = false;
 
   constructor(init: GateInit) {
     this.#init = init;
-    this.#forget = init.holds.holdAll(() => this.#labels(), () => this.close());
     this.#pending = new PendingLinks(init.pendingMax, init.platform);
     this.#watch = ({ onUp, onClosed }) => ({
       onUp: (link) => {
@@ -52,6 +51,7 @@ export class Gate {
         onClosed(link, reason, text);
       },
     });
+    this.#forget = init.holds.holdAll(() => this.#labels(), () => this.close());
   }
 
   get isClosed(): boolean {

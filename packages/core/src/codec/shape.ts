@@ -36,7 +36,7 @@ export type Form =
   | { readonly kind: 'list'; readonly item: Shape<unknown>; readonly lengthMax: number }
   | { readonly kind: 'record'; readonly item: Shape<unknown>; readonly keysMax: number; readonly charsMax: number }
   | { readonly kind: 'optional'; readonly item: Shape<unknown> }
-  | { readonly kind: 'fields'; readonly fields: Fields }
+  | { readonly kind: 'fields'; readonly fields: Fields; readonly isClosed?: true }
   | { readonly kind: 'variant'; readonly tag: string; readonly kinds: Fields }
   | { readonly kind: 'tuple'; readonly items: Tuple }
   | { readonly kind: 'choice'; readonly among: Tuple }
@@ -207,11 +207,28 @@ export function fields<F extends Fields>(shapes: F): Shape<FieldsOf<F>> {
   });
 }
 
+/** As `fields`, but others are dropped: what is received is merged with what is known here, and passed on. */
+export function closed<F extends Fields>(shapes: F): Shape<FieldsOf<F>> {
+  const open = fields(shapes);
+  return shape(open.bytesMax, { kind: 'fields', fields: shapes, isClosed: true }, (value, path) => {
+    const checked = open(value, path);
+    for (const key of Object.keys(checked)) if (!Object.hasOwn(shapes, key)) delete (checked as Dictionary)[key];
+    return checked;
+  });
+}
+
+type Dictionary = Record<string, unknown>;
+
 /** The fields of a type; the compiler reports a field of the type that is missing here. */
 type FieldsFor<T> = { readonly [K in keyof T]-?: Shape<object extends Pick<T, K> ? T[K] | undefined : T[K]> };
 
 export function object<T extends object>(shapes: FieldsFor<T>): Shape<T> {
   return fields(shapes as unknown as Fields) as Shape<unknown> as Shape<T>;
+}
+
+/** As `closed`, of a type. */
+export function closedObject<T extends object>(shapes: FieldsFor<T>): Shape<T> {
+  return closed(shapes as unknown as Fields) as Shape<unknown> as Shape<T>;
 }
 
 /** The shapes of the kinds of `T`, by the text in the field `tag`. */

@@ -79,7 +79,7 @@ export class Session {
     this.#surveys = new LinkSurveys(node, this.#work, () => controller.hosts());
     this.#services = new AgentServices('controller', composition.services, {
       node, scope, ownsProcess: true, overlay: controller.overlay, session: controller,
-      jobOf: (job) => controller.jobOf(job), warn: (text) => controller.warn(text),
+      jobOf: (job) => runningJob(controller.jobOf(job)), warn: (text) => controller.warn(text),
     });
     controller.tellServices = (call) => this.#services.tell(call);
     this.#work.holdAll(() => this.#services.labels, () => this.#services.stop('the session ends'));
@@ -254,4 +254,8 @@ class LocalFrontEnd implements JobFrontEnd {
   #later(call: () => void): void {
     this.#controller.node.platform.clock.soon(call);
   }
+}
+
+function runningJob(job: ControllerJob | undefined): ControllerJob | undefined {
+  return job?.isOver === true ? undefined : job;
 }

@@ -61,6 +61,7 @@ export class Timers<Name extends string | number = string> {
 
 /** A timer that its scope holds. */
 export function heldTimer(scope: Scope, clock: Clock, name: string, delayMs: number, fire: () => void): Timer {
+  if (scope.isClosed) return { cancel: () => undefined };
   const forget = scope.hold(labelOf(name), () => timer.cancel());
   const timer = clock.after(delayMs, () => {
     forget();

@@ -76,7 +76,7 @@ class ControllerArbiter implements Arbiter {
   }
 
   onUp(member: MemberId): void {
-    if (this.#watch === undefined) return;
+    if (this.#watch === undefined || !this.#init.isOpen()) return;
     const host = bootHost(member.position);
     this.#watch.joined(member);
     this.#changes.tell({ member, change: 'joined', notice: undefined });

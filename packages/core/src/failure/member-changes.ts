@@ -20,6 +20,7 @@ export class MemberChanges {
   readonly #members: () => readonly MemberId[];
   #waiting: MemberNews[] = [];
   readonly #timers: Timers<'pause'>;
+  #isStopped = false;
 
   constructor(node: AgentNode, members: () => readonly MemberId[]) {
     this.#node = node;
@@ -29,14 +30,15 @@ export class MemberChanges {
 
   /** All are told but the one that has changed. */
   tell(change: MemberNews): void {
+    if (this.#isStopped) return;
     this.#waiting.push(change);
     if (!this.#timers.has('pause')) this.#send();
   }
 
   /** Nothing is told any more. */
   stop(): void {
+    this.#isStopped = true;
     this.#timers.close();
-    this.#waiting = [];
   }
 
   #send(): void {

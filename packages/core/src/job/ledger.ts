@@ -205,7 +205,7 @@ class JobLedger implements Ledger {
     const done = this.#close(row, this.#placed(end));
     const of = { job: this.job, attempt: this.attempt(end.rank) };
     const failure = failureOf(done, host, of, done.endWallMs ?? nowWallMs);
-    if (failure?.error.failure !== undefined) row.done = { ...done, failure: failure.error.failure };
+    row.done = { ...done, failure: failure?.error.failure };
     return failure !== undefined && this.failed(failure) ? { counted: true, failure } : { counted: true };
   }
 
@@ -360,11 +360,12 @@ class JobLedger implements Ledger {
     };
   }
 
-  /** The place of a rank is the map's, whatever its host's error says. */
+  /** The place of a rank is the map's, and the id of its failure the ledger's, whatever its host's error says. */
   #placed(end: RankEnd): RankEnd {
     const { rank, error } = end;
     if (error === undefined) return end;
-    return { ...end, error: { ...error, host: this.#hostName(this.placements.host(rank)), rank } };
+    const { failure: _told, ...own } = error;
+    return { ...end, error: { ...own, host: this.#hostName(this.placements.host(rank)), rank } };
   }
 
   #hostName(host: HostIndex): string {

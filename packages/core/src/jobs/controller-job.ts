@@ -112,8 +112,9 @@ export class ControllerJob implements ServedJob {
 
   /** Tells the map, and begins the deadlines. */
   start(): void {
-    this.#session.holds.include(this.#holds);
-    this.#holds.atEnd(() => this.close());
+    const { holds } = this.#session;
+    holds.include(this.#holds);
+    this.#holds.atEnd(holds.atEnd(() => this.close()));
     this.#mapped();
     this.#deadlines.start(this.#spec, this.#params.int('tool.grace'));
   }
@@ -123,6 +124,10 @@ export class ControllerJob implements ServedJob {
     this.#phase = 'over';
     this.#hosts.clear();
     this.#holds.close();
+  }
+
+  get isOver(): boolean {
+    return this.#phase === 'over';
   }
 
   /** Ranks of its map on a host that it has not lost. */
@@ -267,7 +272,10 @@ export class ControllerJob implements ServedJob {
     if (control.verb === 'signal') {
       return void this.#node.messages.sendSubtree('job.signal', { signal: control.signal }, this.job);
     }
-    if (control.cause !== undefined) this.#record({ ...control.cause, wallMs: this.#now() });
+    if (control.cause !== undefined) {
+      const { failure: _told, ...error } = control.cause.error;
+      this.#record({ ...control.cause, error, wallMs: this.#now() });
+    }
     this.#endJob(control.kill, control.reason);
   }
 

@@ -4,7 +4,9 @@ import type {
   DetectionInterval, FailedSubject, FailureCause, Evidence, FailureRecord, MemberId,
 } from '@stci/interface';
 import { members, name, numbers } from '../codec/bounds.js';
-import { bool, fields, num, object, oneOf, optional, str, u32, variant, wallTime, type Infer } from '../codec/shape.js';
+import {
+  bool, closed, closedObject, fields, num, object, oneOf, optional, str, u32, variant, wallTime, type Infer,
+} from '../codec/shape.js';
 
 /** Longest text of a notice, so that one fits into every message of a notifier. */
 export const TEXT_CHARS_MAX = 1024;
@@ -50,7 +52,7 @@ const foundOf = {
 
 const found = { ...foundOf, subject: failedSubject } as const;
 
-export const evidence = object<Evidence>({ ...found, reporter: memberId });
+export const evidence = closedObject<Evidence>({ ...found, reporter: memberId });
 
 export const failureRecord = object<FailureRecord>({
   failure: failureId,
@@ -68,7 +70,7 @@ export const failureRecord = object<FailureRecord>({
 });
 
 /** What a session agent found of one of its tools; its root agent is the reporter. */
-export const toolEvidence = fields({ ...foundOf, rank: u32, attempt: u32 });
+export const toolEvidence = closed({ ...foundOf, rank: u32, attempt: u32 });
 export type ToolEvidence = Infer<typeof toolEvidence>;
 
 /**

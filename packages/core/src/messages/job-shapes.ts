@@ -4,7 +4,7 @@ import {
   ERROR_CAUSES_MAX, ERROR_FACTS_MAX, ERROR_FACT_CHARS_MAX, assert,
 } from '@stci/interface';
 import type {
-  AppSpec, DroppedOutput, EndCause, ErrorRecord, FailureKind, HostDaemons, HostMap, HostSpec, JobControl,
+  AppSpec, DroppedOutput, EndCause, ErrorRecord, HostDaemons, HostMap, HostSpec, JobControl,
   JobEvent, JobMap, JobReport, JobSpec, MapBy, MemberEvent, ProcessEnd, RankAttempt, RankReport, RankRun, SignalName,
   StdinTo,
 } from '@stci/interface';
@@ -99,11 +99,8 @@ export const jobSpec = object<JobSpec>({
 
 export const processEnd = object<ProcessEnd>({ status: optional(status), signal: optional(signalName) });
 
-const KINDS: readonly FailureKind[] = [
-  'tool-status', 'tool-signal', 'tool-start', 'agent-launch', 'agent-lost', 'timeout', 'interrupt', 'output',
-];
-
-const endCause = object<EndCause>({ kind: oneOf(...KINDS), error: errorRecord, exitCode: status });
+/** A front-end ends a job for these alone; of failures of its own a job has the ids. */
+const endCause = object<EndCause>({ kind: oneOf('interrupt', 'output'), error: errorRecord, exitCode: status });
 
 export const jobControl = variant<'verb', JobControl>('verb', {
   signal: object<{ verb: 'signal'; signal: SignalName }>({ verb: oneOf('signal'), signal: signalName }),

@@ -8,7 +8,7 @@ import { CONTROLLER, StciError, addressIndex, addressKind, addressName, assert }
 import type { Address, AgentKind, StreamSpec } from '@stci/interface';
 import { MESSAGE_BYTES_MAX, members, name, numbers, text, word } from '../codec/bounds.js';
 import {
-  any, bool, fields, integer, oneOf, optional, tuple, u32, wallTime, type Infer, type Shape,
+  any, bool, closed, fields, integer, oneOf, optional, tuple, u32, wallTime, type Infer, type Shape,
 } from '../codec/shape.js';
 import { addresses, hostLogin, socket } from '../launcher/host-login.js';
 import { FAILURE_MESSAGES } from './failure-messages.js';
@@ -178,7 +178,7 @@ const KERNEL_MESSAGES = {
     ofOwnHost: true,
     body: fields({
       host: u32,
-      ranks: members(fields(rankEnd)),
+      ranks: members(closed(rankEnd)),
     }),
   },
   /**
@@ -187,7 +187,7 @@ const KERNEL_MESSAGES = {
    */
   'job.restarting': {
     id: 90, from: ['session'], ofOwnHost: true,
-    body: fields({ host: u32, ranks: members(fields({ ...rankEnd, afterMs: u32, moves: optional(bool) })) }),
+    body: fields({ host: u32, ranks: members(closed({ ...rankEnd, afterMs: u32, moves: optional(bool) })) }),
   },
   /** Answer to `job.restarting`, one for each. */
   'job.restarting.noted': { id: 93, from: ['controller'], body: fields({}) },
@@ -320,13 +320,16 @@ export function checkReply(name: MessageName, body: unknown, kind: 'reply' | 'pa
 /**
  * Throws STCI_MESSAGE_INVALID if `source` may not send this. `parent`: the parent, if the message came over its link.
  */
-export function checkSender(name: MessageName, body: unknown, source: Address, parent: Address | undefined): void {
-  const { from, ofOwnHost } = typeOf(name);
-  const { host } = (ofOwnHost === true ? body : {}) as { readonly host?: number };
-  const may = maySend(from, source, parent);
-  if (may && (host === undefined || host === addressIndex(source))) return;
-  const what = may ? ` for host ${host}` : '';
-  throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} may not send ${name}${what}`);
+export function checkSender(name: MessageName, source: Address, parent: Address | undefined): void {
+  if (maySend(typeOf(name).from, source, parent)) return;
+  throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} may not send ${name}`);
+}
+
+/** Throws STCI_MESSAGE_INVALID for a body that speaks for another host than the sender's own, where it must not. */
+export function checkHost(name: MessageName, body: unknown, source: Address): void {
+  const { host } = (typeOf(name).ofOwnHost === true ? body : {}) as { readonly host?: number };
+  if (host === undefined || host === addressIndex(source)) return;
+  throw new StciError('STCI_MESSAGE_INVALID', `${addressName(source)} may not send ${name} for host ${host}`);
 }
 
 /** Whether only agents above may send a type: it is a command, which goes by the tree. */

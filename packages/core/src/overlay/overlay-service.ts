@@ -9,5 +9,6 @@ export const code: ServiceCode = {
     const linked = linkedOverlay(place, place.hosts + 1);
     return { stop: () => linked.close() };
   },
-  controller: (place) => new OverlayControl(place),
+  controller: (place) =>
+    place.node.params.string('overlay.topology') === '' ? { stop: () => undefined } : new OverlayControl(place),
 };

@@ -1,19 +1,30 @@
 /** The services of one agent: each is opened by the first message for it. */
 
-import type { StciError } from '@stci/interface';
+import { StciError } from '@stci/interface';
 import type { Gone, OpenService, Places, Service, ServiceCode } from './contracts.js';
+
+/** Calls of services that wait for their code to be loaded. */
+const WAITING_MAX = 1024;
 
 export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
   readonly #where: Where;
   readonly #place: Places[Where];
   readonly #services: readonly Service[];
   readonly #open = new Map<string, OpenService>();
+  readonly #onFailed: (error: StciError, name: string) => void;
   readonly #asked = new Set<string>();
+  /** Calls that wait for code. */
+  #waiting = 0;
   /** Why the agent stops: what is opened from then on is stopped at once. */
   #stopped: string | undefined;
 
-  constructor(where: Where, services: readonly Service[], place: Places[Where]) {
+  /** `onFailed`: one that the parameters ask for cannot be had. */
+  constructor(
+    where: Where, services: readonly Service[], place: Places[Where],
+    onFailed = (error: StciError, name: string): void => place.node.fault(error, `service ${name}`),
+  ) {
     this.#where = where;
+    this.#onFailed = onFailed;
     this.#place = place;
     this.#services = services;
     const { messages } = place.node;
@@ -25,13 +36,33 @@ export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
     this.tell(() => undefined);
   }
 
-  /** Each that the session has from its start, or that was asked for since: after its code is here, in order. */
+  /**
+   * Each that the session has from its start, or that was asked for since: after its code is here, in order. What
+   * `call` throws is thrown, or, of a call that had to wait, a fault. Throws STCI_MESSAGE_WINDOW where too many wait.
+   */
   tell(call: (opened: OpenService) => void): void {
     for (const name of this.#asked) {
+      let isLater = false;
+      if (this.#waiting >= WAITING_MAX) {
+        throw new StciError('STCI_MESSAGE_WINDOW', `${this.#waiting} calls wait for service ${name} to be loaded`);
+      }
+      this.#waiting += 1;
       this.use(name, (opened, error) => {
-        if (opened !== undefined) call(opened);
-        else if (error !== undefined) this.#place.node.fault(error, `service ${name}`);
+        this.#waiting -= 1;
+        if (error !== undefined) {
+          this.#asked.delete(name);
+          this.#onFailed(error, name);
+        }
+        if (opened === undefined) return;
+        if (!isLater) return call(opened);
+        try {
+          call(opened);
+        } catch (fault) {
+          if (!(fault instanceof StciError)) throw fault;
+          this.#place.node.fault(fault, `service ${name}`);
+        }
       });
+      isLater = true;
     }
   }
 
@@ -42,7 +73,16 @@ export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
     const service = this.#services.find((each) => each.name === name);
     if (service === undefined) return done(undefined);
     this.#asked.add(name);
-    service.code.use((code, error) => done(code && this.#opened(name, code), error));
+    service.code.use((code, error) => {
+      let [opened, problem] = [undefined as OpenService | undefined, error];
+      try {
+        opened = code && this.#opened(name, code);
+      } catch (fault) {
+        if (!(fault instanceof StciError)) throw fault;
+        problem = fault;
+      }
+      done(opened, problem);
+    });
   }
 
   /** Of those that are open. */

@@ -42,7 +42,7 @@ export interface ServiceCode {
 }
 
 export interface OpenService {
-  /** The agent stops, or its part in the job is over. */
+  /** The agent stops. */
   stop(reason: string): void;
   /** Where an agent leaves its session alone, it is stopped last, after the tools there. */
   readonly isLast?: true;
@@ -193,7 +193,7 @@ export interface JobHooks {
 }
 
 export interface JobPlace extends Place {
-  /** Closed when no rank is left here, or the agent stops. */
+  /** Closed when the agent stops. */
   readonly holds: Scope;
   readonly host: HostIndex;
   readonly hostName: string;

@@ -124,6 +124,7 @@ class HostPart extends Part implements ServiceHost {
   }
 
   listen(accept: (channel: Channel) => void, done: (problem: string | undefined, path: string) => void): void {
+    if (this.isClosed) return;
     if (this.#gate !== undefined) throw new Error(`service ${this.name} listens already`);
     const { platform, params } = this.node;
     const gate = new Gate({

@@ -30,7 +30,15 @@ export class Loadable<Code> {
     if (this.#code !== undefined) return done(this.#code);
     if (this.#waiting.push(done) > 1) return;
     const settle = (error?: StciError): void => {
-      for (const each of this.#waiting.splice(0)) each(this.#code, error);
+      const faults: unknown[] = [];
+      for (const each of this.#waiting.splice(0)) {
+        try {
+          each(this.#code, error);
+        } catch (fault) {
+          faults.push(fault); // The others wait for the same.
+        }
+      }
+      if (faults.length > 0) throw faults[0];
     };
     this.#load().then((code) => {
       this.#code = code;

@@ -37,7 +37,7 @@ export abstract class Part implements ServicePart {
     holds.atEnd(() => this.#close());
   }
 
-  abstract readonly service: { close?(): void };
+  abstract readonly service: { close?(): void } | undefined;
 
   abstract warn(text: string): void;
 
@@ -75,7 +75,7 @@ export abstract class Part implements ServicePart {
 
   /** What it does last, it may still do. */
   #close(): void {
-    this.service.close?.();
+    this.service?.close?.(); // There is none yet where the job ended while the part is made.
     this.isClosed = true;
     this.holds.close();
   }

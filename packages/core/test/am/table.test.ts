@@ -10,7 +10,7 @@ import { decode, encode } from '../../dist/codec/cbor.js';
 import type { Form } from '../../dist/codec/shape.js';
 import { bootDetails } from '../../dist/launcher/boot-details.js';
 import {
-  bodyBytesMax, checkBody, checkLength, checkReply, checkSender, messageId, messageName, messageTypes,
+  bodyBytesMax, checkBody, checkHost, checkLength, checkReply, checkSender, messageId, messageName, messageTypes,
   type MessageName,
 } from '../../dist/messages/messages.js';
 import { programRequest } from '../../dist/programs/program-connection.js';
@@ -57,7 +57,8 @@ suite('message types', (test) => {
     const [root, session] = [rootAddress(3), sessionAddress(3)];
     const may = (name: MessageName, source: number, body: unknown = {}, parent?: number): boolean => {
       try {
-        checkSender(name, body, source, parent);
+        checkSender(name, source, parent);
+        checkHost(name, body, source);
         return true;
       } catch (fault) {
         assert.ok(fault instanceof StciError && fault.code === 'STCI_MESSAGE_INVALID');
@@ -75,6 +76,18 @@ suite('message types', (test) => {
       [true, false, false]);
     assert.equal([may('job.restart', CONTROLLER), may('job.end', session), may('job.end', 0xf000_0000)],
       [true, false, false]);
+  });
+
+  test('what is merged with what is known here has no fields that the table does not name', () => {
+    const more = { failure: 'host 3#1', achievedMs: 1, other: {} };
+    const ended = checkBody('job.exited', { host: 0, ranks: [{ ...RANK_END, ...more }] });
+    assert.equal(ended.ranks, [RANK_END]);
+    const rest = { cause: 'exited', evidence: 'e', detector: 'd', suspectedWallMs: 1, confirmedWallMs: 2 };
+    const found = { ...rest, rank: 0, attempt: 1 };
+    assert.equal(checkBody('failure.report', { ranks: [{ ...found, ...more }] }).ranks, [found]);
+    const subject = { kind: 'host', host: 3, incarnation: 1 };
+    const told = { ...rest, subject, reporter: { position: 1, incarnation: 1 } };
+    assert.equal(checkBody('failure.notice', { notice: { ...told, ...more } }).notice, told);
   });
 
   test('each has a number of its own, and is found by it', () => {

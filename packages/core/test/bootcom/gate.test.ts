@@ -13,7 +13,7 @@ interface Came {
   up(): void;
 }
 
-function place() {
+function place(holds = new Scope('agent')) {
   const world = createWorld({ seed: 1 });
   const { clock, random } = world.platform('h1');
   const log: string[] = [];
@@ -27,7 +27,7 @@ function place() {
   };
   const crowd: Came[] = [];
   const gate = new Gate({
-    holds: new Scope('agent'), of: 'children',
+    holds, of: 'children',
     platform: { clock, random, network } as never,
     pendingMax: MAX,
     accept: (_channel, watch: Watch) => {
@@ -77,6 +77,16 @@ suite('gate', (test) => {
     crowd[0]?.up();
     gate.close();
     assert.equal([log.splice(0), gate.isClosed], [['closed: the listener has closed'], true]);
+    listen();
+    assert.equal(log, ['listener closed', 'open']);
+  });
+
+  test('of a scope that has ended, it is closed, and so is what it opens', () => {
+    const holds = new Scope('agent');
+    holds.close();
+    const { gate, log, listen } = place(holds);
+    assert.is(gate.isClosed, true);
+    gate.openPrivate('x', () => log.push('open'));
     listen();
     assert.equal(log, ['listener closed', 'open']);
   });

@@ -3,8 +3,8 @@
 import { assert, suite } from '@stci/testkit';
 import { encode } from '../../dist/codec/cbor.js';
 import {
-  any, bool, bytes, fields, integer, list, num, object, oneOf, optional, plain, record, str, tuple, u32, variant,
-  wallTime, type Shape,
+  any, bool, bytes, closed, fields, integer, list, num, object, oneOf, optional, plain, record, str, tuple, u32,
+  variant, wallTime, type Shape,
 } from '../../dist/codec/shape.js';
 
 const OTHERS: readonly unknown[] = [undefined, null, true, 1, -1, 1.5, 'x', [], [1], {}, new Uint8Array(1), 2 ** 32];
@@ -80,5 +80,11 @@ suite('shapes', (test) => {
     const value = { hosts: [[0, []], [1, [{ rank: 1 }, { rank: 'x' }]]] };
     const error = assert.throwsCode('STCI_MESSAGE_INVALID', () => shape(value, 'job.launch'));
     assert.is(error.message, 'Expected an unsigned 32-bit integer at job.launch.hosts[1][1][1].rank, got string');
+  });
+
+  test('a closed shape drops fields that it does not name, also where it is a part of another', () => {
+    const shape = fields({ items: list(closed({ a: u32, b: optional(u32) }), 2) });
+    const value: unknown = { items: [{ a: 1, c: 2, toString: 3 }, { a: 1, b: null }], kept: 1 };
+    assert.equal(shape(value, 'here'), { items: [{ a: 1 }, { a: 1 }], kept: 1 });
   });
 });

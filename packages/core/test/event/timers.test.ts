@@ -1,7 +1,8 @@
 /** Timers by name: one of each, forgotten when it fires, all ended together. */
 
 import { assert, suite } from '@stci/testkit';
-import { Timers } from '../../dist/event/timers.js';
+import { Scope } from '../../dist/event/scope.js';
+import { Timers, heldTimer } from '../../dist/event/timers.js';
 import { testPlace } from '../world.js';
 
 function play() {
@@ -59,5 +60,21 @@ suite('timers', (test) => {
     assert.equal(fired, []);
     place.run(60);
     assert.equal(fired.sort(), ['plain', 'running']);
+  });
+
+  test('of a scope: it is shown there until it has fired; where the scope has ended there is none', () => {
+    const { platform: { clock }, run } = testPlace();
+    const log: string[] = [];
+    const scope = new Scope('agent');
+    heldTimer(scope, clock, 'a', 10, () => void log.push('a'));
+    heldTimer(scope, clock, 'b', 20, () => void log.push('b'));
+    assert.equal(scope.rows(), [[0, 'timer a', 1], [0, 'timer b', 1]]);
+    run(15);
+    assert.equal([log, scope.rows()], [['a'], [[0, 'timer b', 1]]]);
+    scope.close();
+    heldTimer(scope, clock, 'c', 1, () => void log.push('c')).cancel();
+    heldTimer(scope, clock, 'd', 1, () => void log.push('d'));
+    run(100);
+    assert.equal(log, ['a']);
   });
 });

@@ -91,6 +91,19 @@ suite('job ledger', (test) => {
     assert.equal(failures.map(({ failure }) => failure), ['tool 1 1#2', 'host 2#1']);
   });
 
+  test('what a host says of the id of a failure does not count', () => {
+    const ledger = ledgerOf(2);
+    for (const rank of [0, 1]) ledger.started(rank, rank + 1, 10);
+    const failure = 'host 1#1';
+    const claimed = { failure, error: { code: 'STCI_TOOL_FAILED', message: 'm', failure } } as const;
+    ledger.exited({ ...ended(0, 0, 50), ...claimed }, 51);
+    ledger.exited({ ...ended(1, 3, 50), ...claimed }, 51);
+    const { ranks, failures } = ledger.report(60);
+    assert.equal(ranks.map((rank) => rank.failure), [undefined, 'tool 1 1#1']);
+    assert.equal(ranks[0]?.error?.failure, undefined);
+    assert.equal(failures.map((each) => each.failure), ['tool 1 1#1']);
+  });
+
   test('a rank that had not started is lost with the host that was lost, whoever has its place by now', () => {
     const ledger = ledgerOf(2);
     ledger.replaceHost(1, { ...ledger.spec.hosts[1]!, name: 'spare' });

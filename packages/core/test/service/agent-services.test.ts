@@ -1,8 +1,10 @@
 /** Services of an agent: the first message loads one; what comes meanwhile waits, in order, and within a bound. */
 
+import { StciError } from '@stci/interface';
 import { assert, eventually, suite } from '@stci/testkit';
 import '../../dist/injection/messages.js';
 import type { AgentNode } from '../../dist/node/node.js';
+import { LinkGuard } from '../../dist/node/peer-guard.js';
 import { AgentServices } from '../../dist/service/agent-services.js';
 import type { OpenService, RootPlace, Service, ServiceCode } from '../../dist/service/contracts.js';
 import { Loadable } from '../../dist/service/loadable.js';
@@ -89,9 +91,9 @@ suite('services of an agent', (test) => {
   test('what waits is bounded', async () => {
     const { root, undo, loaded, log, faults } = play();
     for (let i = 0; i < 1030; i++) undo(String(i));
-    assert.is(faults.filter((text) => text.includes('STCI_MESSAGE_WINDOW: 1024 messages')).length, 6);
+    assert.is(faults.filter((text) => text.includes('STCI_MESSAGE_WINDOW: 128 messages')).length, 902);
     await loaded();
-    assert.equal([log.length, log.at(-1)], [1025, '1023']);
+    assert.equal([log.length, log.at(-1)], [129, '127']);
     assert.is(root.router.parentLink?.state, 'up');
   });
 
@@ -142,5 +144,46 @@ suite('services of an agent', (test) => {
     const told: unknown[] = [];
     services.use('other', (opened, error) => void told.push(opened, error));
     assert.equal(told, [undefined, undefined]);
+  });
+
+  test('one that throws where it is opened later is told of, and the others that waited get theirs', async () => {
+    const { services, undo, loaded, log, faults } = play(() => true);
+    services.tell(() => {
+      throw new StciError('STCI_MESSAGE_INVALID', 'no such detector');
+    });
+    services.tell((opened) => opened.onUp?.(3));
+    undo('a');
+    await loaded();
+    assert.equal(log, ['open', 'up 3', 'a']);
+    assert.match(faults.join(), /no such detector/);
+    // What is thrown at once is for whoever has sent the message.
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => services.tell(() => {
+      throw new StciError('STCI_MESSAGE_INVALID', 'no such detector');
+    }));
+  });
+
+  test('calls that wait for code are bounded', () => {
+    const { services } = play(() => true);
+    for (let i = 1; i < 1024; i++) services.tell(() => undefined);
+    assert.throwsCode('STCI_MESSAGE_WINDOW', () => services.tell(() => undefined));
+  });
+
+  test('with the last one that an agent stops those go that are needed until then', async () => {
+    const { services, undo, loaded, log } = play();
+    undo('a');
+    await loaded();
+    services.use('test', (opened) => Object.assign(opened ?? {}, { isLast: true }));
+    services.stop('it leaves', true);
+    assert.equal(log, ['open', 'a']);
+    services.stop('it stops');
+    assert.equal(log, ['open', 'a', 'stop: it stops']);
+  });
+
+  test('for a message of an agent that may not send it no code is loaded', () => {
+    const { root, addSession, loads, closed, run } = play();
+    new LinkGuard(root);
+    addSession(1, 1).messages.send(addressOf(1), 'fault.undo', { id: 'a' }, 0);
+    run(10);
+    assert.equal([loads(), closed.length > 0], [0, true]);
   });
 });
