@@ -322,7 +322,11 @@ class RunningAgent implements AgentHandle {
   /** Says goodbye and waits until it is sent, so that no report is lost. */
   #finish(): void {
     if (this.#lifecycle.state === 'stopping') this.#lifecycle.apply('stopped');
-    this.#node?.close();
+    try {
+      this.#node?.close();
+    } catch (fault) {
+      this.#node?.fault(fault, 'the end of what it holds');
+    }
     const parent = this.#parent;
     if (parent === undefined || parent.state === 'closed') return this.#over();
     this.#timers.set('goodbye', GOODBYE_MS, () => this.#over());

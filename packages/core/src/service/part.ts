@@ -75,7 +75,11 @@ export abstract class Part implements ServicePart {
 
   /** What it does last, it may still do. */
   #close(): void {
-    this.service?.close?.(); // There is none yet where the job ended while the part is made.
+    try {
+      this.service?.close?.(); // There is none yet where the job ended while the part is made.
+    } catch (fault) {
+      this.node.fault(fault, `the end of service ${this.name}`);
+    }
     this.isClosed = true;
     this.holds.close();
   }

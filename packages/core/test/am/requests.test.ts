@@ -9,6 +9,7 @@ import { encode } from '../../dist/codec/cbor.js';
 import { FLAG, LAYER, type FrameHeader } from '../../dist/codec/frame.js';
 import { Scope } from '../../dist/event/scope.js';
 import { testPlace } from '../world.js';
+import { makeNet } from './net.js';
 
 const [ASKED, OTHER] = [rootAddress(1), rootAddress(2)];
 
@@ -166,5 +167,18 @@ suite('bodies of messages', (test) => {
     const codes = ['STCI_MESSAGE_UNROUTABLE', 'STCI_MESSAGE_TTL', 'STCI_LINK_CLOSED'] as const;
     const errors = [undefined, ...codes.map((code) => new StciError(code, 'x'))];
     assert.equal(errors.map((each) => needsOwner(each)), [false, false, false, true]);
+  });
+});
+
+suite('requests of an agent that ends', (test) => {
+  test('each fails, once', () => {
+    const { nodes, run } = makeNet([0, 0]);
+    const told: (string | undefined)[] = [];
+    const [controller] = nodes;
+    controller?.messages.request(rootAddress(0), 'agent.echo', 0, (error) => void told.push(error?.code));
+    controller?.close();
+    assert.equal(told, ['STCI_LINK_CLOSED']);
+    run(60_000);
+    assert.is(told.length, 1);
   });
 });

@@ -2,6 +2,7 @@
 
 import type { MemberId, Position } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import type { OverlayWays } from '../../dist/peers/contracts.js';
 import { TreeOverlay } from '../../dist/peers/tree-overlay.js';
 import { makeNet, tree, type Net } from '../am/net.js';
 
@@ -130,5 +131,18 @@ suite('overlay without links of its own', (test) => {
     assert.equal(told[1], ['up 0#0']);
     assert.equal(one?.members.living().map(name), ['0#0', '1#1', '2#2']);
     assert.is(one?.self.position, 1);
+  });
+
+  test('of a session with an overlay: what waits for its ways is called when these open, and not before', () => {
+    const net = makeNet([0, 0], { 'overlay.topology': 'tree:2' });
+    const [overlay] = net.nodes.map((node) => new TreeOverlay(node));
+    const log: string[] = [];
+    const waiting: (() => void)[] = [];
+    overlay?.whenOpen(() => log.push('first'));
+    overlay?.extend({ whenOpen: (call: () => void) => void waiting.push(call) } as unknown as OverlayWays);
+    overlay?.whenOpen(() => log.push('second'));
+    assert.equal(log, []);
+    for (const call of waiting) call();
+    assert.equal(log, ['first', 'second']);
   });
 });
