@@ -6,7 +6,7 @@ export { builtinRelations } from './assembly/relations.js';
 export { builtins } from './assembly/builtin.js';
 export * from './component.js';
 export { name, word } from './codec/bounds.js';
-export { integer, list, object, optional, u32, type Shape } from './codec/shape.js';
+export { check, integer, list, object, optional, u32, type Shape } from './codec/shape.js';
 export { bootPlanOf, checkBootPlan, shortestCycle } from './launcher/boot-plan.js';
 export { ParentTree, wholePart, type BootTreePart } from './launcher/parent-tree.js';
 export { agentsPerLevel, childrenMax, criticalPathSteps, planLaunch, starterOf } from './launcher/plan.js';

@@ -5,6 +5,7 @@ import type { Address, Clock, ErrorCode, JobId, Timer } from '@stci/interface';
 import { ITEMS_MAX, OPAQUE_ITEMS_MAX } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
 import { FLAG, type FrameHeader } from '../codec/frame.js';
+import { check } from '../codec/shape.js';
 import type { Scope } from '../event/scope.js';
 import { errorRecord } from '../messages/job-shapes.js';
 import { checkLength, checkReply, type BodyKind, type MessageName } from '../messages/messages.js';
@@ -103,7 +104,7 @@ export class PendingRequests {
       const isError = (header.flags & FLAG.error) !== 0;
       if (!isError) checkLength(pending.name, body.length, kind);
       value = decodeBody(pending.name, header.source, body);
-      if (isError) error = fromErrorRecord(errorRecord(value, 'error reply'));
+      if (isError) error = fromErrorRecord(check(errorRecord, value, 'error reply'));
       else checkReply(pending.name, value, kind);
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;

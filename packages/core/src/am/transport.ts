@@ -14,6 +14,7 @@ import {
   FLAG, LAYER, decodeHeader, frameDestination, frameFlags, frameJob, frameLayer, frameNumber, frameType, spendHop,
   writeDelivery, type Frame, type FrameHeader,
 } from '../codec/frame.js';
+import { check } from '../codec/shape.js';
 import type { Scope } from '../event/scope.js';
 import { errorRecord } from '../messages/job-shapes.js';
 import { messageId } from '../messages/messages.js';
@@ -84,7 +85,7 @@ export class Transport {
       router, clock, holds, incarnation, waits, ttl: limits.ttl, windowBytes: limits.windowBytes,
       resendBytes: limits.resendBytes,
       onUndeliverable: (destination, job, body) =>
-        this.drop(destination, job, fromErrorRecord(errorRecord(decode(body), 'undeliverable frame'))),
+        this.drop(destination, job, fromErrorRecord(check(errorRecord, decode(body), 'undeliverable frame'))),
       onAhead: (frame, from) => this.#onAhead(frame, from),
     });
   }

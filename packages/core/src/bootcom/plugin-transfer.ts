@@ -14,7 +14,7 @@
 import { PLUGIN_BYTES_MAX, StciError, type Address, type Channel, type Clock } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
 import { frameBody, frameLayer, frameType, readU32, writeU32, LAYER, type Frame } from '../codec/frame.js';
-import { str } from '../codec/shape.js';
+import { check, str } from '../codec/shape.js';
 import { LINK_FRAME, linkFrame } from './handshake.js';
 import { openStage } from './channel-stage.js';
 
@@ -67,7 +67,7 @@ export function servePlugins(
     onFrame: (frame) => {
       const body = frameBody(frame);
       if (typeOf(frame) === LINK_FRAME.pluginEnd) {
-        problem = str(TEXT_MAX)(decode(body), 'word about plugins');
+        problem = check(str(TEXT_MAX), decode(body), 'word about plugins');
         return true;
       }
       if (typeOf(frame) !== LINK_FRAME.pluginAsk || body.length !== 4) throw unexpected(frame);

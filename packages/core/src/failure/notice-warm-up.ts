@@ -6,6 +6,7 @@
 
 import type { Evidence, MemberId } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
+import { check } from '../codec/shape.js';
 import { evidence } from '../messages/failure-shapes.js';
 import { FailureTable } from './failure-table.js';
 import { checkReporter, memberOf } from './notice.js';
@@ -27,7 +28,7 @@ export function warmUpNotices(): void {
     subject: { kind: 'host', host: 0, incarnation: 1 }, cause: 'silent', evidence: '', detector: 'process', reporter,
     suspectedWallMs: 0, confirmedWallMs: 0,
   };
-  const notice = evidence(decode(encode(example)), 'notice');
+  const notice = check(evidence, decode(encode(example)), 'notice');
   checkReporter(notice, reporter);
   memberOf(notice.subject);
   new FailureTable().take(notice);

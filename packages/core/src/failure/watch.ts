@@ -14,6 +14,7 @@ import {
   type NotifierEvent, type NotifierModule, type Position, type Timer, type Topology,
 } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
+import { check } from '../codec/shape.js';
 import { notifierFor, topologyFor, type SelectedDetector } from '../detector/selected.js';
 import { MachineDriver } from '../event/machine-driver.js';
 import { isLiving, type MemberChange } from '../members/view.js';
@@ -259,7 +260,7 @@ export class FailureWatch {
     if (isWarmUp(source, payload)) return warmUpNotices();
     let notice: Evidence;
     try {
-      notice = evidence(decode(payload), 'notice');
+      notice = check(evidence, decode(payload), 'notice');
       checkReporter(notice, source);
       this.#checkDetector(notice.detector);
     } catch (fault) {

@@ -7,7 +7,7 @@ import { StciError, bootPosition, type ArityPlan, type HostIndex } from '@stci/i
 import type { ParamSnapshot } from '@stci/registry';
 import { BODY_BYTES_MAX, MEMBERS_MAX, members } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
-import { bool, bytes, fields, integer, list, optional, plain, u32 } from '../codec/shape.js';
+import { bool, bytes, check, fields, integer, list, optional, plain, u32 } from '../codec/shape.js';
 import { TOPOLOGY_SIZE_MAX } from '../topology/options.js';
 import { shortestCycle } from './boot-plan.js';
 import { KEY_BYTES, addresses, hostLogin, type HostLogin } from './host-login.js';
@@ -54,15 +54,15 @@ export function encodeBootDetails(details: BootDetails): Uint8Array {
 
 /** Throws STCI_CODEC_INVALID or STCI_MESSAGE_INVALID. */
 export function decodeBootDetails(encoded: Uint8Array): BootDetails {
-  const details = bootDetails(decode(encoded), 'boot details');
+  const details = check(bootDetails, decode(encoded), 'boot details');
   const { host, hosts, subtree } = details;
   const tree = partOf(details.tree, hosts);
-  integer(0, hosts - 1)(host, 'boot details.host');
+  check(integer(0, hosts - 1), host, 'boot details.host');
   // In the k-ary tree, hosts below have higher indices.
   const first = 'arity' in tree ? host : 0;
-  integer(1, hosts - first)(subtree.length, 'boot details.subtree.length');
-  for (const [at] of subtree) integer(first, hosts - 1)(at, 'boot details.subtree');
-  integer(host, host)(subtree[0]?.[0], 'boot details.subtree[0]');
+  check(integer(1, hosts - first), subtree.length, 'boot details.subtree.length');
+  for (const [at] of subtree) check(integer(first, hosts - 1), at, 'boot details.subtree');
+  check(integer(host, host), subtree[0]?.[0], 'boot details.subtree[0]');
   if (!('arity' in tree)) checkBelow(new ParentTree(hosts + 1, tree), host, subtree);
   return { ...details, tree };
 }
@@ -74,11 +74,11 @@ function partOf(found: Partial<ArityPlan & ParentsPart>, hosts: number): BootTre
   if (planned === undefined || parents === undefined) {
     throw new StciError('STCI_MESSAGE_INVALID', 'Expected an arity or the parents of hosts at boot details.tree');
   }
-  integer(1, hosts)(planned, 'boot details.tree.planned');
-  for (const host of parents) integer(0, planned - 1)(host, 'boot details.tree.parents');
+  check(integer(1, hosts), planned, 'boot details.tree.planned');
+  for (const host of parents) check(integer(0, planned - 1), host, 'boot details.tree.parents');
   const known = new Map<HostIndex, HostIndex>();
   for (let at = 0; at + 1 < parents.length; at += 2) known.set(parents[at]!, parents[at + 1]!);
-  integer(2 * known.size, 2 * known.size)(parents.length, 'boot details.tree.parents.length');
+  check(integer(2 * known.size, 2 * known.size), parents.length, 'boot details.tree.parents.length');
   if (shortestCycle(known) === undefined) return { planned, parents };
   throw new StciError('STCI_MESSAGE_INVALID', 'Expected no cycle at boot details.tree.parents');
 }
@@ -96,5 +96,5 @@ export function encodeParams(snapshot: ParamSnapshot): Uint8Array {
 
 /** Throws STCI_CODEC_INVALID or STCI_MESSAGE_INVALID; the parameters' values are checked later, by their catalogue. */
 export function decodeParams(encoded: Uint8Array): ParamSnapshot {
-  return plain<ParamSnapshot>(BODY_BYTES_MAX)(decode(encoded), 'parameters');
+  return check(plain<ParamSnapshot>(BODY_BYTES_MAX), decode(encoded), 'parameters');
 }

@@ -8,7 +8,7 @@ import { CONTROLLER, StciError, addressIndex, addressKind, addressName, assert }
 import type { Address, AgentKind, StreamSpec } from '@stci/interface';
 import { MESSAGE_BYTES_MAX, members, name, numbers, text, word } from '../codec/bounds.js';
 import {
-  any, bool, closed, fields, integer, oneOf, optional, tuple, u32, wallTime, type Infer, type Shape,
+  any, bool, check, closed, fields, integer, oneOf, optional, tuple, u32, wallTime, type Infer, type Shape,
 } from '../codec/shape.js';
 import { addresses, hostLogin, socket } from '../launcher/host-login.js';
 import { FAILURE_MESSAGES } from './failure-messages.js';
@@ -305,13 +305,13 @@ export function checkLength(name: MessageName, bytes: number, kind: BodyKind = '
 
 /** Throws STCI_MESSAGE_INVALID with the path of the wrong value. */
 export function checkBody<Name extends MessageName>(name: Name, body: unknown): MessageBody<Name> {
-  return (typeOf(name).body as Shape<MessageBody<Name>>)(body, name);
+  return check(typeOf(name).body as Shape<MessageBody<Name>>, body, name);
 }
 
 /** As checkBody, for what answers a request. */
 export function checkReply(name: MessageName, body: unknown, kind: 'reply' | 'part' = 'reply'): void {
   const shape = typeOf(name)[kind];
-  if (shape !== undefined) shape(body, PREFIX[kind] + name);
+  if (shape !== undefined) check(shape, body, PREFIX[kind] + name);
   else if (kind === 'part' || body !== undefined) {
     throw new StciError('STCI_MESSAGE_INVALID', `Expected no body in ${PREFIX[kind]}${name}`);
   }

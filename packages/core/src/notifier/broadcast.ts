@@ -2,7 +2,7 @@
 
 import { NOTIFIER_PAYLOAD_MAX, StciError } from '@stci/interface';
 import type { MemberId, Position } from '@stci/interface';
-import { bytes, integer, list, tuple } from '../codec/shape.js';
+import { bytes, check, integer, list, tuple } from '../codec/shape.js';
 import { ownBytes } from '../iof/bytes.js';
 
 export interface Broadcast {
@@ -31,7 +31,7 @@ export function encodeBroadcast({ source, number, size, dead, payload }: Broadca
 
 /** Of at most `sizeMax` positions: whoever relays it makes lists of them. Throws STCI_MESSAGE_INVALID. */
 export function decodeBroadcast(body: unknown, sizeMax: number): Broadcast {
-  const [at, incarnation, number, size, gone, payload] = shape(body, 'broadcast');
+  const [at, incarnation, number, size, gone, payload] = check(shape, body, 'broadcast');
   if (size > sizeMax) refuse(`${size} positions, ${sizeMax} are possible`);
   const dead = new Set(gone);
   if (at >= size || dead.has(at)) refuse(`source ${at}, which does not take part`);

@@ -8,7 +8,9 @@ import {
   PROGRAM_PARTS_BYTES_MAX, PROGRAM_PART_BYTES_MAX, PROGRAM_PROTOCOL, PROGRAM_TAG_CHARS_MAX, RecordReader, StciError,
   WATCHDOG_MS_MAX, programRecord, type Channel, type ProgramEvent, type ProgramRequest, type RecordHead,
 } from '@stci/interface';
-import { bool, integer, narrowed, object, oneOf, optional, str, u32, variant, type Shape } from '../codec/shape.js';
+import {
+  bool, check, integer, narrowed, object, oneOf, optional, str, u32, variant, type Shape,
+} from '../codec/shape.js';
 import type { TurnTaker } from './program-turns.js';
 
 /** From so much unread on, answers wait, and what a program asks is not read. */
@@ -183,7 +185,7 @@ export class ProgramConnection implements TurnTaker {
   /** Closes the connection of a program that breaks the protocol. */
   #checked(head: RecordHead): ProgramRequest | undefined {
     try {
-      return programRequest(head, 'request');
+      return check(programRequest, head, 'request');
     } catch (fault) {
       if (!(fault instanceof StciError)) throw fault;
       this.close(fault.message);

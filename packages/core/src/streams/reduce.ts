@@ -5,7 +5,7 @@
 
 import { StciError, type Reduction } from '@stci/interface';
 import { BODY_BYTES_MAX, members } from '../codec/bounds.js';
-import { any, tuple, u32 } from '../codec/shape.js';
+import { any, check, tuple, u32 } from '../codec/shape.js';
 
 /**
  * `concat` keeps the contributor, so that the result does not depend on the order of arrival: `[[member, items], …]`.
@@ -24,7 +24,7 @@ export function tagContribution(reduction: Reduction, member: number, data: unkn
 /** Throws STCI_MESSAGE_INVALID if a child's value is no contribution to this reduction. */
 export function checkContribution(reduction: Reduction, value: unknown): void {
   if (reduction === 'none') throw new StciError('STCI_MESSAGE_INVALID', 'A stream without reduction combines nothing');
-  if (reduction === 'concat') tagged(value, 'contribution');
+  if (reduction === 'concat') check(tagged, value, 'contribution');
 }
 
 /** The result at the root, from its wire form. */

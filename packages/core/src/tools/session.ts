@@ -9,6 +9,7 @@ import {
 } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import { chunk } from '../codec/bounds.js';
+import { check } from '../codec/shape.js';
 import { Lifecycle, type LifeTable } from '../event/lifecycle.js';
 import type { Scope } from '../event/scope.js';
 import { checkLaunch } from '../job/launch-check.js';
@@ -259,7 +260,7 @@ export class SessionAgent {
         onCredit(); // Output is dropped from now on.
       },
     };
-    const stream = node.streams.attach(spec, events, { creditBytes, check: (data) => chunk(data, 'input') });
+    const stream = node.streams.attach(spec, events, { creditBytes, check: (data) => check(chunk, data, 'input') });
     const output = new HostOutput({ clock, creditBytes, stream });
     return { feed, output };
   }

@@ -1,12 +1,12 @@
 /**
- * What a shape's form says, tried on the shape: examples at its bounds, which it accepts as they come out of CBOR, and
- * mutants with one flaw each, which it refuses with the place of the flaw.
+ * What a shape says, tried on the check of it: examples at its bounds, which are accepted as they come out of CBOR, and
+ * mutants with one flaw each, which are refused with the place of the flaw.
  */
 
 import { inspect } from 'node:util';
 import { StciError } from '@stci/interface';
 import { decode, encode } from '../../dist/codec/cbor.js';
-import type { Form, Shape } from '../../dist/codec/shape.js';
+import { check, type Form, type FormOf, type Shape } from '../../dist/codec/shape.js';
 
 type Any = Shape<unknown>;
 type Kind = Form['kind'];
@@ -19,10 +19,10 @@ interface Mutant {
 }
 
 /** Something for each kind of form, made from the form. */
-type ByKind<Result> = { readonly [K in Kind]: (form: Extract<Form, { readonly kind: K }>) => Result };
+type ByKind<Result> = { readonly [K in Kind]: (form: FormOf<K>) => Result };
 
-const apply = <Result>(table: ByKind<Result>, { form }: Any): Result =>
-  (table[form.kind] as (form: Form) => Result)(form);
+const apply = <Result>(table: ByKind<Result>, shape: Any): Result =>
+  (table[shape.kind] as (form: Form) => Result)(shape);
 
 /** Items of a list that an example has, keys of a record, characters of a text: more take a while. */
 const ITEMS_MAX = 1000;
@@ -74,7 +74,7 @@ const EXAMPLES: ByKind<readonly unknown[]> = {
   ],
   optional: ({ item }) => [...examples(item), undefined],
   // A newer peer adds a field.
-  fields: ({ fields, isClosed = false }) => [
+  fields: ({ fields, isClosed }) => [
     ...examplesOf(Object.entries(fields), {}),
     ...(isClosed ? [] : [{ ...fullestOf(Object.entries(fields), {}), added: 1 }]),
   ],
@@ -168,7 +168,7 @@ export function mutants(shape: Any): readonly Mutant[] {
 /** What the shape says against a value; undefined: nothing. */
 function refusal(shape: Any, value: unknown, label = ''): string | undefined {
   try {
-    shape(value, label);
+    check(shape, value, label);
     return undefined;
   } catch (fault) {
     if (fault instanceof StciError && fault.code === 'STCI_MESSAGE_INVALID') return fault.message;
@@ -194,14 +194,14 @@ function mutantFlaw(shape: Any, { value, place }: Mutant, label: string): string
   return isNamed ? undefined : `has its flaw at ${steps.join('')}, and is refused so: ${refused}`;
 }
 
-/** Where the shape does not keep to its form. */
-export function deviations(shape: Any, label: string): string[] {
+/** Where values of a shape are not judged by it; `judge`: another one that they are judged by. */
+export function deviations(shape: Any, label: string, judge: Any = shape): string[] {
   const show = (value: unknown): string => inspect(value, { depth: 9, maxStringLength: 9, maxArrayLength: 3 });
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0; // Of thousands of errors; traces take most of the time.
   const found = [
-    ...examples(shape).map((value) => [value, exampleFlaw(shape, value, label)] as const),
-    ...mutants(shape).map((mutant) => [mutant.value, mutantFlaw(shape, mutant, label)] as const),
+    ...examples(shape).map((value) => [value, exampleFlaw(judge, value, label)] as const),
+    ...mutants(shape).map((mutant) => [mutant.value, mutantFlaw(judge, mutant, label)] as const),
   ];
   Error.stackTraceLimit = stackTraceLimit;
   return found.flatMap(([value, text]) => (text === undefined ? [] : [`${label}: ${show(value)} ${text}`]));
@@ -212,20 +212,20 @@ type Place = readonly [place: string, form: Form];
 const inAll = (parts: Iterable<Any>, place: string): Place[] => [...parts].flatMap((part) => formsIn(part, place));
 
 /** Every form within a shape with its place, where `[]` is each item of a list and `.*` each of a record. */
-export function formsIn(shape: Any, place: string): Place[] {
-  const { form } = shape;
-  const within = (): Place[] => {
-    switch (form.kind) {
-      case 'list': return formsIn(form.item, `${place}[]`);
-      case 'record': return formsIn(form.item, `${place}.*`);
-      case 'optional': return formsIn(form.item, place);
-      case 'narrowed': return formsIn(form.whole, place);
-      case 'fields': return Object.entries(form.fields).flatMap(([key, part]) => formsIn(part, `${place}.${key}`));
-      case 'tuple': return form.items.flatMap((part, i) => formsIn(part, `${place}[${i}]`));
-      case 'variant': return inAll(Object.values(form.kinds), place);
-      case 'choice': return inAll(form.among, place);
-      default: return [];
-    }
-  };
-  return [[place, form], ...within()];
+export function formsIn(form: Any, place: string): Place[] {
+  return [[place, form], ...formsWithin(form, place)];
+}
+
+function formsWithin(form: Form, place: string): Place[] {
+  switch (form.kind) {
+    case 'list': return formsIn(form.item, `${place}[]`);
+    case 'record': return formsIn(form.item, `${place}.*`);
+    case 'optional': return formsIn(form.item, place);
+    case 'narrowed': return formsIn(form.whole, place);
+    case 'fields': return Object.entries(form.fields).flatMap(([key, part]) => formsIn(part, `${place}.${key}`));
+    case 'tuple': return form.items.flatMap((part, i) => formsIn(part, `${place}[${i}]`));
+    case 'variant': return inAll(Object.values(form.kinds), place);
+    case 'choice': return inAll(form.among, place);
+    default: return [];
+  }
 }

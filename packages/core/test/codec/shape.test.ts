@@ -3,7 +3,7 @@
 import { assert, suite } from '@stci/testkit';
 import { encode } from '../../dist/codec/cbor.js';
 import {
-  any, bool, bytes, closed, fields, integer, list, num, object, oneOf, optional, plain, record, str, tuple, u32,
+  any, bool, bytes, check, closed, fields, integer, list, num, object, oneOf, optional, plain, record, str, tuple, u32,
   variant, wallTime, type Shape,
 } from '../../dist/codec/shape.js';
 
@@ -50,10 +50,10 @@ suite('shapes', (test) => {
       for (const value of good) {
         // An optional null is absent.
         const expected = name === 'optional' && value === null ? undefined : value;
-        assert.equal(shape(value, 'here'), expected);
+        assert.equal(check(shape, value, 'here'), expected);
       }
       for (const value of bad) {
-        const error = assert.throwsCode('STCI_MESSAGE_INVALID', () => shape(value, 'here'));
+        const error = assert.throwsCode('STCI_MESSAGE_INVALID', () => check(shape, value, 'here'));
         assert.match(error.message, /^Expected .* at here.*, got /);
       }
     });
@@ -69,7 +69,7 @@ suite('shapes', (test) => {
       [optional(u32), null],
     ];
     for (const [each, value] of longest) {
-      each(value, 'here');
+      check(each, value, 'here');
       const { length } = encode(value);
       assert.ok(length <= each.bytesMax && each.bytesMax < 40 + 3 * length, `${length} of ${each.bytesMax} bytes`);
     }
@@ -78,13 +78,13 @@ suite('shapes', (test) => {
   test('the path leads to the innermost place', () => {
     const shape = fields({ hosts: list(tuple(u32, list(fields({ rank: u32 }), 9)), 9) });
     const value = { hosts: [[0, []], [1, [{ rank: 1 }, { rank: 'x' }]]] };
-    const error = assert.throwsCode('STCI_MESSAGE_INVALID', () => shape(value, 'job.launch'));
-    assert.is(error.message, 'Expected an unsigned 32-bit integer at job.launch.hosts[1][1][1].rank, got string');
+    const error = assert.throwsCode('STCI_MESSAGE_INVALID', () => check(shape, value, 'job.launch'));
+    assert.is(error.message, 'Expected an integer in 0..4294967295 at job.launch.hosts[1][1][1].rank, got string');
   });
 
   test('a closed shape drops fields that it does not name, also where it is a part of another', () => {
     const shape = fields({ items: list(closed({ a: u32, b: optional(u32) }), 2) });
     const value: unknown = { items: [{ a: 1, c: 2, toString: 3 }, { a: 1, b: null }], kept: 1 };
-    assert.equal(shape(value, 'here'), { items: [{ a: 1 }, { a: 1 }], kept: 1 });
+    assert.equal(check(shape, value, 'here'), { items: [{ a: 1 }, { a: 1 }], kept: 1 });
   });
 });

@@ -2,6 +2,7 @@
 
 import type { FailureRecord } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { check } from '../../dist/codec/shape.js';
 import { countFailure } from '../../dist/metrics/failures.js';
 import { metricRows } from '../../dist/metrics/row.js';
 import { BUCKETS_S, MetricStore } from '../../dist/metrics/store.js';
@@ -31,7 +32,7 @@ suite('metrics of an agent', (test) => {
       ['stci_detector_heartbeats', 'counter', 'Not declared by its detector.', ['detector', 'other'], [1]],
       ['stci_tree_repairs', 'counter', METRICS['repairs']!.help, [], [1]],
     ]);
-    assert.equal(metricRows(metrics.rows(), 'rows'), metrics.rows());
+    assert.equal(check(metricRows, metrics.rows(), 'rows'), metrics.rows());
   });
 
   test('times are counted in ms and told in seconds; a bound belongs to its bucket', () => {
@@ -47,14 +48,14 @@ suite('metrics of an agent', (test) => {
 
   test('rows of another agent whose names could be lines of the text, or that lack values, are refused', () => {
     const right = ['stci_failures', 'counter', 'H.', ['kind', 'a\nb'], [1]];
-    assert.equal(metricRows([right], 'rows'), [right]);
+    assert.equal(check(metricRows, [right], 'rows'), [right]);
     const wrong = [
       [0, 'a 1\nb'], [0, ''], [0, 'stci_a{b="c"}'], [1, 'gauge'], [1, 'histogram'], [3, ['kind']], [3, ['a b', 'c']],
       [3, ['__proto__', 'c']], [4, []], [4, [1, 2]], [4, [Infinity]],
     ] as const;
     for (const [index, value] of wrong) {
       const row = right.map((item, i) => (i === index ? value : item));
-      assert.throwsCode('STCI_MESSAGE_INVALID', () => metricRows([row], 'rows'));
+      assert.throwsCode('STCI_MESSAGE_INVALID', () => check(metricRows, [row], 'rows'));
     }
   });
 

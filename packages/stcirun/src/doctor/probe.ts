@@ -4,7 +4,7 @@
  * then answers each byte of its standard input with its clock until end of file. Plain old JavaScript: see the loader.
  */
 
-import { integer, list, object, optional, word, u32, type Shape } from '@stci/core';
+import { check, integer, list, object, optional, word, u32, type Shape } from '@stci/core';
 import { MAKE_DIRECTORY, hostProgram } from '@stci/host-program';
 import { printable } from '@stci/interface';
 import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
@@ -70,7 +70,7 @@ const FACTS = object<HostFacts>({
 export function factsReader<T>(shape: Shape<T>): (text: string) => T {
   const oneLine = (_key: string, value: unknown): unknown =>
     typeof value === 'string' ? printable(value.replaceAll(/\s+/g, ' ')) : value;
-  return (text) => shape(JSON.parse(text, oneLine), 'facts');
+  return (text) => check(shape, JSON.parse(text, oneLine), 'facts');
 }
 
 export const hostFacts = factsReader(FACTS);

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { integer, object, word } from '@stci/core';
+import { check, integer, object, word } from '@stci/core';
 import { StciError } from '@stci/interface';
 import { openOwn, publicity, readOwn, writeOwn } from '@stci/platform-node';
 import { isElsewhere, isRunning, type ProcessIdentity } from './process-identity.js';
@@ -205,7 +205,7 @@ export function removeSession(facts: FoundSession): void {
 }
 
 function readFacts(directory: string): SessionFacts {
-  return factsShape(JSON.parse(readOwn(join(directory, FACTS_FILE), FILE_BYTES_MAX).toString()), FACTS_FILE);
+  return check(factsShape, JSON.parse(readOwn(join(directory, FACTS_FILE), FILE_BYTES_MAX).toString()), FACTS_FILE);
 }
 
 function readEntry(directory: string, name: string): SessionEntry {
