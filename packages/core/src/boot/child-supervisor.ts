@@ -6,10 +6,11 @@
 
 import {
   StciError, addressName, agentKey, assert, type Address, type AgentProcess, type AgentProcessEnd, type
-  AgentProcessEvents, type Channel, type JobId, type LinkCloseReason, type Timer,
+  AgentProcessEvents, type Channel, type JobId, type LinkCloseReason,
 } from '@stci/interface';
 import { formatDuration } from '@stci/registry';
 import type { Link } from '../bootcom/link.js';
+import { Timers, heldTimer } from '../event/timers.js';
 import { StartPace } from '../launcher/start-pace.js';
 import type { AdoptionAnswer, LossEvidence } from '../membership/mender.js';
 import type { AgentNode } from '../node/node.js';
@@ -57,12 +58,13 @@ export class ChildSupervisor {
   #scheduled = false;
   #stopping = false;
   #onStopped: (() => void) | undefined;
-  #stopTimer: Timer | undefined;
+  readonly #timers: Timers<'stop'>;
 
   constructor(init: SupervisorInit, events: SupervisorEvents) {
     this.#init = init;
     this.#events = events;
     this.#pace = new StartPace({ windowMax: init.window, handshakeMs: init.handshakeMs });
+    this.#timers = new Timers(init.node.platform.clock, init.node.holds);
   }
 
   /** Names of the children that have not ended. */
@@ -171,7 +173,9 @@ export class ChildSupervisor {
     this.#stopChild(child, reason);
     if (child.state === 'gone') return;
     this.#former.add(child);
-    child.endTimer = this.#init.node.platform.clock.after(this.#init.stopMs, () => this.#overdue(child));
+    const { node, stopMs } = this.#init;
+    const what = `end of ${nameOf(child.spec)}`;
+    child.endTimer = heldTimer(node.holds, node.platform.clock, what, stopMs, () => this.#overdue(child));
   }
 
   /** Closes the links of children that are up, so that others link to them, and ends the rest. */
@@ -194,7 +198,7 @@ export class ChildSupervisor {
   /** Calls `done` when the children that were adopted since `stop` have ended, too. */
   stopRest(done: () => void): void {
     this.#onStopped = done;
-    this.#stopTimer = this.#init.node.platform.clock.after(this.#init.stopMs, () => this.#killRest());
+    this.#timers.set('stop', this.#init.stopMs, () => this.#killRest());
     this.#checkStopped();
   }
 
@@ -375,7 +379,7 @@ export class ChildSupervisor {
   }
 
   #stopped(done = this.#onStopped): void {
-    this.#stopTimer?.cancel();
+    this.#timers.clear('stop');
     this.#onStopped = undefined;
     done?.();
   }
@@ -392,7 +396,7 @@ export class ChildSupervisor {
   #killRest(): void {
     const rest = this.#all();
     for (const child of rest) this.#overdue(child);
-    this.#stopTimer = this.#init.node.platform.clock.after(KILL_WAIT_MS, () => {
+    this.#timers.set('stop', KILL_WAIT_MS, () => {
       for (const child of rest) change(child, 'settle');
       this.#stopped();
     });

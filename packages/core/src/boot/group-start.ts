@@ -7,9 +7,10 @@
 
 import {
   StciError, addressName, assert, rootAddress, type AgentGroup, type AgentProcessEnd, type AgentsEvents,
-  type ErrorRecord, type HostIndex, type HostSpec, type Timer,
+  type ErrorRecord, type HostIndex, type HostSpec,
 } from '@stci/interface';
 import { formatDuration } from '@stci/registry';
+import { Timers } from '../event/timers.js';
 import { placeFault, type HostStart } from '../launcher/host-login.js';
 import { StartPace, startMsMax } from '../launcher/start-pace.js';
 import type { AgentNode } from '../node/node.js';
@@ -63,12 +64,13 @@ export class GroupStart {
   /** Once the end is awaited: whether a host's agent is lost. */
   #isLost: ((host: HostIndex) => boolean) | undefined;
   #onEnded: (() => void) | undefined;
-  #timer: Timer | undefined;
+  readonly #timers: Timers<'end of all agents'>;
   #isOver = false;
 
   constructor(init: GroupStartInit, events: GroupStartEvents) {
     this.#init = init;
     this.#events = events;
+    this.#timers = new Timers(init.node.platform.clock, init.node.holds);
     this.#members = init.hosts.map(() => {
       return { start: undefined, isSpent: false, isLinked: false, isOut: false, end: undefined, diagnostics: [] };
     });
@@ -204,15 +206,13 @@ export class GroupStart {
   }
 
   #killAfter(delayMs: number): void {
-    this.#timer?.cancel();
-    this.#timer = this.#init.node.platform.clock.after(delayMs, () => this.#kill());
+    this.#timers.set('end of all agents', delayMs, () => this.#kill());
   }
 
   #kill(): void {
     this.#isLost = undefined;
     const waitMs = Math.max(this.#stopMs, this.#group?.endMs ?? 0);
-    this.#timer?.cancel();
-    this.#timer = this.#init.node.platform.clock.after(waitMs, () => this.#over());
+    this.#timers.set('end of all agents', waitMs, () => this.#over());
     this.#group?.kill();
   }
 
@@ -290,7 +290,7 @@ export class GroupStart {
   #over(): void {
     this.#isOver = true;
     this.#isLost = undefined;
-    this.#timer?.cancel();
+    this.#timers.clear('end of all agents');
     const done = this.#onEnded;
     this.#onEnded = undefined;
     done?.();

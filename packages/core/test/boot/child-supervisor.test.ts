@@ -261,6 +261,23 @@ suite('children of an agent', (test) => {
     assert.match(p.net.faults.join(), /root:0: still there after 700 ms, killed/);
   });
 
+  test('the deadlines of ends are held by the agent while they run', () => {
+    const p = playing();
+    p.launch('deaf', 'up');
+    p.net.until(() => p.told.length === 2, 'both up');
+    const held = (): readonly string[] => (p.net.nodes[0]?.holds.rows() ?? []).map(([, label]) => label);
+    for (const index of [0, 1]) p.children.release(rootAddress(index), 0, 'not needed');
+    assert.ok(held().includes('timer end of root:0') && held().includes('timer end of root:1'), held().join());
+    p.net.run(STOP_MS - 50);
+    assert.ok(held().includes('timer end of root:0') && !held().includes('timer end of root:1'), held().join());
+    p.net.run(100);
+    assert.not(held().includes('timer end of root:0'));
+    p.launch('deaf');
+    p.net.until(() => p.told.length === 3, 'up');
+    p.children.stop('enough', () => undefined);
+    assert.ok(held().includes('timer stop'), held().join());
+  });
+
   test('stop without children is done at once, and leaves no timer', () => {
     const p = playing();
     let done = 0;
