@@ -92,8 +92,8 @@ class ControllerArbiter implements Arbiter {
       onCutOff: () => undefined,
     });
     const members = this.#members();
+    const body = { members: runsOf(members) };
     for (const { position } of members) {
-      const body = { members: runsOf(members) };
       if (position !== 0) node.messages.send(rootAddress(bootHost(position)), 'failure.watch', body);
     }
     startFailureWatch(node, scope, this.#watch, members);
