@@ -1,10 +1,11 @@
 /** Several jobs at once: their session agents on one host share an address; each gets what is for its job only. */
 
 import {
-  CONTROLLER, DEFAULT_STREAM, rootAddress, sessionAddress, type Address, type StreamEvents,
+  CONTROLLER, DEFAULT_STREAM, addressName, rootAddress, sessionAddress, type Address, type StreamEvents,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { LAYER, encodeHeader } from '../../dist/codec/frame.js';
+import type { AgentNode } from '../../dist/node/node.js';
 import { LinkGuard } from '../../dist/node/peer-guard.js';
 import { addressOf, line, makeNet, type Net } from './net.js';
 
@@ -129,6 +130,22 @@ suite('agents of several jobs', (test) => {
     settle(net);
     assert.equal(net.closed, ['root:1 protocol', 'session:1 lost']);
     assert.match(net.faults.join(), /in the name of session:1/);
+  });
+
+  test('a session agent speaks for its own host only', () => {
+    const net = makeNet(line(2));
+    const [controller, host] = net.nodes as [AgentNode, AgentNode];
+    const [heard, refused] = [[] as number[], [] as string[]];
+    controller.messages.on('job.drained', ({ host: of }) => void heard.push(of));
+    new LinkGuard(controller, (agent, { message }) => refused.push(`${addressName(agent)}: ${message}`));
+    new LinkGuard(host);
+    const session = net.addSession(1, 1);
+    for (const of of [0, 1]) {
+      session.messages.send(CONTROLLER, 'job.drained', { host: of, swept: 0, survivors: [], restarts: 0 });
+      settle(net);
+    }
+    assert.equal([heard, refused.length], [[0], 1]);
+    assert.match(refused[0] ?? '', /^session:0: .*session:0 may not send job\.drained for host 1/);
   });
 });
 

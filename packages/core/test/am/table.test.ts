@@ -8,6 +8,7 @@ import { CONTROLLER, FRONT_END, StciError, rootAddress, sessionAddress, toErrorR
 import { assert, suite } from '@stci/testkit';
 import { decode, encode } from '../../dist/codec/cbor.js';
 import type { Form } from '../../dist/codec/shape.js';
+import { HELD_DEPTH_MAX } from '../../dist/event/scope.js';
 import { bootDetails } from '../../dist/launcher/boot-details.js';
 import {
   bodyBytesMax, checkBody, checkHost, checkLength, checkReply, checkSender, messageId, messageName, messageTypes,
@@ -131,6 +132,12 @@ suite('message types', (test) => {
     for (const name of names) {
       for (const kind of ['body', 'reply', 'part'] as const) assert.ok(bodyBytesMax(name, kind) <= 512 * MIB, name);
     }
+  });
+
+  test('what an agent tells that it holds is as deep as scopes are told, and no deeper', () => {
+    const check = (depth: number): void => checkReply('agent.held', [[depth, 'a link', 1]]);
+    for (const depth of [0, HELD_DEPTH_MAX]) check(depth);
+    for (const depth of [HELD_DEPTH_MAX + 1, -1]) assert.throwsCode('STCI_MESSAGE_INVALID', () => check(depth));
   });
 
   test('no other place is unchecked', () => {

@@ -168,6 +168,27 @@ suite('probes of hosts', (test) => {
     assert.equal(silent, Array.from({ length: 100 }, (_none, i) => i + 1));
   });
 
+  test('one that is silent is asked anew for those that are suspected after the expected latency', () => {
+    const asked: Address[] = [];
+    const { place, node } = agent((to) => {
+      asked.push(to);
+      return false;
+    });
+    const table = {
+      get: (host: HostIndex) => ({ state: 'up', incarnation: 1, parent: host === 0 ? undefined : 0 }),
+      isGone: () => false,
+    } as unknown as MembershipTable;
+    const probes = new HostProbes({ node, table: () => table, hasOverlay: () => false });
+    const ofParent = (): number => asked.filter((to) => to === rootAddress(0)).length;
+    const counts = [1, 2, 3].map((host) => {
+      probes.probe({ position: bootPosition(host), incarnation: 1 }, () => undefined);
+      const count = ofParent();
+      place.run(PROBE_MS / 10 / 2 + 1);
+      return count;
+    });
+    assert.equal(counts, [1, 1, 2]);
+  });
+
   test('others cannot answer for them', () => {
     const { place, receive, told } = probe([0, 1, 2]);
     place.run(PROBE_MS / 2 + 1);

@@ -71,6 +71,8 @@ suite('changes of members', (test) => {
     changes.stop();
     told.length = 0;
     run(1000);
+    tell(0, 'joined');
+    run(1000);
     assert.equal(told, []);
   });
 });

@@ -202,6 +202,18 @@ suite('small jobs', (test) => {
     }
   });
 
+  test('what a front-end names as the cause is the cause, but not the failure of an agent', () => {
+    const error = { code: 'STCI_OUTPUT_FAILED', message: 'the disk is full', failure: 'host 1#1' } as const;
+    const { report } = play({
+      hosts: 2, count: 2, command: ['sleep', '60'],
+      onRunning: (frontEnd) => frontEnd.control({
+        verb: 'end', kill: false, reason: 'enough', cause: { kind: 'output', error, exitCode: 206 },
+      }),
+    });
+    const { failure: _id, ...rest } = error;
+    assert.equal([report?.exitCode, report?.cause, report?.failures], [206, rest, [rest]]);
+  });
+
   test('processes that cannot be killed: the job ends all the same, and the report names them', () => {
     const at: number[] = [];
     const interrupt = (frontEnd: FrontEnd, world: World): void => {

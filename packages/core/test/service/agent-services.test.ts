@@ -177,6 +177,30 @@ suite('services of an agent', (test) => {
     assert.equal(log, ['open', 'a']);
     services.stop('it stops');
     assert.equal(log, ['open', 'a', 'stop: it stops']);
+    const other = play();
+    other.undo('a');
+    await other.loaded();
+    other.services.stop('it leaves', true);
+    assert.equal(other.log, ['open', 'a', 'stop: it leaves']);
+  });
+
+  test('those that wait for code behind one that throws get it, too, and what is thrown is not lost', () => {
+    let come = (): void => undefined;
+    const load = {
+      then: (onCode: (code: string) => void) => ({
+        then: (settle: () => void) => (come = () => (onCode('code'), settle())),
+      }),
+    };
+    const code = new Loadable('the test', () => load as unknown as Promise<string>);
+    const got: unknown[] = [];
+    code.use(() => {
+      throw new Error('the first one fails');
+    });
+    code.use((...given) => void got.push(...given));
+    assert.throws(() => come(), 'the first one fails');
+    assert.equal(got, ['code', undefined]);
+    come();
+    assert.is(got.length, 2, 'once');
   });
 
   test('for a message of an agent that may not send it no code is loaded', () => {

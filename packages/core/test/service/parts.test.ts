@@ -125,4 +125,23 @@ suite('parts of services', (test) => {
     run(1000);
     assert.equal([log, sent], [['listens', 'timer', 'closes'], []]);
   });
+
+  test('one whose end throws is told of, and the end goes on: what it has is undone, and others end', () => {
+    const log: string[] = [];
+    const { parts, holds, part, sent, faults, run } = play(() => ({
+      close: () => {
+        throw new Error('it does not want to');
+      },
+    }), { close: () => void log.push('the other closes') });
+    parts.open(() => undefined);
+    run(10);
+    part().after(50, () => void log.push('timer'));
+    holds.atEnd(() => void log.push('the job ends'));
+    holds.close();
+    part().send('x');
+    run(1000);
+    assert.equal([log, sent], [['the job ends', 'the other closes'], []]);
+    assert.match(faults.join(), /it does not want to/);
+    assert.match(faults.join(), /the end of service test/);
+  });
 });
