@@ -33,6 +33,9 @@ export class JobDeadlines {
     this.#startLaunch();
     if (timeoutMs === undefined) return;
     this.#timers.set('job', timeoutMs, () => {
+      // Timers that are due together may fire in either order; a launch that is late is told first.
+      const isLaunchDue = launchTimeoutMs <= timeoutMs && !this.#hasWaited && this.#timers.has('launch');
+      if (isLaunchDue) this.#onLaunchTimeout();
       this.#timers.set('overdue', graceMs + END_REPORT_MS, () => this.#events.onOverdue());
       this.#events.onJobTimeout(timeoutMs);
     });
@@ -58,8 +61,12 @@ export class JobDeadlines {
 
   #startLaunch(): void {
     this.#isSuspended = false;
-    const timeoutMs = this.#launchTimeoutMs;
-    this.#timers.set('launch', timeoutMs, () => this.#events.onLaunchTimeout(timeoutMs, this.#hasWaited));
+    this.#timers.set('launch', this.#launchTimeoutMs, () => this.#onLaunchTimeout());
+  }
+
+  #onLaunchTimeout(): void {
+    this.#timers.clear('launch');
+    this.#events.onLaunchTimeout(this.#launchTimeoutMs, this.#hasWaited);
   }
 
   /** The end is forced: `done` is called if hosts take too long to drain. */
