@@ -8,6 +8,7 @@ import type {
 import { createWorld, type AgentContext } from '@stci/platform-sim';
 import { assert } from '@stci/testkit';
 import type { AgentScope } from '../../dist/assembly/composition.js';
+import type { Service } from '../../dist/service/contracts.js';
 import type { SessionFaults } from '../../dist/injection/fault-contracts.js';
 import { composition, resolved, type Settings } from '../assembly.js';
 
@@ -31,14 +32,14 @@ export const faultOf = (role: 'root' | 'session', action: FaultAction): FaultMod
 
 /** The tests' composition, with one kind of fault, and a service of jobs; `nodes`: of agents, by name. */
 function compositionWith(
-  fault: FaultModule | undefined, service: ServiceModule | undefined, nodes: Map<string, AgentNode>,
+  fault: FaultModule | undefined, { service, agentServices = [] }: OpenOptions, nodes: Map<string, AgentNode>,
 ): Composition {
   const scope = (...given: Parameters<Composition['scope']>): AgentScope => ({
     ...composition.scope(...given), ...(fault && { fault: () => fault }),
     ...(service && { services: () => [{ name: 'test', create: () => service }] }),
   });
   const onNode = (node: AgentNode): void => void nodes.set(node.name, node);
-  return { ...composition, scope, onNode };
+  return { ...composition, services: [...composition.services, ...agentServices], scope, onNode };
 }
 
 export interface Job {
@@ -70,13 +71,16 @@ export interface OpenOptions {
   readonly slotsBound?: boolean;
   /** That jobs have. */
   readonly service?: ServiceModule;
+  /** Services of agents, besides those that all have. */
+  readonly agentServices?: readonly Service[];
 }
 
 /** All hosts are up when this returns. */
-export function open(settings: Settings = {}, fault?: FaultModule, { slotsBound = false, service }: OpenOptions = {}) {
+export function open(settings: Settings = {}, fault?: FaultModule, options: OpenOptions = {}) {
+  const { slotsBound = false } = options;
   const world = createWorld({ seed: 1 });
   const nodes = new Map<string, AgentNode>();
-  const used = compositionWith(fault, service, nodes);
+  const used = compositionWith(fault, options, nodes);
   world.program('stci-agent', ({ platform, channel, exit }: AgentContext) => {
     const load = (done: (start: ReturnType<typeof roleFactory>) => void): void => done(roleFactory(used));
     runAgent({ platform, channel, load, exit: ({ failed }) => exit(failed ? 1 : 0) });

@@ -179,11 +179,12 @@ suite('end of an allocation, at the controller', (test) => {
       onAllocationEnding: (_error: StciError, hasWords: boolean) => log.push(`job ends ${hasWords}`),
       checkOver: () => log.push('checked'),
     };
+    const holds = new Scope('session');
     const end = new AllocationEnd({
-      clock: place.platform.clock, holds: new Scope('session'), bootstrap: () => bootstrap as never,
+      clock: place.platform.clock, holds, bootstrap: () => bootstrap as never,
       jobs: () => [job] as never, onEnding: ({ message }) => log.push(message),
     });
-    return { ...place, end, log };
+    return { ...place, end, holds, log };
   }
   const WORDS = { code: 'STCI_ALLOCATION_ENDED', message: 'CANCELLED' } as const;
 
@@ -239,6 +240,17 @@ suite('end of an allocation, at the controller', (test) => {
       end.onLost();
       assert.is(end.isPending, false);
     }
+  });
+
+  test('nothing is decided once the session has ended, before or after the first says so', () => {
+    const { end, holds, log, run } = deciding();
+    end.onHost(1);
+    holds.close();
+    assert.is(end.isPending, false);
+    end.onHost(0);
+    assert.is(end.isPending, false);
+    run(2000);
+    assert.equal(log, []);
   });
 
   test('a host that says so while the others are suspect is lost alone; most that may be there are all', () => {

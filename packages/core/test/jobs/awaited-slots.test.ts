@@ -92,6 +92,20 @@ function openLacking(launchTimeoutMs: number) {
   return { ...session, startMs, other, job };
 }
 
+suite('jobs that wait when the session ends', (test) => {
+  test('are looked at no more, and told nothing of the slots that they would wait for', () => {
+    const { begin, until, stateOf, end } = openDoubted();
+    const other = begin(0, ['sleep'], { apps: [{ program: 'sleep', args: ['20'], count: SLOTS, env: {}, hosts: [0] }] });
+    until(() => other.events.some(({ type }) => type === 'running'), 'the other runs');
+    const job = begin(2 * SLOTS + 1, ['sleep', '1']);
+    until(() => job.events.length > 0, 'its plan');
+    assert.is(stateOf(1), 'suspect');
+    const count = job.events.length;
+    end();
+    assert.equal(job.events.slice(count), []);
+  });
+});
+
 suite('jobs that wait for slots after a host', (test) => {
   test('are told so, and have the time for their launch after that', () => {
     const { until, other, job, end } = openLacking(2000);

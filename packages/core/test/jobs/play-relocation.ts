@@ -59,8 +59,9 @@ export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, fir
     },
   };
   const hostsOf = (): unknown => ledger.map.hosts.map(({ host }) => [host, 0, []]);
+  const holds = new Scope('job 7');
   const moves = new RankRelocation({
-    session, holds: new Scope('job 7'), job: 7, ledger, launchNow: () => ({ hosts: hostsOf() }),
+    session, holds, job: 7, ledger, launchNow: () => ({ hosts: hostsOf() }),
     hasFirstAgent: (host: HostIndex) => first.includes(host),
     isLost: (host: HostIndex) => lost.has(host) || agentLost.has(host),
     onStarting: (host: HostIndex, isNew: boolean) => log.push(`starting ${host}${isNew ? ' anew' : ''}`),
@@ -75,7 +76,7 @@ export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, fir
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   const spare = (host: HostIndex, spec1: HostSpec): void => void (members[host] = spec1);
   return {
-    moves, ledger, lost, doubted, agentLost, restarting, slotsTaken, others, unsent, launches, placed, told, run,
+    moves, holds, ledger, lost, doubted, agentLost, restarting, slotsTaken, others, unsent, launches, placed, told, run,
     isQuiet, spare,
   };
 }

@@ -116,6 +116,20 @@ suite('moves of ranks', (test) => {
     assert.equal([isQuiet(), run(60_000), moves.giveUp().size], [true, [], 0]);
   });
 
+  test('with the end of its scope the ranks that wait are given up, also those that wait for a host', () => {
+    const { moves, holds, run, lost, restarting, told, isQuiet } = play({ on: 'a:1 b:1 c:1' });
+    lost.add(1);
+    restarting.add(1);
+    moves.add([1], FOUND, 0);
+    moves.add([2], FOUND, 500);
+    assert.equal([run(1), moves.isWaiting(1), moves.isWaiting(2)], [[], true, true]);
+    holds.close();
+    assert.equal([isQuiet(), moves.isWaiting(1), moves.isWaiting(2), moves.lacksRoom], [true, false, false, false]);
+    lost.delete(1);
+    moves.place();
+    assert.equal(told(), []);
+  });
+
   test('ranks of one failure that return to one host are named in one message', () => {
     const { moves, run } = play({ ranks: 6, on: 'a:2 b:2 c:2' });
     moves.add([1, 4, 2], FOUND, 300);

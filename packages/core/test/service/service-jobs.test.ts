@@ -2,6 +2,8 @@
 
 import type { ServiceModule } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import type { ControllerPlace, Service, ServiceCode } from '../../dist/service/contracts.js';
+import { Loadable } from '../../dist/service/loadable.js';
 import { HOSTS, open } from '../agent/open-session.js';
 
 /** A service that notes what its parts are told; each rank says that it starts. */
@@ -42,6 +44,12 @@ function noting() {
   return { service, log, count };
 }
 
+function provided(code: ServiceCode): Loadable<ServiceCode> {
+  const loadable = new Loadable<ServiceCode>('the test', () => Promise.reject(new Error('it is here')));
+  loadable.provide(code);
+  return loadable;
+}
+
 suite('jobs with a service', (test) => {
   test('a part at each host before ranks start, one at the controller for the first message; all end', () => {
     const { service, log, count } = noting();
@@ -55,6 +63,42 @@ suite('jobs with a service', (test) => {
     assert.is(count(/^closes$/u), 1);
     session.end();
     assert.is(log.filter((line) => line.includes('again')).length, 0);
+  });
+
+  test('when the session ends, a job is over before its parts end, and what comes then is nobody\'s', () => {
+    const log: string[] = [];
+    let place: ControllerPlace | undefined;
+    const watcher: Service = {
+      name: 'watcher', messages: { controller: ['agent.echo'] }, isOfAgents: () => true,
+      code: provided({
+        controller: (given) => {
+          place = given;
+          return { stop: () => undefined };
+        },
+      }),
+    };
+    const service: ServiceModule = {
+      atHost: (part) => ({
+        onStart: () => {
+          part.send('first');
+          return { env: {} };
+        },
+        close: () => part.send('last'),
+      }),
+      atController: ({ job }) => ({
+        onMessage: (host, body) => void log.push(`h${host}: ${String(body)}`),
+        close: () => {
+          const { jobs } = (place as ControllerPlace).session;
+          log.push(`closes: ${jobs.includes(job) ? 'known' : 'unknown'}, ${place?.jobOf(job) ? 'runs' : 'over'}`);
+        },
+      }),
+    };
+    const session = open({}, undefined, { service, agentServices: [watcher] });
+    session.submit('sleep', '100');
+    session.until(() => log.length === HOSTS, 'a message of each host');
+    assert.is(place?.jobOf(1) === undefined, false);
+    session.end();
+    assert.equal(log.slice(HOSTS), ['closes: known, over']);
   });
 
   test('of ranks that are started again it is told', () => {

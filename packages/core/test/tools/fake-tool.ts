@@ -41,6 +41,8 @@ export function fakeProcess(pid: number, events: ProcessEvents): FakeProcess {
 
 export interface Playing extends TestPlace {
   readonly tool: Tool;
+  /** Of its rank. */
+  readonly holds: Scope;
   readonly process: FakeProcess;
   /** Events of the tool agent, in order. */
   readonly told: string[];
@@ -62,8 +64,9 @@ export function play(pid = 7, place: TestPlace = testPlace()): Playing {
       spawn: (_spec, events) => (process = fakeProcess(pid, events)),
     },
   };
+  const holds = new Scope('agent');
   const tool = new Tool(
-    { platform, holds: new Scope('agent'), rank: 3, attempt: 1, spawn: SPAWN, graceMs: GRACE_MS, drainMs: DRAIN_MS },
+    { platform, holds, rank: 3, attempt: 1, spawn: SPAWN, graceMs: GRACE_MS, drainMs: DRAIN_MS },
     {
       onStarted: () => void told.push('started'),
       onOutput: (_tool, stream, chunk) => void told.push(`${stream} ${chunk.length}`),
@@ -78,5 +81,5 @@ export function play(pid = 7, place: TestPlace = testPlace()): Playing {
     },
   );
   tool.start();
-  return { ...place, tool, process: process as unknown as FakeProcess, told, ends };
+  return { ...place, tool, holds, process: process as unknown as FakeProcess, told, ends };
 }

@@ -53,6 +53,22 @@ suite('tool agent', (test) => {
     assert.is(ours.ends[0]?.outcome, 'ended');
   });
 
+  test('with its scope it is killed, and what it has left in its group, but not what is gone', () => {
+    const running = play();
+    const leaving = play();
+    exit(leaving, 0, true);
+    leaving.tool.readable(true);
+    const ended = play();
+    endOutput(ended);
+    exit(ended);
+    for (const [p, isKilled] of [[running, true], [leaving, true], [ended, false]] as const) {
+      const before = p.process.log.length;
+      p.holds.close();
+      assert.equal(p.process.log.slice(before), isKilled ? ['SIGKILL group'] : []);
+      assert.is(p.world.run(), 'idle', 'no timer is left');
+    }
+  });
+
   test('what it leaves in its group is ended: TERM, CONT, and KILL after the grace', () => {
     const p = play();
     p.tool.readable(true);
