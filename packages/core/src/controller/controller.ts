@@ -38,6 +38,8 @@ import { AllocationEnd } from './allocation-end.js';
 import type { ControllerDeps } from './controller-contracts.js';
 import { checkFailureParts, checkOverlay } from './session-checks.js';
 
+const ENDED_TEXT = 'The agents of the session have ended: it takes no more jobs, and no hosts.';
+
 export class Controller implements JobSession {
   readonly node: AgentNode;
   readonly scope: AgentScope;
@@ -210,7 +212,7 @@ export class Controller implements JobSession {
   get #hostChanges(): ElasticHosts {
     if (this.#changes !== undefined) return this.#changes;
     const isStarting = this.#mender === undefined;
-    const text = isStarting ? 'The hosts of the session are being started. Try again.' : 'Its agents have ended.';
+    const text = isStarting ? 'The hosts of the session are being started. Try again.' : ENDED_TEXT;
     throw new StciError('STCI_SESSION_REFUSED', text);
   }
 
@@ -269,6 +271,7 @@ export class Controller implements JobSession {
       throw new StciError('STCI_JOB_INVALID', `A session runs at most ${JOB_MAX} jobs: stop it and start another`);
     }
     this.allocationEnd.check();
+    if (this.holds.isClosed) throw new StciError('STCI_SESSION_REFUSED', ENDED_TEXT);
     const { job, begin } = this.#admission.admit({ session: this, job: this.#lastJob + 1, spec });
     this.#lastJob = job.job;
     this.#jobs.set(job.job, job);

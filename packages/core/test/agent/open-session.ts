@@ -110,6 +110,7 @@ export function open(settings: Settings = {}, fault?: FaultModule, options: Open
   let stop = nothing;
   const until = (holds: () => boolean, what: string, withinMs = 10_000): void => {
     const endMs = world.nowMs + withinMs;
+    world.at(endMs, () => undefined); // A world in which nothing happens any more stands still.
     while (!holds() && world.nowMs < endMs) world.run({ untilMs: world.nowMs + 10, maxEvents: 5_000_000 });
     assert.ok(holds(), `within ${withinMs} ms: ${what}`);
   };

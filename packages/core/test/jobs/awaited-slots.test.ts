@@ -95,7 +95,8 @@ function openLacking(launchTimeoutMs: number) {
 suite('jobs that wait when the session ends', (test) => {
   test('are looked at no more, and told nothing of the slots that they would wait for', () => {
     const { begin, until, stateOf, end } = openDoubted();
-    const other = begin(0, ['sleep'], { apps: [{ program: 'sleep', args: ['20'], count: SLOTS, env: {}, hosts: [0] }] });
+    const apps = [{ program: 'sleep', args: ['20'], count: SLOTS, env: {}, hosts: [0] }];
+    const other = begin(0, ['sleep'], { apps });
     until(() => other.events.some(({ type }) => type === 'running'), 'the other runs');
     const job = begin(2 * SLOTS + 1, ['sleep', '1']);
     until(() => job.events.length > 0, 'its plan');

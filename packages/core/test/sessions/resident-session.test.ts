@@ -81,6 +81,20 @@ suite('a session that stays', (test) => {
     end();
   });
 
+  test('a job that comes once its agents end is refused, as is a host, and the end goes on', () => {
+    const { world, session, begin, until, end } = open();
+    session.stop(() => undefined);
+    for (const afterMs of [0, 1, 1000]) {
+      world.run({ untilMs: world.nowMs + afterMs });
+      const job = begin(1, ['true']);
+      until(() => job.report !== undefined, 'an answer', 100);
+      assert.equal([job.report?.job, job.report?.cause?.code], [0, 'STCI_SESSION_REFUSED']);
+      const host = { name: 'h9', slots: 4, slotsBound: false, origin: 'test' };
+      assert.throwsCode('STCI_SESSION_REFUSED', () => session.addHosts([host], () => undefined));
+    }
+    end();
+  });
+
   test('that a rank is to be started again is told when its process has ended', () => {
     const { submit, until, end } = open({ errmgr: 'restart', 'errmgr.restart.pause': '30s' });
     const job = submit('crash', 'SEGV', '0.1');
