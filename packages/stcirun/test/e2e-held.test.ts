@@ -22,6 +22,9 @@ function held(place: Place): Held {
   return JSON.parse(out) as Held;
 }
 
+/** The client library, as a program imports it. */
+const CLIENT = new URL('../../client/dist/index.js', import.meta.url).href;
+
 /** Timers come and go, and a session keeps the results of its jobs. */
 const COMES_AND_GOES = /^timer |^result of a job$/u;
 
@@ -60,6 +63,20 @@ suite('what agents hold', (test) => {
     assert.is(place.stci('kill', 'night.1').exitCode, 0);
     await run.result;
     await soon(() => isDeepStrictEqual(rowsOf(held(place)), before), 'what was held before');
+    place.stci('stop', 'night');
+  }), LONG);
+
+  test('with the first program that uses the client library, the failure watch of all agents', withPlace(async (place) => {
+    place.start('night');
+    const watching = (): string[] => [...rowsOf(held(place))]
+      .flatMap(([agent, rows]) => (rows.some((row) => row.endsWith(' service watch 1')) ? [agent] : []));
+    const plain = place.run('night', ['-n', '2', 'true']);
+    assert.equal([(await plain.result).exitCode, watching()], [0, []]);
+    const program = `(await import('${CLIENT}')).connect().then(() => setTimeout(() => undefined, 600_000))`;
+    const run = place.run('night', ['-n', '1', '--client', process.execPath, '--input-type=module', '-e', program]);
+    await soon(() => isDeepStrictEqual(watching(), ['root:0 a', 'root:1 b']), 'the watch, also where it does not run');
+    place.stci('kill', 'night.2');
+    await run.result;
     place.stci('stop', 'night');
   }), LONG);
 
