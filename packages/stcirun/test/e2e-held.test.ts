@@ -66,7 +66,7 @@ suite('what agents hold', (test) => {
     place.stci('stop', 'night');
   }), LONG);
 
-  test('with the first program that uses the client library, the failure watch of all agents', withPlace(async (place) => {
+  test('from the first program with the client library on, the watch of all agents', withPlace(async (place) => {
     place.start('night');
     const watching = (): string[] => [...rowsOf(held(place))]
       .flatMap(([agent, rows]) => (rows.some((row) => row.endsWith(' service watch 1')) ? [agent] : []));

@@ -2,7 +2,10 @@
 
 import type { JobSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { watchService } from '../../dist/failure/service.js';
+import { overlayService } from '../../dist/overlay/service.js';
 import { HOSTS, open, type Job } from '../agent/open-session.js';
+import { resolved } from '../assembly.js';
 
 interface End {
   readonly what: string;
@@ -62,5 +65,22 @@ suite('what agents hold', (test) => {
       until(() => held() === before, `what was held before: ${what}`);
     }
     end();
+  });
+
+  test('the watch and the overlay, from the start of an agent where the parameters ask for them', () => {
+    for (const [settings, wanted] of [
+      [{}, []],
+      // Nobody is sent a message for a detector of tools.
+      [{ detector: 'process' }, ['service watch']],
+      [{ 'overlay.topology': 'bmg' }, ['service overlay', 'service watch']],
+    ] as const) {
+      const { nodes, end } = open(settings);
+      const labels = nodes.get('root:1')?.holds.rows().map(([, label]) => label) ?? [];
+      assert.equal(labels.filter((label) => label.startsWith('service ')).sort(), wanted, JSON.stringify(settings));
+      const { params } = resolved(settings);
+      const asked = [overlayService, watchService].filter(({ isOfAgents }) => isOfAgents?.(params));
+      assert.equal(asked.map(({ name }) => `service ${name}`), wanted);
+      end();
+    }
   });
 });
