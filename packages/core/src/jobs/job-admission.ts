@@ -52,10 +52,7 @@ export class JobAdmission {
 
   constructor(init: JobAdmissionInit) {
     this.#init = init;
-    init.holds.atEnd(() => {
-      this.#waiting.clear();
-      this.#lacking.clear();
-    });
+    init.holds.atEnd(() => this.#waiting.clear());
     this.room = new RoomWatch(init.clock, init.holds, () => {
       for (const job of init.jobs()) job.recovery.place();
       this.#launch();

@@ -1,7 +1,10 @@
 /** Jobs of a session that wait for slots, in simulation: how often they are looked at while ranks end. */
 
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
+import { RoomWatch } from '../../dist/jobs/room-watch.js';
 import { HOSTS, SLOTS, open } from '../agent/open-session.js';
+import { testPlace } from '../world.js';
 
 const apps = (...each: readonly (readonly [count: number, seconds: string])[]) =>
   ({ apps: each.map(([count, time]) => ({ program: 'sleep', args: [time], count, env: {} })) });
@@ -35,5 +38,21 @@ suite('jobs that wait for slots', (test) => {
     assert.ok(rooms.some((ms) => ms >= endMs - 20), 'at once');
     assert.is(other.report, undefined);
     end();
+  });
+
+  test('are not tried any more once the session has ended', () => {
+    const { platform: { clock }, run, world } = testPlace();
+    const holds = new Scope('session');
+    let looks = 0;
+    const room = new RoomWatch(clock, holds, () => (looks += 1));
+    room.later();
+    run(1000);
+    assert.is(looks, 1);
+    room.later();
+    holds.close();
+    room.later();
+    assert.is(world.scheduler.queue.pending().length, 0);
+    run(1000);
+    assert.is(looks, 1);
   });
 });
