@@ -26,7 +26,7 @@ function held(place: Place): Held {
 const CLIENT = new URL('../../client/dist/index.js', import.meta.url).href;
 
 /** Timers come and go, and a session keeps the results of its jobs. */
-const COMES_AND_GOES = /^timer |^result of a job$/u;
+const COMES_AND_GOES = /^timer |^record of a job$/u;
 
 /** By agent, with its host. */
 function rowsOf({ agents }: Held): Map<string, string[]> {

@@ -18,9 +18,11 @@ export class Timers<Name extends string | number = string> {
   readonly #forget: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(clock: Clock, scope?: Scope) {
+  /** `label`: before the name, where the scope's rows are shown. */
+  constructor(clock: Clock, scope?: Scope, label = 'timer') {
     this.#clock = clock;
-    this.#forget = scope?.holdAll(() => [...this.#timers.keys()].map(labelOf), () => this.close());
+    const labels = (): string[] => [...this.#timers.keys()].map((name) => `${label} ${name}`);
+    this.#forget = scope?.holdAll(labels, () => this.close());
   }
 
   /** Calls `fire` once after `delayMs`, in place of what this name was set to. Does nothing once all are closed. */
@@ -62,7 +64,7 @@ export class Timers<Name extends string | number = string> {
 /** A timer that its scope holds. */
 export function heldTimer(scope: Scope, clock: Clock, name: string, delayMs: number, fire: () => void): Timer {
   if (scope.isClosed) return { cancel: () => undefined };
-  const forget = scope.hold(labelOf(name), () => timer.cancel());
+  const forget = scope.hold(`timer ${name}`, () => timer.cancel());
   const timer = clock.after(delayMs, () => {
     forget();
     fire();
@@ -73,9 +75,4 @@ export function heldTimer(scope: Scope, clock: Clock, name: string, delayMs: num
       timer.cancel();
     },
   };
-}
-
-/** What numbers name is known to the actor alone. */
-function labelOf(name: string | number): string {
-  return typeof name === 'number' ? 'timer' : `timer ${name}`;
 }

@@ -204,7 +204,7 @@ export class SessionJobs {
     this.#spools += 1;
     const job = new ResidentJob({
       clock,
-      holds: this.session.holds.child('result of a job'),
+      holds: this.session.holds.child('record of a job'),
       label: options.label,
       stdin: spec.stdin,
       files: spoolFiles(String(this.#spools)),

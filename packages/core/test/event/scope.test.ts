@@ -90,11 +90,12 @@ suite('scope', (test) => {
   test('timers are held by name, and end with their scope', () => {
     const place = testPlace();
     const { scope, log } = play();
-    const timers = new Timers<string | number>(place.platform.clock, scope);
+    const timers = new Timers<string | number>(place.platform.clock, scope, 'timer of host');
     for (const name of ['lease', 1, 2]) timers.set(name, 10, () => void log.push(String(name)));
-    assert.equal(scope.rows(), [[0, 'timer lease', 1], [0, 'timer', 2]]);
+    const rows = (...names: string[]): unknown => names.map((name) => [0, `timer of host ${name}`, 1]);
+    assert.equal(scope.rows(), rows('lease', '1', '2'));
     timers.clear(1);
-    assert.equal(scope.rows(), [[0, 'timer lease', 1], [0, 'timer', 1]]);
+    assert.equal(scope.rows(), rows('lease', '2'));
     scope.close();
     timers.set('late', 10, () => void log.push('late'));
     place.run(100);
