@@ -4,7 +4,7 @@ import {
   DETECTOR_MESSAGE_BYTES, PROBE_BYTES, PROBE_METRICS, acceptNamed, defineComponent, detectorFramework, durationParam,
   notifierParam, perSecond, timeoutProblem,
 } from '@stci/core/component';
-import type { DetectorModule, ParamValue } from '@stci/interface';
+import { param, type DetectorModule, type ParamValue } from '@stci/interface';
 import { Mesh, type MeshSettings } from './mesh.js';
 
 type Params = Readonly<Record<string, ParamValue>>;
@@ -56,11 +56,8 @@ export const detectorMesh = defineComponent({
   help: 'Each agent pings its neighbours of a topology: several witnesses of each failure, for more messages.',
   params: {
     notifier: notifierParam,
-    topology: {
-      type: 'string',
-      default: AUTO,
-      help: 'Topology whose neighbours ping one another, as --overlay has it; auto is that of the overlay, or mesh.',
-    },
+    topology: param.text(AUTO, 'Topology whose neighbours ping one another, as --overlay has it; auto is that of the '
+      + 'overlay, or mesh.'),
     period: durationParam(500, 'Time between two pings of a neighbour. Shorter finds dead agents sooner, longer costs '
       + 'fewer messages.'),
     timeout: durationParam(0, 'Silence after which a neighbour is suspected, longer than the period; after a further '

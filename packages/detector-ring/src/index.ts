@@ -4,7 +4,7 @@ import {
   DETECTOR_MESSAGE_BYTES, acceptNamed, defineComponent, detectorFramework, durationParam, notifierParam, perSecond,
   timeoutProblem,
 } from '@stci/core/component';
-import type { DetectorModule, ParamValue } from '@stci/interface';
+import { param, type DetectorModule, type ParamValue } from '@stci/interface';
 import { ORDER_FORM, orderProblem, parseOrder } from './order.js';
 import { Ring, type RingSettings } from './ring.js';
 
@@ -84,11 +84,8 @@ export const detectorRing = defineComponent({
     grace: durationParam(10_000, 'How much longer an agent that starts may take for its first heartbeat.', 0),
     'lag.max': durationParam(1000, 'Most time that an agent is granted because it ran late before, by its own measure.',
       0),
-    reconnect: {
-      type: 'int', default: 2, min: 1, max: 100,
-      help: 'Timeouts that the next agent on the ring has for its first heartbeat after one was reported. The papers '
-        + 'have 2; 1 finds neighbours that died together in half the time.',
-    },
+    reconnect: param.int(2, [1, 100], 'Timeouts that the next agent on the ring has for its first heartbeat after one '
+      + 'was reported. The papers have 2; 1 finds neighbours that died together in half the time.'),
     order: {
       type: 'string',
       default: 'rank',

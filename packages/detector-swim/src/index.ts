@@ -3,7 +3,7 @@
 import {
   DETECTOR_MESSAGE_BYTES, acceptNamed, defineComponent, detectorFramework, durationParam, notifierParam, perSecond,
 } from '@stci/core/component';
-import type { DetectorModule, ParamValue } from '@stci/interface';
+import { param, type DetectorModule, type ParamValue } from '@stci/interface';
 import { Swim, type SwimSettings } from './swim.js';
 
 type Params = Readonly<Record<string, ParamValue>>;
@@ -76,12 +76,9 @@ export const detectorSwim = defineComponent({
       + 'agents sooner, longer costs fewer messages.', 2),
     timeout: durationParam(0, 'How long an answer is awaited before others are asked to probe, shorter than the '
       + 'period; 0 is half a period.', 0),
-    indirect: { type: 'int', default: 3, min: 0, max: 64, help: 'How many others are asked to probe a silent agent.' },
-    'suspicion.factor': {
-      type: 'int', default: 4, min: 1, max: 1000,
-      help: 'A suspected agent has factor x max(1, log10 of the number of agents) x period to refute. More forgives '
-        + 'busy hosts, less finds dead agents sooner.',
-    },
+    indirect: param.int(3, [0, 64], 'How many others are asked to probe a silent agent.'),
+    'suspicion.factor': param.int(4, [1, 1000], 'A suspected agent has factor x max(1, log10 of the number of agents) '
+      + 'x period to refute. More forgives busy hosts, less finds dead agents sooner.'),
     grace: durationParam(10_000, 'How long after the start, or after another agent joined, nobody is suspected.', 0),
   },
   query: (context) => acceptNamed(context, problemOf(settingsOf(context.params))),

@@ -36,6 +36,31 @@ export interface ParamSpec {
   readonly level?: 'basic' | 'tuner' | 'developer';
 }
 
+type Scope = ParamSpec['scope'];
+type Bounds = readonly [min: number, max: number];
+
+function spec(type: ParamType, value: ParamValue, help: string, scope?: Scope): ParamSpec {
+  return { type, default: value, help, ...(scope !== undefined && { scope }) };
+}
+
+function bounded(type: 'int' | 'duration' | 'size') {
+  return (value: number, [min, max]: Bounds, help: string, scope?: Scope): ParamSpec =>
+    ({ ...spec(type, value, help, scope), min, max });
+}
+
+/** Declarations by type: the default, then bounds or values where the type has any. What is rarer is added to them. */
+export const param = {
+  int: bounded('int'),
+  duration: bounded('duration'),
+  size: bounded('size'),
+  flag: (value: boolean, help: string, scope?: Scope): ParamSpec => spec('bool', value, help, scope),
+  text: (value: string, help: string, scope?: Scope): ParamSpec => spec('string', value, help, scope),
+  choice: (value: string, values: readonly string[], help: string, scope?: Scope): ParamSpec =>
+    ({ ...spec('enum', value, help, scope), values }),
+  /** A list, empty by default. */
+  names: (help: string, scope?: Scope): ParamSpec => spec('list', [], help, scope),
+} as const;
+
 /** Declarations by short name. */
 export type ParamSpecs = Readonly<Record<string, ParamSpec>>;
 

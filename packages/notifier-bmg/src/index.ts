@@ -7,6 +7,7 @@
 import {
   accept, bySize, createRelay, defineComponent, floodPromise, liveChildren, liveNeighbours, notifierFramework,
 } from '@stci/core/component';
+import { param } from '@stci/interface';
 
 export const notifierBmg = defineComponent({
   framework: notifierFramework,
@@ -15,7 +16,7 @@ export const notifierBmg = defineComponent({
   frameworkVersion: 2,
   help: 'Over every link of the binomial graph, those of a spanning tree first: the fastest past failed agents.',
   params: {
-    topology: { type: 'string', default: 'bmg', help: 'The topology over whose links it sends.' },
+    topology: param.text('bmg', 'The topology over whose links it sends.'),
   },
   query: () => accept(10),
   create: (_deps, { topology }) => ({

@@ -4,7 +4,7 @@ import {
   TOPOLOGY_SIZE_MAX, accept, checkTopologyInteger, checkTopologyRequest, defineComponent, topologyError,
   topologyFramework,
 } from '@stci/core/component';
-import type { TopologyRequest } from '@stci/interface';
+import { param, type TopologyRequest } from '@stci/interface';
 import { createMesh, nearCubic } from './mesh.js';
 
 export { createMesh, nearCubic };
@@ -16,12 +16,8 @@ export const topologyMesh = defineComponent({
   frameworkVersion: 1,
   help: 'A grid of one to three dimensions, near-cubic unless dimensions are given. A ring is a wrapped line.',
   params: {
-    wrap: {
-      type: 'bool',
-      default: false,
-      help: 'Joins the ends of each dimension. Wrapped, the longest path is half as long, and one dead position does '
-        + 'not cut a line; it costs two more links per line.',
-    },
+    wrap: param.flag(false, 'Joins the ends of each dimension. Wrapped, the longest path is half as long, and one dead '
+      + 'position does not cut a line; it costs two more links per line.'),
   },
   query: () => accept(50),
   create: (_deps, params, request) => {

@@ -3,6 +3,7 @@
 import {
   TOPOLOGY_ARITY_MAX, accept, checkTopologyInteger, checkTopologyRequest, defineComponent, topologyFramework,
 } from '@stci/core/component';
+import { param } from '@stci/interface';
 import { createTree } from './tree.js';
 
 export { createTree };
@@ -14,14 +15,8 @@ export const topologyTree = defineComponent({
   frameworkVersion: 1,
   help: 'A k-ary tree: position p is linked with its parent and up to k children. One path between any two positions.',
   params: {
-    arity: {
-      type: 'int',
-      default: 2,
-      min: 1,
-      max: TOPOLOGY_ARITY_MAX,
-      help: 'Children of a position. More makes the tree flatter (height = log(size) / log(arity)) and each position '
-        + 'busier; 1 is a chain.',
-    },
+    arity: param.int(2, [1, TOPOLOGY_ARITY_MAX], 'Children of a position. More makes the tree flatter (height = '
+      + 'log(size) / log(arity)) and each position busier; 1 is a chain.'),
   },
   query: () => accept(50),
   create: (_deps, params, request) => {

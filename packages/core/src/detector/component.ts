@@ -1,21 +1,18 @@
 /** What the components of framework `detector` share: parameters, and how they are chosen. */
 
-import { accept, decline } from '@stci/interface';
+import { accept, decline, param } from '@stci/interface';
 import type { ParamSpec, QueryContext, Verdict } from '@stci/interface';
 
 /** Frame header and the detector's name of one message, before encryption; its body comes on top. */
 export const DETECTOR_MESSAGE_BYTES = 60;
 
 /** Parameter `notifier` of each detector. */
-export const notifierParam: ParamSpec = {
-  type: 'string',
-  default: 'auto',
-  help: 'Notifier that tells all agents what it found; auto is lazy where the session has an overlay, else tree.',
-};
+export const notifierParam = param.text('auto', 'Notifier that tells all agents what it found; auto is lazy where the '
+  + 'session has an overlay, else tree.');
 
 /** Duration of a detector, ms. */
 export function durationParam(defaultMs: number, help: string, min = 1): ParamSpec {
-  return { type: 'duration', default: defaultMs, min, max: 3_600_000, help };
+  return param.duration(defaultMs, [min, 3_600_000], help);
 }
 
 /** For `query` of a detector that costs something: only by name, with parameters that fit together. */

@@ -1,6 +1,6 @@
 /** Framework `detector` (STCI paper, II-F.1), mode many: what finds failures. Its modules are pure. */
 
-import { defineFramework, type DetectorModule, type NoDeps } from '@stci/interface';
+import { defineFramework, param, type DetectorModule, type NoDeps } from '@stci/interface';
 
 export const detectorFramework = defineFramework<DetectorModule, NoDeps>({
   name: 'detector',
@@ -10,11 +10,8 @@ export const detectorFramework = defineFramework<DetectorModule, NoDeps>({
   always: ['link', 'process', 'watchdog'],
   help: 'What finds failures of tools, agents, hosts and links.',
   params: {
-    latency: {
-      type: 'duration', default: 20, min: 0, max: 60_000,
-      help: 'The longest that a message between two agents is expected to take. The promised times of detectors hold '
-        + 'as long as it does. The controller gives an agent that was reported ten times as long to answer, at most a '
-        + 'quarter of bootcom.lease.',
-    },
+    latency: param.duration(20, [0, 60_000], 'The longest that a message between two agents is expected to take. The '
+      + 'promised times of detectors hold as long as it does. The controller gives an agent that was reported ten '
+      + 'times as long to answer, at most a quarter of bootcom.lease.'),
   },
 });

@@ -5,7 +5,7 @@
  * failed: see by-subject.ts.
  */
 
-import { defineFramework } from '@stci/interface';
+import { defineFramework, param } from '@stci/interface';
 import type { ErrorManager, ParamSpec } from '@stci/interface';
 import { hostPolicyParams, type HostPolicy } from './host-policy.js';
 
@@ -16,7 +16,7 @@ export interface ErrorManagerDeps {
 
 function selection(what: string, otherwise: string): ParamSpec {
   const help = `Error manager for ${what}; empty: ${otherwise}.`;
-  return { type: 'list', default: [], scope: 'job', selects: true, help };
+  return { ...param.names(help, 'job'), selects: true };
 }
 
 export const errmgrFramework = defineFramework<ErrorManager, ErrorManagerDeps>({
@@ -27,20 +27,13 @@ export const errmgrFramework = defineFramework<ErrorManager, ErrorManagerDeps>({
   help: 'Error manager: what follows a failure.',
   params: {
     ...hostPolicyParams,
-    elsewhere: {
-      type: 'int', default: 2, min: 0, max: 100, scope: 'job',
-      help: 'A rank that has failed so often on one host, each time within errmgr.quick of its start, is started again '
-        + 'on another that has a free slot; 0: never, nor a rank whose start nobody had told when its host was lost.',
-    },
-    quick: {
-      type: 'duration', default: 10_000, min: 0, max: 3_600_000, scope: 'job',
-      help: 'A rank that fails so soon after its start may have failed for its host.',
-    },
-    aside: {
-      type: 'int', default: 3, min: 1, max: 1_000_000, scope: 'job',
-      help: 'A host on which so many different ranks have failed as errmgr.elsewhere says is set aside: ranks of the '
-        + 'job that are started again go to others while these have free slots.',
-    },
+    elsewhere: param.int(2, [0, 100], 'A rank that has failed so often on one host, each time within errmgr.quick of '
+      + 'its start, is started again on another that has a free slot; 0: never, nor a rank whose start nobody had told '
+      + 'when its host was lost.', 'job'),
+    quick: param.duration(10_000, [0, 3_600_000], 'A rank that fails so soon after its start may have failed for its '
+      + 'host.', 'job'),
+    aside: param.int(3, [1, 1_000_000], 'A host on which so many different ranks have failed as errmgr.elsewhere says '
+      + 'is set aside: ranks of the job that are started again go to others while these have free slots.', 'job'),
     tool: selection('a rank whose program failed', 'that of errmgr'),
     agent: selection('a session agent that is lost, of a host that is not', 'that of errmgr.host'),
     host: selection('a host that is lost', 'that of errmgr'),

@@ -4,6 +4,7 @@
  * error managers: it is a matter of the session's parameters, not of what a job's ranks need.
  */
 
+import { param } from '@stci/interface';
 import type { HostAction, ParamSpecs, Params, SessionContext } from '@stci/interface';
 import { counted } from '@stci/registry';
 import { backoffMs } from '../event/backoff.js';
@@ -22,67 +23,27 @@ export interface HostPolicy {
 const PAUSE_MS_MAX = 600_000;
 
 export const hostPolicyParams: ParamSpecs = {
-  launch: {
-    type: 'enum',
-    values: ['abort', 'retry', 'shrink', 'spare'],
-    default: 'abort',
-    help: 'What follows when a host does not come up: abort ends the launch, with all failures found; retry starts its '
-      + 'agent again on the same host; shrink goes on without it, if enough are left; spare takes a spare host.',
-  },
-  'launch.retries': {
-    type: 'int',
-    default: 2,
-    min: 1,
-    max: 100,
-    help: 'With errmgr.launch=retry: further starts of one agent before the launch is ended.',
-  },
-  'launch.pause': {
-    type: 'duration',
-    default: 1000,
-    min: 0,
-    max: PAUSE_MS_MAX,
-    help: 'With errmgr.launch=retry: pause before the first further start; each next one is twice as long, up to ten '
-      + 'minutes. Longer gives a host time to boot, shorter has it sooner.',
-  },
-  'launch.min': {
-    type: 'int',
-    default: 1,
-    min: 1,
-    max: 1_000_000,
-    help: 'With errmgr.launch=shrink: hosts that must come up; with fewer the launch is ended.',
-  },
-  'launch.collect': {
-    type: 'duration',
-    default: 1000,
-    min: 0,
-    max: 600_000,
-    help: 'Before a launch that failed is ended, how long further failures are awaited, so that all are reported. '
-      + 'Longer finds more bad hosts in one go, shorter returns sooner.',
-  },
-  loss: {
-    type: 'enum',
-    values: ['leave-out', 'start-again', 'use-spare'],
-    default: 'leave-out',
-    help: 'What follows when the agent of a host is lost after the launch: leave-out goes on without the host; '
-      + 'start-again starts its agent again; use-spare starts one on a spare host, which takes its place. Later jobs '
-      + 'use the host again; ranks that were lost stay lost, unless errmgr=restart starts them again.',
-  },
-  'loss.retries': {
-    type: 'int',
-    default: 5,
-    min: 1,
-    max: 100,
-    help: "With errmgr.loss=start-again: starts of a lost host's agent before the host is left out. They are counted "
-      + 'anew when the agent has run for a minute.',
-  },
-  'loss.pause': {
-    type: 'duration',
-    default: 1000,
-    min: 0,
-    max: PAUSE_MS_MAX,
-    help: 'With errmgr.loss=start-again: pause before the first start; each further one is twice as long, up to ten '
-      + 'minutes. Longer gives a host time to boot, shorter has it back sooner.',
-  },
+  launch: param.choice('abort', ['abort', 'retry', 'shrink', 'spare'], 'What follows when a host does not come up: '
+    + 'abort ends the launch, with all failures found; retry starts its agent again on the same host; shrink goes on '
+    + 'without it, if enough are left; spare takes a spare host.'),
+  'launch.retries': param.int(2, [1, 100], 'With errmgr.launch=retry: further starts of one agent before the launch is '
+    + 'ended.'),
+  'launch.pause': param.duration(1000, [0, PAUSE_MS_MAX], 'With errmgr.launch=retry: pause before the first further '
+    + 'start; each next one is twice as long, up to ten minutes. Longer gives a host time to boot, shorter has it '
+    + 'sooner.'),
+  'launch.min': param.int(1, [1, 1_000_000], 'With errmgr.launch=shrink: hosts that must come up; with fewer the '
+    + 'launch is ended.'),
+  'launch.collect': param.duration(1000, [0, 600_000], 'Before a launch that failed is ended, how long further '
+    + 'failures are awaited, so that all are reported. Longer finds more bad hosts in one go, shorter returns sooner.'),
+  loss: param.choice('leave-out', ['leave-out', 'start-again', 'use-spare'], 'What follows when the agent of a host is '
+    + 'lost after the launch: leave-out goes on without the host; start-again starts its agent again; use-spare starts '
+    + 'one on a spare host, which takes its place. Later jobs use the host again; ranks that were lost stay lost, '
+    + 'unless errmgr=restart starts them again.'),
+  'loss.retries': param.int(5, [1, 100], "With errmgr.loss=start-again: starts of a lost host's agent before the host "
+    + 'is left out. They are counted anew when the agent has run for a minute.'),
+  'loss.pause': param.duration(1000, [0, PAUSE_MS_MAX], 'With errmgr.loss=start-again: pause before the first start; '
+    + 'each further one is twice as long, up to ten minutes. Longer gives a host time to boot, shorter has it back '
+    + 'sooner.'),
 };
 
 export function hostPolicyOf(params: Params): HostPolicy {

@@ -4,7 +4,7 @@
  * The n-th start comes pause × 2^(n-2) after the failure before it, at most the longest pause.
  */
 
-import { accept, defineComponent } from '@stci/interface';
+import { accept, defineComponent, param } from '@stci/interface';
 import type { Failure, JobAction, RestartAction } from '@stci/interface';
 import { backoffMs } from '../event/backoff.js';
 import { errmgrFramework } from './framework.js';
@@ -20,24 +20,13 @@ export const errmgrRestart = defineComponent({
   frameworkVersion: 1,
   help: 'A rank that failed is started again, so many times; then the job ends.',
   params: {
-    retries: {
-      type: 'int', default: 3, min: 1, max: 100, scope: 'job',
-      help: 'Further starts of each rank; a failure after them is dealt with by errmgr.restart.then.',
-    },
-    pause: {
-      type: 'duration', default: 500, min: 0, max: PAUSE_MS_MAX, scope: 'job',
-      help: 'Pause before the first further start of a rank; each further one is twice as long. Longer gives what '
-        + 'failed time to recover, shorter loses less time.',
-    },
-    'pause.max': {
-      type: 'duration', default: 60_000, min: 0, max: PAUSE_MS_MAX, scope: 'job',
-      help: 'The longest such pause.',
-    },
-    then: {
-      type: 'enum', values: ['abort', 'continue'], default: 'abort', scope: 'job',
-      help: 'What follows when a rank has failed after its last start, or cannot be started: abort ends the job, '
-        + 'continue lets the other ranks run on.',
-    },
+    retries: param.int(3, [1, 100], 'Further starts of each rank; a failure after them is dealt with by '
+      + 'errmgr.restart.then.', 'job'),
+    pause: param.duration(500, [0, PAUSE_MS_MAX], 'Pause before the first further start of a rank; each further one is '
+      + 'twice as long. Longer gives what failed time to recover, shorter loses less time.', 'job'),
+    'pause.max': param.duration(60_000, [0, PAUSE_MS_MAX], 'The longest such pause.', 'job'),
+    then: param.choice('abort', ['abort', 'continue'], 'What follows when a rank has failed after its last start, or '
+      + 'cannot be started: abort ends the job, continue lets the other ranks run on.', 'job'),
   },
   query: () => accept(5, 'only by name'),
   create: ({ hosts }, params) => {

@@ -3,18 +3,13 @@
  * are embodied and how long their start and stop may take; every policy obeys them.
  */
 
-import { AGENT_METHODS, defineFramework } from '@stci/interface';
+import { AGENT_METHODS, defineFramework, param } from '@stci/interface';
 import type { Launcher, NoDeps, ParamSpec } from '@stci/interface';
 
 function methodParam(agent: string, fallback: string): ParamSpec {
-  return {
-    type: 'enum',
-    values: AGENT_METHODS,
-    default: fallback,
-    help: `What a ${agent} agent is: a process of its own, an object in its parent's process, or a worker thread. `
-      + 'A process fails alone, and daemons that clear their environment are found for it only; inline is the quickest '
-      + 'and smallest.',
-  };
+  return param.choice(fallback, AGENT_METHODS, `What a ${agent} agent is: a process of its own, an object in its `
+    + "parent's process, or a worker thread. A process fails alone, and daemons that clear their environment are found "
+    + 'for it only; inline is the quickest and smallest.');
 }
 
 export const launcherFramework = defineFramework<Launcher, NoDeps>({
@@ -25,30 +20,14 @@ export const launcherFramework = defineFramework<Launcher, NoDeps>({
   params: {
     'root.method': methodParam('root', 'process'),
     'session.method': methodParam('session', 'inline'),
-    window: {
-      type: 'int',
-      default: 8,
-      min: 1,
-      max: 1024,
-      help: 'Children that one agent starts at the same time, at most: fewer where it waits for the processor itself, '
-        + 'or starts take long. More is quicker until the processor or the login service is busy.',
-    },
-    handshake: {
-      type: 'duration',
-      default: 10_000,
-      min: 10,
-      max: 3_600_000,
-      help: 'How long the start of a child may show no progress (a phase of the login, a first answer) before it '
-        + 'counts as failed; up to three times as long where starts are seen to be slow. A whole start takes six times '
-        + 'as long at most. Longer waits for slow hosts, shorter tells of dead ones sooner.',
-    },
-    stop: {
-      type: 'duration',
-      default: 5000,
-      min: 10,
-      max: 3_600_000,
-      help: 'How long an agent waits, beyond tool.grace and for each level of agents below it, for its children to end '
-        + 'before it ends them by force.',
-    },
+    window: param.int(8, [1, 1024], 'Children that one agent starts at the same time, at most: fewer where it waits '
+      + 'for the processor itself, or starts take long. More is quicker until the processor or the login service is '
+      + 'busy.'),
+    handshake: param.duration(10_000, [10, 3_600_000], 'How long the start of a child may show no progress (a phase of '
+      + 'the login, a first answer) before it counts as failed; up to three times as long where starts are seen to be '
+      + 'slow. A whole start takes six times as long at most. Longer waits for slow hosts, shorter tells of dead ones '
+      + 'sooner.'),
+    stop: param.duration(5000, [10, 3_600_000], 'How long an agent waits, beyond tool.grace and for each level of '
+      + 'agents below it, for its children to end before it ends them by force.'),
   },
 });

@@ -3,7 +3,7 @@
  * has more than k links to look after.
  */
 
-import { accept, defineComponent } from '@stci/interface';
+import { accept, defineComponent, param } from '@stci/interface';
 import { launcherFramework } from './framework.js';
 
 export const launcherTree = defineComponent({
@@ -13,14 +13,9 @@ export const launcherTree = defineComponent({
   frameworkVersion: 1,
   help: 'Every agent starts up to arity others, level by level.',
   params: {
-    arity: {
-      type: 'int',
-      default: 8,
-      min: 1,
-      max: 1024,
-      help: 'Children of an agent in the boot tree. More makes the tree flatter and each agent busier; the number of '
-        + 'levels is log(hosts) / log(arity); docs/scaling.md shows which is best for how many hosts.',
-    },
+    arity: param.int(8, [1, 1024], 'Children of an agent in the boot tree. More makes the tree flatter and each agent '
+      + 'busier; the number of levels is log(hosts) / log(arity); docs/scaling.md shows which is best for how many '
+      + 'hosts.'),
   },
   query: () => accept(50),
   create: (_deps, params) => {

@@ -5,7 +5,7 @@
  * twice as long, so that normally one copy goes over a link, and none while failures spread.
  */
 
-import { accept, defineComponent } from '@stci/interface';
+import { accept, defineComponent, param } from '@stci/interface';
 import type { SpanningTree, Position } from '@stci/interface';
 import { notifierFramework } from './framework.js';
 import { bySize, liveChildren, liveNeighbours } from './graph.js';
@@ -19,12 +19,10 @@ export const notifierLazy = defineComponent({
   frameworkVersion: 2,
   help: 'Along a spanning tree at once, over all other links later: as tolerant as bmg, with half its messages.',
   params: {
-    topology: { type: 'string', default: 'bmg', help: 'The topology over whose links it sends.' },
-    delay: {
-      type: 'duration', default: 150, min: 1, max: 60_000,
-      help: 'Before the redundant copies, longer than the news takes to all agents. More: fewer of them cross each '
-        + 'other on the way; but each agent that fails meanwhile delays those beyond it by up to twice as much.',
-    },
+    topology: param.text('bmg', 'The topology over whose links it sends.'),
+    delay: param.duration(150, [1, 60_000], 'Before the redundant copies, longer than the news takes to all agents. '
+      + 'More: fewer of them cross each other on the way; but each agent that fails meanwhile delays those beyond it '
+      + 'by up to twice as much.'),
   },
   query: () => accept(20),
   create: (_deps, params) => {

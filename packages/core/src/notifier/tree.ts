@@ -4,7 +4,7 @@
  * sends again to them. It needs no link that the agents do not have anyway.
  */
 
-import { accept, defineComponent } from '@stci/interface';
+import { accept, defineComponent, param } from '@stci/interface';
 import { notifierFramework } from './framework.js';
 import { bySize, liveChildren } from './graph.js';
 import { promiseText } from './promise.js';
@@ -17,7 +17,7 @@ export const notifierTree = defineComponent({
   frameworkVersion: 2,
   help: 'One message for each agent, along a tree; past an agent that fails meanwhile, once that is known.',
   params: {
-    topology: { type: 'string', default: 'tree', help: 'The topology along whose spanning tree it sends.' },
+    topology: param.text('tree', 'The topology along whose spanning tree it sends.'),
   },
   query: () => accept(10),
   create: (_deps, { topology }) => ({
