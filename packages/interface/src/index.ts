@@ -17,6 +17,7 @@ export * from './ids.js';
 export * from './job.js';
 export * from './launcher.js';
 export * from './link.js';
+export * from './map-entry.js';
 export * from './notifier.js';
 export * from './params.js';
 export * from './platform.js';

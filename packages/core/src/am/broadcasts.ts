@@ -4,7 +4,7 @@
  * link, before anything else over it; what it has already, and so what its own children have, it drops. Pure.
  */
 
-import { PROGRAM_PARTS_BYTES_MAX, type Address, type JobId } from '@stci/interface';
+import { PROGRAM_PARTS_BYTES_MAX, entryOf, type Address, type JobId } from '@stci/interface';
 import { HEADER_BYTES, frameJob, frameNumber, frameSource, writeDelivery, type Frame } from '../codec/frame.js';
 import { CREDIT_BYTES_MAX } from './credit.js';
 
@@ -123,10 +123,7 @@ export class Broadcasts {
   }
 
   #job(job: JobId): JobBroadcasts {
-    const known = this.#jobs.get(job)
-      ?? { last: new Map<Address, number>(), kept: [], bytes: 0, dropped: 0, isCut: false };
-    this.#jobs.set(job, known);
-    return known;
+    return entryOf(this.#jobs, job, () => ({ last: new Map(), kept: [], bytes: 0, dropped: 0, isCut: false }));
   }
 }
 

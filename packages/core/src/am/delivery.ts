@@ -9,7 +9,7 @@
  */
 
 import {
-  StciError, addressName, agentKey, holdBuffer, isSessionAddress, releaseBuffer, type Address, type JobId,
+  StciError, addressName, agentKey, holdBuffer, isSessionAddress, releaseBuffer, entryOf, type Address, type JobId,
 } from '@stci/interface';
 import { readDelivery, setHops, writeDelivery, type DeliveryMark, type Frame } from '../codec/frame.js';
 import { backoffMs, type BackoffBounds } from '../event/backoff.js';
@@ -229,16 +229,11 @@ export class Sender {
   }
 
   #pair(destination: Address, job: JobId): Outgoing {
-    const key = agentKey(destination, job);
-    const known = this.#pairs.get(key);
-    if (known !== undefined) return known;
-    const agentJob = isSessionAddress(destination) ? job : 0;
-    const pair: Outgoing = {
-      destination, job: agentJob, generation: this.#generation, last: 0, kept: [], charge: 0, probes: 0, probeAtMs: 0,
-      resentAtMs: -Infinity, acknowledged: 0, sent: 0, underway: 0, underwayCharge: 0, isAsked: false,
-    };
-    this.#pairs.set(key, pair);
-    return pair;
+    return entryOf(this.#pairs, agentKey(destination, job), () => ({
+      destination, job: isSessionAddress(destination) ? job : 0, generation: this.#generation, last: 0, kept: [],
+      charge: 0, probes: 0, probeAtMs: 0, resentAtMs: -Infinity, acknowledged: 0, sent: 0, underway: 0,
+      underwayCharge: 0, isAsked: false,
+    }));
   }
 
   #full({ destination, kept }: Outgoing): StciError {
@@ -317,8 +312,7 @@ export class Receiver {
   }
 
   #begin(source: Address, job: JobId, { incarnation, generation }: DeliveryMark): Incoming {
-    const jobs = this.#pairs.get(source) ?? new Map<JobId, Incoming>();
-    this.#pairs.set(source, jobs);
+    const jobs = entryOf(this.#pairs, source, () => new Map<JobId, Incoming>());
     // A host that invents jobs loses its own pairs.
     for (const first of jobs.keys()) if (jobs.size >= ADDRESS_AGENTS_MAX) jobs.delete(first);
     const pair = { source, job, incarnation, generation, last: 0, frames: 0, bytes: 0, askedAt: -1 };

@@ -8,7 +8,7 @@
  * message behind its frames, as they may be the output of ranks whose end it tells.
  */
 
-import { CONTROLLER, agentKey, type Address, type JobId } from '@stci/interface';
+import { CONTROLLER, agentKey, entryOf, type Address, type JobId } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import { frameJob, frameSource, type Frame, type FrameHeader } from '../codec/frame.js';
 
@@ -139,9 +139,8 @@ export class DispatchQueue {
   #queueOf(received: Received | ReceivedFrame): number | Link {
     if ('frame' in received) return keyOf(received);
     const source = sourceOf(received);
-    const waiting = this.#bySource.get(source) ?? { queue: keyOf(received), count: 0 };
+    const waiting = entryOf(this.#bySource, source, () => ({ queue: keyOf(received), count: 0 }));
     waiting.count += 1;
-    this.#bySource.set(source, waiting);
     return waiting.queue;
   }
 

@@ -4,7 +4,9 @@
  * bytes, in number and in time.
  */
 
-import { StciError, addressName, closeRoom, extendFront, joinBytes, type Address, type Clock } from '@stci/interface';
+import {
+  StciError, addressName, closeRoom, extendFront, joinBytes, entryOf, type Address, type Clock,
+} from '@stci/interface';
 import {
   FLAG,
   FRAGMENT_BYTES_MAX,
@@ -110,12 +112,11 @@ export class Reassembly {
 
   #begin(key: string, source: Address): Partial {
     this.#dropStale();
-    const holder = this.#holders.get(source) ?? { source, partials: 0, charge: 0 };
+    const holder = entryOf(this.#holders, source, () => ({ source, partials: 0, charge: 0 }));
     if (holder.partials >= SOURCE_PARTIALS_MAX) {
       throw tooLarge(`More than ${SOURCE_PARTIALS_MAX} partial messages of ${addressName(source)}`);
     }
     const partial: Partial = { parts: [], sinceMs: this.#clock.nowMs(), holder, bytes: 0, charge: 0 };
-    this.#holders.set(source, holder);
     holder.partials += 1;
     this.#partials.set(key, partial);
     return partial;

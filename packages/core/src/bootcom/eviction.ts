@@ -8,6 +8,7 @@
  * with more.
  */
 
+import { entryOf } from '@stci/interface';
 import type { EvictionCandidate } from '@stci/interface';
 
 /** Returns the connection to close; undefined if there is none, or none yet. See SelectEviction. */
@@ -27,9 +28,8 @@ export function selectEviction<T extends EvictionCandidate>(
       largest = [];
     }
     if (candidate.sinceMs > exemptMs) continue;
-    const same = bySource.get(candidate.source) ?? [];
+    const same = entryOf(bySource, candidate.source, () => []);
     same.push(candidate);
-    bySource.set(candidate.source, same);
     if (same.length > largest.length) largest = same;
   }
   return largest.length === 0 ? undefined : largest[pick(largest.length)];

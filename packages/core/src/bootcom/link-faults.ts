@@ -5,8 +5,10 @@
  * with a cut cable, and neither end of a process, nor its being killed, passes.
  */
 
-import { addressIndex, addressKind, bootPosition, type Address, type Channel, type Impairment, type Platform,
-  type Position } from '@stci/interface';
+import {
+  addressIndex, addressKind, bootPosition, entryOf, type Address, type Channel, type Impairment, type Platform,
+  type Position,
+} from '@stci/interface';
 import { ImpairedChannel, type ImpairmentDeps } from './impairment.js';
 import type { Link } from './link.js';
 
@@ -126,12 +128,8 @@ export class LinkFaults {
   }
 
   #peer(position: Position): Peer {
-    let peer = this.#peers.get(position);
-    if (peer === undefined) {
-      peer = { links: new Set(), channels: new Set(), how: this.#ruleOf(position) };
-      this.#peers.set(position, peer);
-    }
-    return peer;
+    return entryOf(this.#peers, position, () =>
+      ({ links: new Set(), channels: new Set(), how: this.#ruleOf(position) }));
   }
 
   #remove(peers: readonly Position[], owner: string): void {

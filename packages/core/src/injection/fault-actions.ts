@@ -1,5 +1,6 @@
 /** What agents of each role can do for a fault. */
 
+import { entryOf } from '@stci/interface';
 import type { FaultAction, FaultOrder, Position, Rank } from '@stci/interface';
 import type { AgentNode } from '../node/node.js';
 import type { Place, RootPlace, SessionPlace } from '../service/contracts.js';
@@ -65,8 +66,7 @@ export function toolActions(place: Omit<SessionPlace, 'scope'>): FaultActions {
   return {
     signal: (action, { id }, done) => {
       const { ranks, signal, whom } = action;
-      const those = stopped.get(id) ?? new Map<Rank, Signal['whom']>();
-      stopped.set(id, those);
+      const those = entryOf(stopped, id, () => new Map<Rank, Signal['whom']>());
       for (const rank of ranks) {
         if (STOPPING.has(signal)) those.set(rank, whom);
         if (signal === 'SIGCONT') those.delete(rank);
@@ -143,8 +143,7 @@ export function linkActions({ linkFaults }: AgentNode): FaultActions {
   const impaired = new Map<string, Set<Position>>();
   return {
     impair: ({ peers, how }, { id }, done) => {
-      const all = impaired.get(id) ?? new Set();
-      impaired.set(id, all);
+      const all = entryOf(impaired, id, () => new Set());
       for (const peer of peers) all.add(peer);
       linkFaults.impair(peers, how, id);
       done();

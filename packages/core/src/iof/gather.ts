@@ -3,6 +3,7 @@
  * list. Equal means equal bytes; the collector compares digests and lengths, so output need not be in memory.
  */
 
+import { entryOf } from '@stci/interface';
 import { foldRanks } from './fold.js';
 
 export interface Gathered {
@@ -22,10 +23,7 @@ export interface GatherGroup {
 export function groupOutput(outputs: readonly Gathered[]): readonly GatherGroup[] {
   const groups = new Map<string, { ranks: number[]; bytes: number }>();
   for (const { rank, bytes, digest } of [...outputs].sort((a, b) => a.rank - b.rank)) {
-    if (bytes === 0) continue;
-    const group = groups.get(digest);
-    if (group === undefined) groups.set(digest, { ranks: [rank], bytes });
-    else group.ranks.push(rank);
+    if (bytes > 0) entryOf(groups, digest, () => ({ ranks: [], bytes })).ranks.push(rank);
   }
   return [...groups.values()];
 }

@@ -10,7 +10,7 @@
  * Pure: time comes in as `nowMs`, bytes go out through `emit`.
  */
 
-import { joinBytes } from '@stci/interface';
+import { joinBytes, entryOf } from '@stci/interface';
 import { NEWLINE, NEWLINE_BYTES, prefixLines } from './bytes.js';
 import type { SourceId } from './source.js';
 
@@ -127,15 +127,11 @@ export class LineMerger {
   #hold(source: SourceId, rest: Uint8Array, wallMs: number): void {
     // A copy, so that a short rest does not retain a whole chunk.
     const piece = new Uint8Array(rest);
-    const held = this.#held.get(source);
-    if (held === undefined) this.#held.set(source, { pieces: [piece], bytes: piece.length, wallMs });
-    else {
-      held.pieces.push(piece);
-      held.bytes += piece.length;
-    }
+    const held = entryOf(this.#held, source, () => ({ pieces: [], bytes: 0, wallMs }));
+    held.pieces.push(piece);
+    held.bytes += piece.length;
     this.#heldBytes += piece.length;
-    const bytes = held?.bytes ?? piece.length;
-    if (bytes > this.#params.lineBytesMax || this.#heldBytes > this.#params.heldBytesMax) this.#showHeld(source);
+    if (held.bytes > this.#params.lineBytesMax || this.#heldBytes > this.#params.heldBytesMax) this.#showHeld(source);
   }
 
   #take(source: SourceId): Held {

@@ -3,7 +3,7 @@
  * and source time; only here bytes are decoded, line by line, and a line that is not UTF-8 is given as base64.
  */
 
-import { joinBytes } from '@stci/interface';
+import { joinBytes, entryOf } from '@stci/interface';
 import { NEWLINE, type TextCodec } from './bytes.js';
 import { isoTime } from './label.js';
 import { sourceRank, sourceStream, type SourceId, type StreamName } from './source.js';
@@ -62,10 +62,9 @@ export class OutputLines {
   }
 
   #hold(source: SourceId, rest: Uint8Array, wallMs: number): OutputLine[] {
-    const held = this.#held.get(source) ?? { pieces: [], bytes: 0, wallMs };
+    const held = entryOf(this.#held, source, () => ({ pieces: [], bytes: 0, wallMs }));
     held.pieces.push(rest);
     held.bytes += rest.length;
-    this.#held.set(source, held);
     return held.bytes > this.#params.lineBytesMax ? this.end(source) : [];
   }
 

@@ -6,7 +6,7 @@
  *     n[033-064]   west
  */
 
-import { StciError } from '@stci/interface';
+import { StciError, entryOf } from '@stci/interface';
 import { quote } from '@stci/registry';
 import { parseLines } from './hostfile.js';
 import { expandHostlist } from './hostlist.js';
@@ -42,8 +42,7 @@ export function groupRuns(groups: ReadonlyMap<string, string>, hosts: readonly s
   for (const host of hosts) {
     const group = groups.get(host);
     const key = group === undefined ? `host ${host}` : `group ${group}`;
-    const number = numbers.get(key) ?? numbers.size;
-    numbers.set(key, number);
+    const number = entryOf(numbers, key, () => numbers.size);
     const last = runs.at(-1);
     if (last?.[0] === number) last[1] += 1;
     else runs.push([number, 1]);

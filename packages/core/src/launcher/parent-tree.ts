@@ -8,8 +8,8 @@
  */
 
 import {
-  BOOT_ROOT, assert, bootHost, bootPosition, type ArityPlan, type BootTree, type BootTreePlan, type HostIndex,
-  type Position,
+  BOOT_ROOT, assert, bootHost, bootPosition, entryOf, type ArityPlan, type BootTree, type BootTreePlan,
+  type HostIndex, type Position,
 } from '@stci/interface';
 import { subtreeOf } from '../topology/subtree.js';
 
@@ -137,10 +137,7 @@ export class ParentTree implements BootTree {
     if (this.#children !== undefined) return this.#children;
     const lists = new Map<Position, Position[]>();
     for (const [position, parent] of this.#parents) {
-      if (position >= this.size) continue;
-      const list = lists.get(parent);
-      if (list === undefined) lists.set(parent, [position]);
-      else list.push(position);
+      if (position < this.size) entryOf(lists, parent, () => []).push(position);
     }
     for (const list of lists.values()) list.sort((a, b) => a - b);
     return (this.#children = lists);

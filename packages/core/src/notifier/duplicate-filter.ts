@@ -3,6 +3,7 @@
  * remainder of its numbers. What is older than the window counts as seen.
  */
 
+import { entryOf } from '@stci/interface';
 import type { MemberId, Position } from '@stci/interface';
 
 /** Broadcasts of one source that may be under way at a time. */
@@ -24,8 +25,7 @@ export class DuplicateFilter {
   }
 
   #slotsOf({ position, incarnation }: MemberId): Uint32Array | undefined {
-    let known = this.#sources.get(position);
-    if (known === undefined) this.#sources.set(position, (known = new Map()));
+    const known = entryOf(this.#sources, position, () => new Map());
     const slots = known.get(incarnation);
     if (slots !== undefined) return slots;
     if (known.size >= INCARNATIONS_MAX) {

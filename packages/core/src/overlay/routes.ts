@@ -5,6 +5,7 @@
  * paths are up, routes have no loops; otherwise the hops of a frame are bounded, and its source sends it again.
  */
 
+import { entryOf } from '@stci/interface';
 import type { Position, Topology } from '@stci/interface';
 
 export class OverlayRoutes {
@@ -25,10 +26,6 @@ export class OverlayRoutes {
     this.#neighbours = new Set(topology.neighbours(self));
   }
 
-  isNeighbour(position: Position): boolean {
-    return this.#neighbours.has(position);
-  }
-
   get neighbours(): readonly Position[] {
     return [...this.#neighbours];
   }
@@ -40,11 +37,7 @@ export class OverlayRoutes {
 
   /** The neighbours that lead to `target`, best first; itself first if it is one. */
   ways(target: Position): readonly Position[] {
-    const known = this.#ways.get(target);
-    if (known !== undefined) return known;
-    const ways = this.#search(target);
-    this.#ways.set(target, ways);
-    return ways;
+    return entryOf(this.#ways, target, () => this.#search(target));
   }
 
   /**
@@ -59,14 +52,12 @@ export class OverlayRoutes {
   /** Breadth-first from the target, over positions that are alive, without this one. */
   #search(target: Position): Position[] {
     const { topology, self } = this;
-    const linked = this.#linked;
     if (target === self || target < 0 || target >= topology.size) return [];
     const found: Position[] = [];
     const seen = new Set([target]);
     for (const at of seen) {
       if (this.#neighbours.has(at)) found.push(at);
-      const links = linked.get(at) ?? topology.neighbours(at);
-      linked.set(at, links);
+      const links = entryOf(this.#linked, at, () => topology.neighbours(at));
       for (const next of links) if (next !== self && !this.#isAvoided(next)) seen.add(next);
     }
     return found;

@@ -5,7 +5,7 @@
  */
 
 import {
-  CONTROLLER, addressKind, type LinkCloseReason, type MemberId, type Position, type StciError, type Topology,
+  CONTROLLER, addressKind, entryOf, type LinkCloseReason, type MemberId, type Position, type StciError, type Topology,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import { addressAt, positionOf } from '../members/positions.js';
@@ -123,9 +123,7 @@ export class TreeOverlay implements Overlay {
   #add(link: Link): Position | undefined {
     const position = peerPosition(link);
     if (position === undefined) return undefined;
-    const linked = this.#linked.get(position) ?? { links: new Set<Link>(), member: undefined };
-    linked.links.add(link);
-    this.#linked.set(position, linked);
+    entryOf(this.#linked, position, () => ({ links: new Set<Link>(), member: undefined })).links.add(link);
     return position;
   }
 

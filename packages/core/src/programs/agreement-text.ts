@@ -1,6 +1,6 @@
 /** Why a collective failed, in words for people. */
 
-import { rankRanges, type CollectiveKind, type LostRanks, type Rank } from '@stci/interface';
+import { rankRanges, entryOf, type CollectiveKind, type LostRanks, type Rank } from '@stci/interface';
 
 /** How many ranks, or groups of them, a text names. */
 const NAMED_MAX = 4;
@@ -34,12 +34,7 @@ interface Call {
 /** `ranks 0-3 called barrier(), rank 4 gather() with root 2`. */
 export function calledText(calls: readonly Call[]): string {
   const byCall = new Map<string, Rank[]>();
-  for (const { rank, ...call } of calls) {
-    const text = callText(call);
-    const ranks = byCall.get(text);
-    if (ranks === undefined) byCall.set(text, [rank]);
-    else ranks.push(rank);
-  }
+  for (const { rank, ...call } of calls) entryOf(byCall, callText(call), () => []).push(rank);
   const parts = [...byCall].map(([text, ranks]) => `${ranksText(ranks)} called ${text}`);
   return `${parts.join(', ')}. All ranks must call the same, in the same order`;
 }

@@ -9,7 +9,7 @@
  * until the message comes or the loss of its sender is told.
  */
 
-import { FORMS, StciError, type Form, type HostIndex, type Rank } from '@stci/interface';
+import { FORMS, StciError, entryOf, type Form, type HostIndex, type Rank } from '@stci/interface';
 import { ReceiveWindow } from '../event/window.js';
 import { ownBytes } from '../iof/bytes.js';
 import type { MessageBody } from '../messages/messages.js';
@@ -231,16 +231,12 @@ export class IncomingMessages {
 
   #window({ windows }: Room, host: HostIndex): ReceiveWindow {
     const { windowBytes } = this.#init.limits;
-    const window = windows.get(host) ?? new ReceiveWindow(windowBytes, (TOLERANCE - 1) * windowBytes);
-    windows.set(host, window);
-    return window;
+    return entryOf(windows, host, () => new ReceiveWindow(windowBytes, (TOLERANCE - 1) * windowBytes));
   }
 
   #room(program: Program): Room {
-    const room = this.#rooms.get(program)
-      ?? { program, windows: new Map(), asks: new Map(), granted: new Map(), longBytes: 0 };
-    this.#rooms.set(program, room);
-    return room;
+    return entryOf(this.#rooms, program, () =>
+      ({ program, windows: new Map(), asks: new Map(), granted: new Map(), longBytes: 0 }));
   }
 }
 

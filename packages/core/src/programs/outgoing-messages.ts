@@ -4,6 +4,7 @@
  * who sent before it may have left all credit in messages that nobody receives. Pure.
  */
 
+import { entryOf } from '@stci/interface';
 import type { Form, HostIndex, Rank } from '@stci/interface';
 import { SendWindow } from '../event/window.js';
 import type { MessageBody } from '../messages/messages.js';
@@ -86,8 +87,7 @@ export class OutgoingMessages {
     const { from, to, tag, bytes } = send;
     const receiver = this.#receiver(to);
     const key = flowOf(from, tag);
-    const flow = receiver.flows.get(key) ?? [];
-    receiver.flows.set(key, flow);
+    const flow = entryOf(receiver.flows, key, () => []);
     this.#calls += 1;
     const message: Outgoing = {
       ...send, call: this.#calls, attempt: this.#init.attempt(to), charge: chargeOf(bytes.length), receiver,
@@ -199,13 +199,12 @@ export class OutgoingMessages {
   }
 
   #receiver(rank: Rank): Receiver {
-    const known = this.#receivers.get(rank);
-    if (known !== undefined) return known;
-    const peer = this.#init.peer(rank);
-    const receiver = { peer, credit: new SendWindow(this.#init.limits.windowBytes), flows: new Map() };
-    this.#receivers.set(rank, receiver);
-    peer.receivers.add(receiver);
-    return receiver;
+    return entryOf(this.#receivers, rank, () => {
+      const peer = this.#init.peer(rank);
+      const receiver = { peer, credit: new SendWindow(this.#init.limits.windowBytes), flows: new Map() };
+      peer.receivers.add(receiver);
+      return receiver;
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 /** Messages for one rank that wait at its session agent, and the receives that wait for messages. Pure. */
 
+import { entryOf } from '@stci/interface';
 import type { Form, HostIndex, ProgramRequest, Rank } from '@stci/interface';
 
 export interface MailMessage {
@@ -121,11 +122,7 @@ export class RankMailbox {
     this.cancelAll(() => true);
     const back = new Map<string, MailMessage[]>();
     for (const [, message] of this.#matches) {
-      for (const key of keysOf(message)) {
-        const messages = back.get(key) ?? [];
-        back.set(key, messages);
-        messages.push(message);
-      }
+      for (const key of keysOf(message)) entryOf(back, key, () => []).push(message);
     }
     this.#matches = [];
     // Of one sender and tag, none that is kept came before.

@@ -5,7 +5,7 @@
 
 import {
   FORMS, PROGRAM_RECEIVES_MAX, PROGRAM_SENDS_BYTES_MAX, PROGRAM_SENDS_MAX, StciError, ranksInRanges, sessionAddress,
-  type HostIndex, type LostRanks, type ProgramRequest, type Rank, type RankRange,
+  entryOf, type HostIndex, type LostRanks, type ProgramRequest, type Rank, type RankRange,
 } from '@stci/interface';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
@@ -207,9 +207,7 @@ export class RankMessaging {
   }
 
   #peer(host: HostIndex): Peer {
-    const peer = this.#peers.get(host) ?? peerOf(host, this.#limits);
-    this.#peers.set(host, peer);
-    return peer;
+    return entryOf(this.#peers, host, () => peerOf(host, this.#limits));
   }
 
   /** What goes to an agent, all of this turn together. */

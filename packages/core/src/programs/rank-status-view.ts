@@ -4,7 +4,7 @@
  */
 
 import {
-  rankRanges, ranksInRanges, type HostIndex, type LostRanks, type ProgramErrorCode, type Rank,
+  rankRanges, ranksInRanges, entryOf, type HostIndex, type LostRanks, type ProgramErrorCode, type Rank,
   type RankRange,
 } from '@stci/interface';
 import type { MessageBody } from '../messages/messages.js';
@@ -73,11 +73,7 @@ export class RankStatusView {
 
   #findPlaces(): Places {
     const ranks = new Map<HostIndex, Rank[]>();
-    for (const [rank, host] of this.#hosts.entries()) {
-      const own = ranks.get(host);
-      if (own === undefined) ranks.set(host, [rank]);
-      else own.push(rank);
-    }
+    for (const [rank, host] of this.#hosts.entries()) entryOf(ranks, host, () => []).push(rank);
     const hosts = [...ranks].sort(([a], [b]) => a - b).filter(([host]) => this.#names.has(host));
     return hosts.map(([host, own]) => [this.#names.get(host) as string, rankRanges(own)]);
   }

@@ -3,6 +3,7 @@
  * line with a host list.
  */
 
+import { entryOf } from '@stci/interface';
 import type { ErrorRecord } from '@stci/interface';
 import { foldSorted } from '../job/hostset.js';
 
@@ -15,12 +16,7 @@ const FOLDED_MIN = 3;
 /** One text a cause, in the order of the first of each; `h[1-32]: …` where several hosts share it. */
 export function foldFailures(failures: readonly ErrorRecord[]): string[] {
   const groups = new Map<string, ErrorRecord[]>();
-  for (const failure of failures) {
-    const key = withoutHost(failure);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [failure]);
-    else group.push(failure);
-  }
+  for (const failure of failures) entryOf(groups, withoutHost(failure), () => []).push(failure);
   return [...groups].flatMap(([text, group]) => {
     const hosts = new Set(group.map(({ host }) => host ?? ''));
     return hosts.size < FOLDED_MIN ? group.map(({ message }) => message) : [`${foldSorted(hosts)}: ${text}`];

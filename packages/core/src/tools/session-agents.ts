@@ -6,8 +6,8 @@
  */
 
 import {
-  sessionAddress, toErrorRecord, type Address, type AgentMethod, type AgentProcess, type HostIndex, type JobId,
-  type SignalName,
+  sessionAddress, toErrorRecord, entryOf, type Address, type AgentMethod, type AgentProcess, type HostIndex,
+  type JobId, type SignalName,
 } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import type { AgentLauncher } from '../boot/agent-launcher.js';
@@ -131,9 +131,7 @@ export class SessionAgents {
   }
 
   #local(job: JobId): LocalJob {
-    let local = this.#jobs.get(job);
-    if (local === undefined) this.#jobs.set(job, (local = { isEnding: false, starts: 0, isWaiting: false }));
-    return local;
+    return entryOf(this.#jobs, job, () => ({ isEnding: false, starts: 0, isWaiting: false }));
   }
 
   #start(job: JobId, local: LocalJob, isWaiting = false): void {

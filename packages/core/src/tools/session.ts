@@ -4,8 +4,8 @@
  */
 
 import {
-  CONTROLLER, DEFAULT_STREAM, addressIndex, type ErrorRecord, type HostIndex, type JobId, type Params, type Placement,
-  type Rank, type RankRun, type StreamEvents,
+  CONTROLLER, DEFAULT_STREAM, addressIndex, entryOf, type ErrorRecord, type HostIndex, type JobId, type Params,
+  type Placement, type Rank, type RankRun, type StreamEvents,
 } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import { chunk } from '../codec/bounds.js';
@@ -223,13 +223,10 @@ export class SessionAgent {
 
   /** A rank that was on another host has the next place on this one. */
   #placementOf(rank: Rank, app: number): Placement {
-    let placement = this.#placements.get(rank);
-    if (placement === undefined) {
-      placement = { rank, host: this.#host, app, localRank: this.#placements.size };
-      this.#placements.set(rank, placement);
+    return entryOf(this.#placements, rank, () => {
       this.#runs.push({ app, first: rank, count: 1, stride: 1 });
-    }
-    return placement;
+      return { rank, host: this.#host, app, localRank: this.#placements.size };
+    });
   }
 
   #checkLaunch(launch: Pick<Launch, 'size' | 'nodes' | 'apps' | 'hosts'>, params: Params): void {

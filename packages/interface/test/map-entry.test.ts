@@ -1,0 +1,16 @@
+import { assert, suite } from '@stci/testkit';
+import { entryOf } from '@stci/interface';
+
+suite('entry of a map', (test) => {
+  test('one is made for a key that has none, and only then', () => {
+    const map = new Map<string, number[]>();
+    let made = 0;
+    const make = (): number[] => {
+      made += 1;
+      return [];
+    };
+    for (const number of [1, 2, 3]) entryOf(map, 'a', make).push(number);
+    assert.equal([...map], [['a', [1, 2, 3]]]);
+    assert.is(made, 1);
+  });
+});
