@@ -5,6 +5,7 @@ export * from './bytes.js';
 export * from './channel.js';
 export * from './component.js';
 export * from './deferred-channel.js';
+export * from './defined.js';
 export * from './detector.js';
 export * from './errmgr.js';
 export * from './error-codes.js';

@@ -1,5 +1,5 @@
-import { assert, suite } from '@stci/testkit';
 import { entryOf } from '@stci/interface';
+import { assert, suite } from '@stci/testkit';
 
 suite('entry of a map', (test) => {
   test('one is made for a key that has none, and only then', () => {

@@ -3,6 +3,7 @@
  * peers are not authenticated, and may be closed while it is being opened.
  */
 
+import { defined } from '@stci/interface';
 import type { Bootcom, Channel, ErrorRecord, ListenOptions, Network, Params, Platform } from '@stci/interface';
 import type { Scope } from '../event/scope.js';
 import { selectEviction } from './eviction.js';
@@ -116,7 +117,6 @@ export function linkListenOptions(
   return {
     interfaces: params.list('bootcom.ws.interface'),
     frameBytesMax: params.int('bootcom.frame.max'),
-    ...(ports !== undefined && { ports }),
-    ...(key !== undefined && { key }),
+    ...defined({ ports, key }),
   };
 }

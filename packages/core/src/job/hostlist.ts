@@ -7,7 +7,7 @@
  * counted before any is expanded, so that the bound costs no memory.
  */
 
-import { StciError } from '@stci/interface';
+import { StciError, defined } from '@stci/interface';
 import type { ErrorCode } from '@stci/interface';
 import { isIpv6 } from './ipv6.js';
 
@@ -98,7 +98,7 @@ class HostlistParser {
     const address = this.#address();
     const parts = address === undefined ? this.#parts(start) : [address];
     const slots = this.#slots();
-    return { parts, ...(user !== undefined && { user }), ...(slots !== undefined && { slots }) };
+    return { parts, ...defined({ user, slots }) };
   }
 
   #user(): string | undefined {
@@ -223,7 +223,7 @@ function expandItem(item: Item): HostItem[] {
     names = names.flatMap((name) => endings.map((ending) => name + ending));
   }
   const { user, slots } = item;
-  return names.map((name) => ({ name, ...(user !== undefined && { user }), ...(slots !== undefined && { slots }) }));
+  return names.map((name) => ({ name, ...defined({ user, slots }) }));
 }
 
 function numbersOf({ low, high, width }: NumberRange): string[] {

@@ -6,9 +6,9 @@
  * A rank is `waiting`, then `running`, then done with one outcome. `exited` may come without `started` before it.
  */
 
-import { assert } from '@stci/interface';
+import { assert, defined } from '@stci/interface';
 import type {
-  AllocatedJob, ErrorRecord, Failure, FailureId, HostIndex, HostSpec, JobId, JobMap, JobReport, ProcessEnd, Rank,
+  AllocatedJob, ErrorRecord, Failure, FailureId, HostIndex, HostSpec, JobId, JobMap, JobReport, Rank,
   RankAttempt, RankOutcome, RankReport,
 } from '@stci/interface';
 import { decideExit, errorExitCode, failureOf, failuresInOrder } from './exit-rule.js';
@@ -18,26 +18,11 @@ import type { PlacementLookup } from './placement.js';
 /** How many failures are kept: the first to arrive. Of further ones the count is kept, and the one that decides. */
 export const FAILURES_MAX = 1000;
 
-export interface LedgerInit {
-  readonly job: JobId;
-  readonly spec: AllocatedJob;
-  readonly map: JobMap;
-  readonly submitWallMs: number;
-}
-
-/** What a session agent reports of the end of a rank's attempt. A RankReport has all of it. */
-export interface RankEnd {
+/** What a session agent reports of the end of a rank's attempt. */
+export interface RankEnd extends Omit<RankAttempt, 'host' | 'failure'> {
   readonly rank: Rank;
-  readonly pid: number;
-  readonly outcome: RankOutcome;
-  readonly end?: ProcessEnd;
-  readonly error?: ErrorRecord;
   /** Given by who judges it. */
   readonly failure?: FailureId | undefined;
-  readonly startWallMs?: number;
-  readonly endWallMs?: number;
-  readonly leftovers: number;
-  readonly readInput?: boolean;
   /** Number of the attempt, from 1; absent: that of the last start. */
   readonly attempt?: number;
 }
@@ -58,80 +43,19 @@ interface Row {
   earlier?: RankAttempt[];
 }
 
-export interface Ledger {
-  readonly job: JobId;
-  readonly spec: AllocatedJob;
-  /** As the ranks are placed now. */
-  readonly map: JobMap;
-  readonly submitWallMs: number;
-  readonly placements: PlacementLookup;
-  /** Ranks that run as far as is known. */
-  readonly ranksAlive: number;
-  /** Ranks that have no outcome yet, those not started included. */
-  readonly ranksOpen: number;
-  /** True when every rank has been started or has an outcome. */
-  readonly allStarted: boolean;
-  /** True when every rank has an outcome. */
-  readonly complete: boolean;
-  /** Kept failures by arrival, at most FAILURES_MAX, each rank and each lost host once. */
-  readonly failures: readonly Failure[];
-  /** Failures found, kept or not. */
-  readonly failureCount: number;
-  started(rank: Rank, pid: number, wallMs: number): boolean;
-  /** The rank's last attempt was started, and has not ended. */
-  isRunning(rank: Rank): boolean;
-  /** Number of the attempt that runs, or is to be started; from 1. */
-  attempt(rank: Rank): number;
-  /** An attempt has ended, and the rank is started again. Returns its report; undefined if it has an outcome. */
-  again(end: RankEnd): RankReport | undefined;
-  /** `nowWallMs` is used where the host did not report the time of the end. */
-  exited(end: RankEnd, nowWallMs: number): Entry;
-  /** Ranks were moved to other hosts. */
-  remap(map: JobMap): void;
-  /** Another host has the place of a lost one. */
-  replaceHost(host: HostIndex, spec: HostSpec): void;
-  /** Ranks of `host` without an outcome. */
-  openRanks(host: HostIndex): readonly Rank[];
-  /**
-   * A rank is not started again after all: its last attempt was the last; one that had none is lost by `error`, with
-   * the host that this names, whose place another may have by now.
-   */
-  giveUp(rank: Rank, error: ErrorRecord): void;
-  /** The failure that the loss of `host` is. */
-  lossOf(host: HostIndex, error: ErrorRecord, wallMs: number): Failure;
-  /** Ranks of `host` become `lost`, by default all without an outcome. A second loss of it changes nothing. */
-  agentLost(
-    host: HostIndex, error: ErrorRecord, wallMs: number, ranks?: readonly Rank[],
-  ): Entry & { readonly ranks: readonly Rank[] };
-  /** Nothing of the job is left on `host`; `daemons` of its processes had left their groups and were ended. */
-  drained(host: HostIndex, daemons: number): void;
-  /** Any other failure; false where its rank, or its host with the same kind, has one already. */
-  failed(failure: Failure): boolean;
-  /**
-   * A batch system ends the job: what came of that just before (ranks that ended by its SIGTERM or SIGKILL, agents that
-   * were lost) is no cause. False if it is known already, in the same words.
-   */
-  explain(failure: Failure): boolean;
-  /** Ranks that were never started become `not-started`: they will not be started any more. Returns them. */
-  closeUnstarted(): readonly Rank[];
-  /** The report of one rank so far; undefined while it has no outcome. */
-  rankReport(rank: Rank): RankReport | undefined;
-  /** Ranks that are still without an outcome are reported as `lost` or `not-started`. */
-  report(endWallMs: number): JobReport;
-}
-
-export function createLedger(init: LedgerInit): Ledger {
-  return new JobLedger(init);
-}
-
-class JobLedger implements Ledger {
+export class Ledger {
   readonly job: JobId;
   spec: AllocatedJob;
+  /** As the ranks are placed now. */
   map: JobMap;
   placements: PlacementLookup;
+  /** Kept failures by arrival, at most FAILURES_MAX, each rank and each lost host once. */
   readonly failures: Failure[] = [];
+  /** Failures found, kept or not. */
   failureCount = 0;
+  /** Ranks that run as far as is known. */
   ranksAlive = 0;
+  /** Ranks that have no outcome yet, those not started included. */
   ranksOpen: number;
   readonly submitWallMs: number;
   readonly #rows: Row[];
@@ -143,7 +67,7 @@ class JobLedger implements Ledger {
   /** By the exit rule, of all failures. */
   #first: Failure | undefined;
 
-  constructor(init: LedgerInit) {
+  constructor(init: Pick<Ledger, 'job' | 'spec' | 'map' | 'submitWallMs'>) {
     this.job = init.job;
     this.spec = init.spec;
     this.map = init.map;
@@ -154,10 +78,12 @@ class JobLedger implements Ledger {
     this.#rows = Array.from({ length: init.map.size }, () => ({ pid: 0 }));
   }
 
+  /** True when every rank has been started or has an outcome. */
   get allStarted(): boolean {
     return this.#unstarted === 0;
   }
 
+  /** True when every rank has an outcome. */
   get complete(): boolean {
     return this.ranksOpen === 0;
   }
@@ -172,15 +98,18 @@ class JobLedger implements Ledger {
     return true;
   }
 
+  /** The rank's last attempt was started, and has not ended. */
   isRunning(rank: Rank): boolean {
     const row = this.#rows[rank];
     return row?.startWallMs !== undefined && row.done === undefined;
   }
 
+  /** Number of the attempt that runs, or is to be started; from 1. */
   attempt(rank: Rank): number {
     return 1 + (this.#row(rank).earlier?.length ?? 0);
   }
 
+  /** An attempt has ended, and the rank is started again. Returns its report; undefined if it has an outcome. */
   again(end: RankEnd): RankReport | undefined {
     const row = this.#row(end.rank);
     if (row.done !== undefined) return undefined;
@@ -195,6 +124,7 @@ class JobLedger implements Ledger {
     return report;
   }
 
+  /** `nowWallMs` is used where the host did not report the time of the end. */
   exited(end: RankEnd, nowWallMs: number): Entry {
     const row = this.#row(end.rank);
     if (row.done !== undefined) return { counted: false };
@@ -209,6 +139,7 @@ class JobLedger implements Ledger {
     return failure !== undefined && this.failed(failure) ? { counted: true, failure } : { counted: true };
   }
 
+  /** Ranks of `host` become `lost`, by default all without an outcome. A second loss of it changes nothing. */
   agentLost(
     host: HostIndex, error: ErrorRecord, wallMs: number, ranks = this.openRanks(host),
   ): Entry & { readonly ranks: readonly Rank[] } {
@@ -220,16 +151,19 @@ class JobLedger implements Ledger {
     return this.failed(failure) ? { counted: true, failure, ranks } : { counted: false, ranks };
   }
 
+  /** The failure that the loss of `host` is. */
   lossOf(host: HostIndex, error: ErrorRecord, wallMs: number): Failure {
     const named = { ...error, host: error.host ?? this.#hostName(host) };
     return { kind: 'agent-lost', error: named, host, wallMs, exitCode: errorExitCode(error) };
   }
 
+  /** Ranks were moved to other hosts. */
   remap(map: JobMap): void {
     this.map = map;
     this.placements = hostOf(map);
   }
 
+  /** Another host has the place of a lost one. */
   replaceHost(host: HostIndex, spec: HostSpec): void {
     this.spec = { ...this.spec, hosts: this.spec.hosts.with(host, spec) };
     this.map = {
@@ -237,10 +171,15 @@ class JobLedger implements Ledger {
     };
   }
 
+  /** Ranks of `host` without an outcome. */
   openRanks(host: HostIndex): readonly Rank[] {
     return [...ranksOf(this.map.hosts[host]!)].filter((rank) => this.#row(rank).done === undefined);
   }
 
+  /**
+   * A rank is not started again after all: its last attempt was the last; one that had none is lost by `error`, with
+   * the host that this names, whose place another may have by now.
+   */
   giveUp(rank: Rank, error: ErrorRecord): void {
     const row = this.#row(rank);
     const last = row.earlier?.pop();
@@ -249,10 +188,12 @@ class JobLedger implements Ledger {
     row.host = last?.host ?? error.host ?? row.host;
   }
 
+  /** Nothing of the job is left on `host`; `daemons` of its processes had left their groups and were ended. */
   drained(host: HostIndex, daemons: number): void {
     if (daemons > 0) this.#daemons.set(host, daemons + (this.#daemons.get(host) ?? 0));
   }
 
+  /** Any other failure; false where its rank, or its host with the same kind, has one already. */
   failed(found: Failure): boolean {
     const key = failureKey(found);
     if (this.#known.has(key)) return false;
@@ -267,6 +208,10 @@ class JobLedger implements Ledger {
     return true;
   }
 
+  /**
+   * A batch system ends the job: what came of that just before (ranks that ended by its SIGTERM or SIGKILL, agents that
+   * were lost) is no cause. False if it is known already, in the same words.
+   */
   explain(failure: Failure): boolean {
     const key = failureKey(failure);
     const before = this.failures.findIndex((each) => failureKey(each) === key);
@@ -285,6 +230,7 @@ class JobLedger implements Ledger {
     return true;
   }
 
+  /** Ranks that were never started become `not-started`: they will not be started any more. Returns them. */
   closeUnstarted(): readonly Rank[] {
     const closed: Rank[] = [];
     this.#rows.forEach((row, rank) => {
@@ -295,11 +241,13 @@ class JobLedger implements Ledger {
     return closed;
   }
 
+  /** The report of one rank so far; undefined while it has no outcome. */
   rankReport(rank: Rank): RankReport | undefined {
     const row = this.#row(rank);
     return row.done && this.#reportOf(row.done);
   }
 
+  /** Ranks that are still without an outcome are reported as `lost` or `not-started`. */
   report(endWallMs: number): JobReport {
     const ranks = this.#rows.map((row, rank) => {
       const outcome = row.startWallMs === undefined ? 'not-started' : 'lost';
@@ -338,9 +286,7 @@ class JobLedger implements Ledger {
 
   #withoutEnd(rank: Rank, row: Row, outcome: RankOutcome, error?: ErrorRecord): RankEnd {
     return {
-      rank, pid: row.pid, outcome, leftovers: 0,
-      ...(error !== undefined && { error }),
-      ...(row.startWallMs !== undefined && { startWallMs: row.startWallMs }),
+      rank, pid: row.pid, outcome, leftovers: 0, ...defined({ error, startWallMs: row.startWallMs }),
     };
   }
 
@@ -350,12 +296,7 @@ class JobLedger implements Ledger {
     const { rank, pid, outcome, leftovers, error, failure = error?.failure, startWallMs, endWallMs, readInput } = end;
     return {
       rank, host: own ?? this.#hostName(host), app, pid, outcome, leftovers,
-      ...(end.end !== undefined && { end: end.end }),
-      ...(error !== undefined && { error }),
-      ...(failure !== undefined && { failure }),
-      ...(startWallMs !== undefined && { startWallMs }),
-      ...(endWallMs !== undefined && { endWallMs }),
-      ...(readInput && { readInput }),
+      ...defined({ end: end.end, error, failure, startWallMs, endWallMs, readInput }),
       ...(earlier.length > 0 && { earlier: [...earlier] }),
     };
   }

@@ -9,7 +9,7 @@ import { CREDIT_BYTES_MAX, CREDIT_BYTES_MIN } from '../am/credit.js';
 import { encode } from '../codec/cbor.js';
 import { jobVariables, nodeNumbers } from '../job/environment.js';
 import { foldSorted } from '../job/hostset.js';
-import { createLedger, type Ledger } from '../job/ledger.js';
+import { Ledger } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
 import { environmentOfJob } from '../job/slurm-variables.js';
 import { takesStdin } from '../job/stdin.js';
@@ -148,7 +148,7 @@ export function ledgerIn(
   const placed = onHosts({ ...spec, hosts }, leftOut);
   validateJob(placed); // With fewer ranks, the rank that reads standard input may not exist.
   const map = namingLost(session, () => mapWithin(placed, params, session.slotsTaken(of.job)));
-  const ledger = createLedger({ ...of, spec: placed, map });
+  const ledger = new Ledger({ ...of, spec: placed, map });
   checkBytes(launchOf(ledger), map, session.node.params, params);
   return ledger;
 }

@@ -1,11 +1,11 @@
 /** The job's events and report as JSON (`--json`, `--exit-report=json`): hosts by name, times in ISO format. */
 
 import {
-  printable, type HostIndex, type JobEvent, type JobId, type JobReport, type RankAttempt, type RankReport,
+  defined, printable, type FailureRecord, type HostIndex, type JobEvent, type JobId, type JobReport, type RankAttempt,
+  type RankReport,
 } from '@stci/interface';
 import { isoTime } from '../iof/label.js';
-import type { AttemptJson, EventJson, RankJson, ReportJson } from './json-types.js';
-import { recordJson } from './record-text.js';
+import type { AttemptJson, EventJson, RankJson, RecordJson, ReportJson } from './json-types.js';
 
 /** When an event came, for a file of events. */
 export interface EventTime {
@@ -56,25 +56,37 @@ export function reportJson(report: JobReport): ReportJson {
   return { ...rest, submitted: isoTime(submitWallMs), ended: isoTime(endWallMs), ranks: ranks.map(rankJson) };
 }
 
-function rankJson({ earlier, startWallMs, endWallMs, end, ...rest }: RankReport): RankJson {
-  const ended = endJson({ startWallMs, endWallMs, end });
-  return { ...rest, ...ended, ...(earlier !== undefined && { earlier: earlier.map(attemptJson) }) };
-}
-
-function attemptJson({ startWallMs, endWallMs, end, ...rest }: RankAttempt): AttemptJson {
-  return { ...rest, ...endJson({ startWallMs, endWallMs, end }) };
+function rankJson({ earlier, ...last }: RankReport): RankJson {
+  return { ...attemptJson(last), ...defined({ earlier: earlier?.map(attemptJson) }) };
 }
 
 type EndName = 'status' | 'signal' | 'start' | 'end' | 'durationMs';
-type EndFacts = { readonly [Name in 'startWallMs' | 'endWallMs' | 'end']: RankAttempt[Name] | undefined };
 
-function endJson({ startWallMs, endWallMs, end }: EndFacts): Pick<AttemptJson, EndName> {
-  const known = startWallMs !== undefined && endWallMs !== undefined;
+function attemptJson<Attempt extends RankAttempt>(
+  { startWallMs, endWallMs, end, ...rest }: Attempt,
+): Omit<Attempt, 'startWallMs' | 'endWallMs' | 'end'> & Pick<AttemptJson, EndName> {
+  const hasTimes = startWallMs !== undefined && endWallMs !== undefined;
   return {
-    ...(end?.status !== undefined && { status: end.status }),
-    ...(end?.signal !== undefined && { signal: end.signal }),
-    ...(startWallMs !== undefined && { start: isoTime(startWallMs) }),
-    ...(endWallMs !== undefined && { end: isoTime(endWallMs) }),
-    ...(known && { durationMs: Math.max(0, Math.round(endWallMs - startWallMs)) }),
+    ...rest,
+    ...defined({
+      status: end?.status, signal: end?.signal, start: timeOf(startWallMs), end: timeOf(endWallMs),
+      durationMs: hasTimes ? Math.max(0, Math.round(endWallMs - startWallMs)) : undefined,
+    }),
   };
+}
+
+/** The record as JSON, with times in ISO format. */
+export function recordJson(record: FailureRecord): RecordJson {
+  const { failedWallMs, heardWallMs, suspectedWallMs, confirmedWallMs, notifiedWallMs, ...rest } = record;
+  return {
+    ...rest,
+    ...defined({ failed: timeOf(failedWallMs), heard: timeOf(heardWallMs) }),
+    suspected: isoTime(suspectedWallMs),
+    confirmed: isoTime(confirmedWallMs),
+    ...defined({ lastNotified: timeOf(notifiedWallMs) }),
+  };
+}
+
+function timeOf(wallMs: number | undefined): string | undefined {
+  return wallMs === undefined ? undefined : isoTime(wallMs);
 }

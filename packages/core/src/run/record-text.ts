@@ -5,7 +5,6 @@ import { formatDuration } from '@stci/registry';
 import { foldRanks } from '../iof/fold.js';
 import { isoTime } from '../iof/label.js';
 import { foldSorted } from '../job/hostset.js';
-import type { RecordJson } from './json-types.js';
 
 /** Names that are listed; the rest is counted. */
 const NAMES_SHOWN = 4;
@@ -57,17 +56,4 @@ function listed(names: readonly string[]): string {
 /** Wall clocks of hosts differ: never less than nothing. */
 function ms(durationMs: number): string {
   return formatDuration(Math.max(0, Math.round(durationMs)));
-}
-
-/** The record as JSON, with times in ISO format. */
-export function recordJson(record: FailureRecord): RecordJson {
-  const { failedWallMs, heardWallMs, suspectedWallMs, confirmedWallMs, notifiedWallMs, ...rest } = record;
-  return {
-    ...rest,
-    ...(failedWallMs !== undefined && { failed: isoTime(failedWallMs) }),
-    ...(heardWallMs !== undefined && { heard: isoTime(heardWallMs) }),
-    suspected: isoTime(suspectedWallMs),
-    confirmed: isoTime(confirmedWallMs),
-    ...(notifiedWallMs !== undefined && { lastNotified: isoTime(notifiedWallMs) }),
-  };
 }

@@ -6,11 +6,11 @@ import { foldRanks } from '../iof/fold.js';
 import { isoTime } from '../iof/label.js';
 import { foldSorted } from '../job/hostset.js';
 import { takesStdin } from '../job/stdin.js';
-import { reportJson } from './event-json.js';
+import { recordJson, reportJson } from './event-json.js';
 import { foldFailures } from './fold-failures.js';
 import type { ExitReportJson } from './json-types.js';
 import { isOwnFailure } from './outcome.js';
-import { recordJson, recordText } from './record-text.js';
+import { recordText } from './record-text.js';
 
 /**
  * Further failures of ranks that the summary names one by one; those of hosts are all named, since each needs a

@@ -3,20 +3,12 @@
  * until its own end, the end of its output, and the end of the processes it left in its group.
  */
 
-import {
-  type Channel,
-  type ErrorRecord,
-  type Process,
-  type ProcessEnd,
-  type Platform,
-  type Rank,
-  type SignalName,
-  type SpawnSpec,
-} from '@stci/interface';
+import type { Channel, ErrorRecord, Platform, Process, ProcessEnd, Rank, SignalName, SpawnSpec } from '@stci/interface';
 import { formatDuration } from '@stci/registry';
 import { Lifecycle, type LifeTable } from '../event/lifecycle.js';
 import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
+import type { RankEnd } from '../job/ledger.js';
 
 export interface ToolInit {
   readonly platform: Platform;
@@ -35,16 +27,8 @@ export interface ToolInit {
 }
 
 /** What the session agent reports of a rank's end. */
-export interface ToolEnd {
-  readonly rank: Rank;
-  readonly pid: number;
-  readonly outcome: 'exited' | 'signalled' | 'ended' | 'failed-start' | 'lost' | 'not-started';
-  readonly end?: ProcessEnd;
-  readonly error?: ErrorRecord;
-  readonly startWallMs?: number;
+export interface ToolEnd extends Omit<RankEnd, 'failure'> {
   readonly endWallMs: number;
-  readonly leftovers: number;
-  readonly readInput?: boolean;
   readonly attempt: number;
 }
 

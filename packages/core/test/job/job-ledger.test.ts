@@ -1,7 +1,7 @@
 /** The ledger of a job: every rank counted once whatever is reported, and the exit rule with its documented table. */
 
-import { FAILURES_MAX, createLedger, decideExit, mapJob, signalExitCode, signalNamed, signalNumber } from '@stci/core';
-import type { Ledger, RankEnd } from '@stci/core';
+import { FAILURES_MAX, Ledger, decideExit, mapJob, signalExitCode, signalNamed, signalNumber } from '@stci/core';
+import type { RankEnd } from '@stci/core';
 import { EXIT } from '@stci/interface';
 import type { ErrorRecord, Failure, RankOutcome } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
@@ -12,7 +12,7 @@ const LOST: ErrorRecord = { code: 'STCI_AGENT_LOST', message: 'gone' };
 /** `ranks` over hosts a, b, c by node: rank r is on host r mod 3. */
 function ledgerOf(ranks: number): Ledger {
   const spec = job({ apps: [app(ranks)], hosts: hosts('a b c'), mapBy: { by: 'node' } });
-  return createLedger({ job: 1, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
+  return new Ledger({ job: 1, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
 }
 
 const ended = (rank: number, status: number, endWallMs: number): RankEnd =>

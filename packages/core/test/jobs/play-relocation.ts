@@ -1,6 +1,6 @@
 /** A job whose ranks are started again, with a session that only notes what it is told. */
 
-import { createLedger, mapJob } from '@stci/core';
+import { Ledger, mapJob } from '@stci/core';
 import { StciError, sessionAddress, type Failure, type HostIndex, type HostSpec, type Rank } from '@stci/interface';
 import { Scope } from '../../dist/event/scope.js';
 import { RankRelocation, type RankRelocationInit } from '../../dist/jobs/rank-relocation.js';
@@ -21,7 +21,7 @@ interface Options {
 export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0, 1, 2] }: Options = {}) {
   const place = testPlace();
   const spec = job({ apps: [app(ranks)], hosts: hosts(on), mapBy: { by: 'node' }, oversubscribe });
-  const ledger = createLedger({ job: 7, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
+  const ledger = new Ledger({ job: 7, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
   const members = [...spec.hosts];
   const log: string[] = [];
   const launches: Launch[] = [];

@@ -3,7 +3,8 @@
 import { rootAddress, type Evidence, type FailureRecord, type HostIndex } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { FailureRecords, RECORD_MS } from '../../dist/failure/records.js';
-import { recordJson, recordText } from '../../dist/run/record-text.js';
+import { recordJson } from '../../dist/run/event-json.js';
+import { recordText } from '../../dist/run/record-text.js';
 
 const HOST = { kind: 'host', host: 2, incarnation: 1 } as const;
 

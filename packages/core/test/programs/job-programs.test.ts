@@ -1,6 +1,6 @@
 /** What the controller tells the programs of a job: who is lost, and not any more; who waits for whom. */
 
-import { createLedger, mapJob } from '@stci/core';
+import { Ledger, mapJob } from '@stci/core';
 import {
   COLLECTIVES, MARKS_MAX, PROGRAM_PARTS_BYTES_MAX, StciError, addressIndex, type ErrorCode,
 } from '@stci/interface';
@@ -51,7 +51,7 @@ function programsOf() {
     },
   } as unknown as AgentNode;
   const spec = job({ apps: [app(2)], hosts: hosts('a') });
-  const ledger = createLedger({ job: 1, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
+  const ledger = new Ledger({ job: 1, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
   /** Messages without which programs would wait for ever. */
   const owned: string[] = [];
   const check = (error?: StciError): void => void (error && owned.push(error.code));
@@ -209,7 +209,7 @@ suite('programs of a job', (test) => {
       messages: { send: (_to: number, _name: string, body: never) => void states.push(body) },
     } as unknown as AgentNode;
     const spec = job({ apps: [app(14)], hosts: hosts('a:7 b:7'), mapBy: { by: 'node' } });
-    const ledger = createLedger({ job: 1, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
+    const ledger = new Ledger({ job: 1, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
     for (const rank of [11, 2]) {
       ledger.exited({ rank, pid: 1, outcome: 'exited', end: { status: 0 }, endWallMs: 1, leftovers: 0 }, 1);
     }

@@ -3,7 +3,7 @@
  * One error carries them all: its code is theirs where they agree, else STCI_PARAM_INVALID.
  */
 
-import { StciError } from '@stci/interface';
+import { StciError, defined } from '@stci/interface';
 import type { ErrorCode } from '@stci/interface';
 
 export interface ParamProblem {
@@ -33,13 +33,7 @@ export function problemsError(problems: readonly ParamProblem[]): StciError {
   const shown = listed(problems.map(({ message }) => message));
   const { name, value, source, origin } = first;
   return new StciError(same ? first.code : 'STCI_PARAM_INVALID', shown.join('\n'), {
-    data: {
-      problems: problems.length,
-      ...(name !== undefined && { name }),
-      ...(value !== undefined && { value }),
-      ...(source !== undefined && { source }),
-      ...(origin !== undefined && { origin }),
-    },
+    data: { problems: problems.length, ...defined({ name, value, source, origin }) },
   });
 }
 

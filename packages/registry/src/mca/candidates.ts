@@ -4,6 +4,7 @@
  * changes nothing.
  */
 
+import { defined } from '@stci/interface';
 import type { AnyComponent, ErrorCode, Facts, ParamSource, Params, ParamValue } from '@stci/interface';
 import { selectionList } from '../config/selection-list.js';
 import type { SelectionList } from '../config/selection-list.js';
@@ -38,13 +39,8 @@ export function componentParams(params: Params, component: AnyComponent): Readon
 }
 
 export function listOrigin(params: Params, frameworkName: string): ListOrigin {
-  const found = params.entries().find((entry) => entry.name === frameworkName);
-  const origin = found?.origin;
-  return {
-    items: params.list(frameworkName),
-    source: found?.source ?? 'default',
-    ...(origin !== undefined && { origin }),
-  };
+  const { source = 'default', origin } = params.entries().find((entry) => entry.name === frameworkName) ?? {};
+  return { items: params.list(frameworkName), source, ...defined({ origin }) };
 }
 
 /** One component's verdict about `request`; one that the list excludes is not asked. */
@@ -67,12 +63,8 @@ function ask(
     named: named || byKind,
     facts,
   });
-  if (!verdict.accept) {
-    const { reason, code } = verdict;
-    return { component, verdict: 'declined', reason, named, ...(code !== undefined && { code }) };
-  }
-  const { priority, reason } = verdict;
-  return { component, verdict: 'accepted', priority, named, ...(reason !== undefined && { reason }) };
+  const { accept, ...rest } = verdict;
+  return { ...rest, component, verdict: accept ? 'accepted' : 'declined', named };
 }
 
 /** Why the list leaves a component out; undefined where it allows it. */

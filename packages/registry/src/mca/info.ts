@@ -3,7 +3,7 @@
  * is, so its shape is a promise (`format` grows when it changes). The text form is in info-text.ts.
  */
 
-import { StciError } from '@stci/interface';
+import { StciError, defined } from '@stci/interface';
 import type {
   Facts,
   AnyComponent,
@@ -237,8 +237,7 @@ function explain(registry: Registry, params: Params, name: string, options: Desc
   const candidates = found.candidates.map(({ component, verdict, priority, reason }, index) => ({
     name: component.name,
     verdict,
-    ...(priority !== undefined && { priority }),
-    ...(reason !== undefined && { reason }),
+    ...defined({ priority, reason }),
     chosen: verdict === 'accepted' && (mode === 'keyed' || !isRefused) && (mode === 'many' || index === 0),
   }));
   return { list, candidates };
