@@ -251,14 +251,14 @@ export class RootAgent {
   #onJobs(jobs: MessageBody<'session.jobs'>): void {
     const { messages, router } = this.#deps.node;
     const running = new Set(jobs.running);
-    const known = new Set([...this.#sessions.jobs, ...messages.broadcastJobs]);
+    const known = new Set([...this.#sessions.jobs, ...messages.transport.broadcastJobs]);
     for (const job of known) if (job !== 0 && job <= jobs.last && !running.has(job)) this.#closeJob(job);
     for (const link of router.childLinks(0)) messages.sendNeighbour(link, 'session.jobs', jobs);
   }
 
   #closeJob(job: JobId): void {
     this.#sessions.close(job);
-    this.#deps.node.messages.closeJob(job);
+    this.#deps.node.messages.transport.closeJob(job);
   }
 
   #expel(agent: Address, reason: string, job: JobId): void {

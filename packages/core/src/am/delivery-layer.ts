@@ -14,9 +14,8 @@ import {
 import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 import { AheadFrames, type AheadFrame } from './ahead-frames.js';
-import { Receiver, Sender, isAckDue, type AgentTest, type Incoming, type Outgoing } from './delivery.js';
+import { Receiver, Sender, isAckDue, type AgentTest, type Incoming, type Outgoing, type SenderInit } from './delivery.js';
 import type { Router } from './router.js';
-import type { Waits } from './waits.js';
 
 /** Frame types of the layer: all carry the mark of the pair; its number is the last one taken, or sent in a probe. */
 export const DELIVERY_FRAME = {
@@ -34,18 +33,11 @@ const ACK_MS = 100;
 /** Interval at which overdue acknowledgements are looked for. */
 const PROBE_TICK_MS = 500;
 
-export interface DeliveryInit {
+export interface DeliveryInit extends SenderInit {
   readonly router: Router;
   readonly clock: Clock;
   /** Of this agent: timers end with it. */
   readonly holds: Scope;
-  readonly ttl: number;
-  /** Of this agent. */
-  readonly incarnation: number;
-  /** Bytes kept for one destination. */
-  readonly windowBytes: number;
-  readonly resendBytes?: number | undefined;
-  readonly waits?: Waits | undefined;
   /** The controller says that a destination is gone for good: it is to be dropped. */
   onUndeliverable(destination: Address, job: JobId, body: Uint8Array): void;
   /** A frame has come before its turn, and waits for it. */

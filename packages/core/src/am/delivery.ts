@@ -70,6 +70,7 @@ export interface Outgoing extends Resent {
 }
 
 export interface SenderInit {
+  /** Of this agent. */
   readonly incarnation: number;
   /** Bytes kept for one destination. */
   readonly windowBytes: number;

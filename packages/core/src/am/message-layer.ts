@@ -5,7 +5,7 @@
  */
 
 import {
-  NEIGHBOUR, StciError, addressName, assert, type Address, type Clock, type ErrorCode, type EventDomain, type JobId,
+  NEIGHBOUR, StciError, addressName, assert, type Address, type ErrorCode, type EventDomain, type JobId,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import { LIST_MAX } from '../codec/bounds.js';
@@ -13,18 +13,15 @@ import { encode } from '../codec/cbor.js';
 import {
   FLAG, LAYER, frameJob, frameLayer, frameSource, type Frame, type FrameHeader,
 } from '../codec/frame.js';
-import type { Scope } from '../event/scope.js';
 import {
   checkBody, checkHost, checkLength, checkSender, isLate, messageId, messageName, type MessageBody, type MessageName,
 } from '../messages/messages.js';
 import { Answer, Later } from './answer.js';
-import type { AgentTest } from './delivery.js';
 import { DispatchQueue, type Received, type ReceivedFrame } from './dispatch-queue.js';
 import { Reassembly, cut } from './fragments.js';
 import { LazyHandlers } from './lazy-handlers.js';
 import { PendingRequests, bounded, decodeBody, encodeBody, type RequestDone, type RequestOptions } from './requests.js';
-import type { Router } from './router.js';
-import { SUBTREE, Transport, type MessageLimits } from './transport.js';
+import { SUBTREE, Transport, type TransportInit } from './transport.js';
 import { Waits, type WaitObserver } from './waits.js';
 
 /** Errors that are always the sender's fault. */
@@ -40,12 +37,7 @@ export interface PeerGuard {
   onMalformed(source: Address, job: JobId, from: Link, error: StciError): void;
 }
 
-export interface MessageLayerInit {
-  readonly router: Router;
-  readonly clock: Clock;
-  /** Of this agent. */
-  readonly holds: Scope;
-  readonly limits: MessageLimits;
+export interface MessageLayerInit extends Pick<TransportInit, 'router' | 'clock' | 'holds' | 'limits'> {
   /** Of this agent; default: 0. */
   readonly incarnation?: number;
   /** Waiting messages of one distant agent; default: unbounded. */
@@ -81,12 +73,12 @@ export class MessageLayer {
   readonly #handlers = new Map<MessageName, Handler>();
   readonly #requests: PendingRequests;
   readonly #reassembly: Reassembly;
-  readonly #transport: Transport;
+  readonly transport: Transport;
   readonly received: DispatchQueue;
   readonly waits = new Waits();
   /** Handlers that are set when the first message for one of them comes. */
   readonly lazy = new LazyHandlers((received, failed) => this.#dispatch(received, failed));
-  #guard: PeerGuard | undefined;
+  guard: PeerGuard | undefined;
   #sequence = 0;
 
   constructor(init: MessageLayerInit) {
@@ -95,7 +87,7 @@ export class MessageLayer {
     const { messageBytesMax, requestTimeoutMs } = limits;
     this.#reassembly = new Reassembly(clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
     this.#requests = new PendingRequests(clock, holds, this.waits);
-    this.#transport = new Transport({
+    this.transport = new Transport({
       router, clock, holds, limits, incarnation, waits: this.waits,
       hasRoom: (frame) => frameLayer(frame) !== LAYER.stream || init.hasRoom(frame),
       onLocal: (frame, from) => this.#local(frame, from),
@@ -111,31 +103,13 @@ export class MessageLayer {
     init.domain.observe('received', () => this.#dispatch(this.received.take()));
   }
 
-  get keptBytes(): Transport['keptBytes'] {
-    return this.#transport.keptBytes;
-  }
-
   /** The job of a session agent; else 0. */
   get ownJob(): JobId {
     return this.#init.router.job;
   }
 
-  /** Whether a destination without a route is gone for good; else what is sent to it waits for a route. */
-  set isGone(isGone: AgentTest) {
-    this.#transport.isGone = isGone;
-  }
-
-  /** Other agents of which delivery knows something, in both directions: bounded in a session that stays. */
-  get pairs(): number {
-    return this.#transport.pairs;
-  }
-
-  set guard(guard: PeerGuard) {
-    this.#guard = guard;
-  }
-
   observeWaits(observer: WaitObserver): void {
-    this.waits.observe(observer, this.#transport.waits);
+    this.waits.observe(observer, this.transport.delivery.waits);
   }
 
   /** One handler per type. It returns the reply if one is requested, or Later; what it throws is the error reply. */
@@ -160,7 +134,7 @@ export class MessageLayer {
   /** One-way, unnumbered: lost where a link on the way breaks, or none leads on. In order on one route. */
   post<Name extends MessageName>(destination: Address, name: Name, body: MessageBody<Name>): StciError | undefined {
     const header = this.#header(destination, this.ownJob, messageId(name));
-    return this.#try(name, () => this.#transport.post(header, bounded(encodeBody(name, body), this.#init.limits)));
+    return this.#try(name, () => this.transport.post(header, bounded(encodeBody(name, body), this.#init.limits)));
   }
 
   /** To one neighbour, independent of its address. */
@@ -211,55 +185,10 @@ export class MessageLayer {
     }
   }
 
-  /** Sends what the agents that `isFor` accepts have not acknowledged again, over the routes as they are now. */
-  resend(isFor: AgentTest): void {
-    this.#transport.resend(isFor);
-  }
-
-  /** An agent is gone for good: requests to it fail, its streams go on without it. Without `job`: those of all jobs. */
-  drop(agent: Address, job?: JobId, error = lostError(agent)): void {
-    this.#transport.drop(agent, job, error);
-  }
-
-  /** A root agent is gone, but what its successor sends may have come already: as Transport.dropKept. */
-  dropKept(agent: Address): void {
-    this.#transport.dropKept(agent);
-  }
-
-  /** Agents may be linked to this one as children, before it has any. */
-  keepBroadcasts(): void {
-    this.#transport.keepBroadcasts();
-  }
-
-  /** A child has a new link: it gets the broadcasts that it may have missed. */
-  onChild(link: Link): void {
-    this.#transport.onChild(link);
-  }
-
-  /** There is room in the queue of a link. */
-  onDrain(link: Link): void {
-    this.#transport.onDrain(link);
-  }
-
-  /** Jobs of which broadcasts have come. */
-  get broadcastJobs(): Iterable<JobId> {
-    return this.#transport.broadcastJobs;
-  }
-
-  /** A job is over: forgets its session agents and broadcasts. */
-  closeJob(job: JobId): void {
-    this.#transport.closeJob(job);
-  }
-
   /** Takes every frame of every link. */
   onFrame(link: Link, frame: Frame): void {
-    if (this.#guard?.admits(link, frame) === false) return;
-    this.#transport.onFrame(link, frame);
-  }
-
-  /** Sends frames of the stream layer, which are never addressed to their own sender. As Transport.send. */
-  sendRouted(header: FrameHeader, body: readonly Uint8Array[]): void {
-    this.#transport.send(header, body);
+    if (this.guard?.admits(link, frame) === false) return;
+    this.transport.onFrame(link, frame);
   }
 
   #local(frame: Frame, link: Link): void {
@@ -302,7 +231,7 @@ export class MessageLayer {
     { source, job }: Pick<FrameHeader, 'source' | 'job'>, from: Link | undefined, error: StciError,
   ): void {
     const isSenders = SENDER_FAULTS.includes(error.code) || error.data['tooLong'] === true;
-    if (from !== undefined && isSenders) this.#guard?.onMalformed(source, job, from, error);
+    if (from !== undefined && isSenders) this.guard?.onMalformed(source, job, from, error);
   }
 
   #dispatch(received: Received | ReceivedFrame | undefined, failed?: StciError): void {
@@ -325,7 +254,9 @@ export class MessageLayer {
       if (error !== undefined) throw error;
       const name = messageName(header.type);
       const handler = name === undefined ? undefined : this.#handlers.get(name) ?? DEFAULTS[name];
-      if (name !== undefined && this.#guard !== undefined) this.#checkKind(name, header.source, from);
+      if (name !== undefined && this.guard !== undefined && from !== undefined) { // Else it is to oneself.
+        checkSender(name, header.source, from.role === 'parent' ? from.peer : undefined);
+      }
       if (name !== undefined && handler === undefined && this.lazy.hold(name, { header, body, from })) return;
       if (name === undefined || handler === undefined) {
         const agent = addressName(this.#init.router.self);
@@ -333,7 +264,7 @@ export class MessageLayer {
       }
       checkLength(name, body.length);
       const checked = checkBody(name, decodeBody(name, header.source, body));
-      if (this.#guard !== undefined && from !== undefined) checkHost(name, checked, header.source);
+      if (this.guard !== undefined && from !== undefined) checkHost(name, checked, header.source);
       const reply = handler(checked as never, { source: header.source, job: header.job, from });
       if (!(reply instanceof Later)) answer?.done(reply as never);
       else if (answer !== undefined) reply.begin(answer);
@@ -343,12 +274,6 @@ export class MessageLayer {
       answer.fail(fault);
       if (fault instanceof StciError) this.#notifyGuard(header, from, fault);
     }
-  }
-
-  /** Before anything is done for a message, such as to load what handles it. */
-  #checkKind(name: MessageName, source: Address, from: Link | undefined): void {
-    if (from === undefined) return; // A message to oneself.
-    checkSender(name, source, from.role === 'parent' ? from.peer : undefined);
   }
 
   #answer({ source, job, type, sequence }: FrameHeader): Answer {
@@ -379,7 +304,7 @@ export class MessageLayer {
   #emit(header: FrameHeader, body: Uint8Array): void {
     bounded(body, this.#init.limits);
     if (this.#init.router.isSelf(header.destination, header.job)) this.#enqueue({ header, body, from: undefined });
-    else this.#transport.send(header, [body]);
+    else this.transport.send(header, [body]);
   }
 
   #header(
@@ -393,8 +318,4 @@ export class MessageLayer {
     this.#sequence = (this.#sequence + 1) >>> 0;
     return this.#sequence;
   }
-}
-
-function lostError(agent: Address): StciError {
-  return new StciError('STCI_AGENT_LOST', `${addressName(agent)} is lost`);
 }

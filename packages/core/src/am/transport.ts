@@ -6,7 +6,7 @@
 
 import {
   CONTROLLER, NEIGHBOUR, StciError, addressKind, addressName, agentKey, fromErrorRecord, joinBytes, toErrorRecord,
-  type Address, type Clock, type JobId,
+  type Address, type JobId,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import { decode, encode } from '../codec/cbor.js';
@@ -15,15 +15,13 @@ import {
   writeDelivery, type Frame, type FrameHeader,
 } from '../codec/frame.js';
 import { check } from '../codec/shape.js';
-import type { Scope } from '../event/scope.js';
 import { errorRecord } from '../messages/job-shapes.js';
 import { messageId } from '../messages/messages.js';
 import { Broadcasts, KEPT_ALL_BYTES_MAX, withOwnHeader, type MissedBroadcasts } from './broadcasts.js';
-import { DeliveryLayer } from './delivery-layer.js';
+import { DeliveryLayer, type DeliveryInit } from './delivery-layer.js';
 import type { AgentTest } from './delivery.js';
 import { Reassembly, cut } from './fragments.js';
 import type { Router } from './router.js';
-import type { Waits } from './waits.js';
 
 /** Destination of a frame for every agent at and below the receiver. */
 export const SUBTREE: Address = 0xffff_fffe;
@@ -42,14 +40,8 @@ export interface MessageLimits {
   readonly resendBytes?: number;
 }
 
-export interface TransportInit {
-  readonly router: Router;
-  readonly clock: Clock;
-  readonly holds: Scope;
+export interface TransportInit extends Pick<DeliveryInit, 'router' | 'clock' | 'holds' | 'incarnation' | 'waits'> {
   readonly limits: MessageLimits;
-  /** Of this agent. */
-  readonly incarnation: number;
-  readonly waits: Waits;
   /** Whether to take a frame for this agent now. */
   hasRoom(frame: Frame): boolean;
   /** A frame for this agent. */
@@ -64,7 +56,7 @@ export interface TransportInit {
 export class Transport {
   readonly #init: TransportInit;
   readonly #router: Router;
-  readonly #delivery: DeliveryLayer;
+  readonly delivery: DeliveryLayer;
   readonly #broadcasts = new Broadcasts();
   /** What children with new links are still to get. */
   readonly #missed = new WeakMap<Link, MissedBroadcasts>();
@@ -81,7 +73,7 @@ export class Transport {
     this.#router = router;
     this.isGone = () => router.self === CONTROLLER;
     this.#reassembly = new Reassembly(clock, messageBytesMax, requestTimeoutMs, (error) => init.onFault(error));
-    this.#delivery = new DeliveryLayer({
+    this.delivery = new DeliveryLayer({
       router, clock, holds, incarnation, waits, ttl: limits.ttl, windowBytes: limits.windowBytes,
       resendBytes: limits.resendBytes,
       onUndeliverable: (destination, job, body) =>
@@ -92,7 +84,7 @@ export class Transport {
 
   /** Bytes kept until they are acknowledged, and to be repeated to new children. */
   get keptBytes(): { readonly unacknowledged: number; readonly broadcasts: number } {
-    return { unacknowledged: this.#delivery.keptBytes, broadcasts: this.#broadcasts.keptBytes };
+    return { unacknowledged: this.delivery.keptBytes, broadcasts: this.#broadcasts.keptBytes };
   }
 
   /**
@@ -111,7 +103,7 @@ export class Transport {
     }
     const hasRoute = router.next(destination, job) !== undefined;
     if (!hasRoute && this.isGone(destination, job)) throw this.#unroutable(destination);
-    cut(header, body, (pieces) => this.#delivery.send(header, pieces));
+    cut(header, body, (pieces) => this.delivery.send(header, pieces));
   }
 
   /** Sends a message that may be lost. */
@@ -162,13 +154,14 @@ export class Transport {
 
   /** Sends what the agents that `isFor` accepts have not acknowledged again, over the routes as they are now. */
   resend(isFor: AgentTest): void {
-    this.#delivery.resend(isFor);
+    this.delivery.resend(isFor);
   }
 
-  drop(agent: Address, job: JobId | undefined, error: StciError): void {
+  /** An agent is gone for good: requests to it fail, its streams go on without it. Without `job`: those of all jobs. */
+  drop(agent: Address, job?: JobId, error = new StciError('STCI_AGENT_LOST', `${addressName(agent)} is lost`)): void {
     const isGone = (to: Address, toJob: JobId): boolean =>
       to === agent && (job === undefined || agentKey(to, job) === agentKey(to, toJob));
-    this.#delivery.drop(isGone);
+    this.delivery.drop(isGone);
     this.#init.onGone(isGone, error, agent, job);
   }
 
@@ -178,22 +171,13 @@ export class Transport {
 
   /** Forgets the session agents of a job that is over. */
   closeJob(job: JobId): void {
-    this.#delivery.drop((_agent, each) => each === job);
+    this.delivery.drop((_agent, each) => each === job);
     this.#broadcasts.closeJob(job);
   }
 
   /** An agent is gone: what is kept for it is not for another incarnation, which may run already. */
   dropKept(agent: Address): void {
-    this.#delivery.dropKept((to) => to === agent);
-  }
-
-  get pairs(): number {
-    return this.#delivery.pairs;
-  }
-
-  /** Acknowledgements that are awaited. */
-  get waits(): Iterable<readonly [key: string, on: Address]> {
-    return this.#delivery.waits;
+    this.delivery.dropKept((to) => to === agent);
   }
 
   /** Sends a broadcast on to all below, but not to where it came from. */
@@ -213,11 +197,11 @@ export class Transport {
   }
 
   #local(frame: Frame, link: Link): void {
-    if (frameLayer(frame) === LAYER.delivery) this.#delivery.onFrame(frame);
+    if (frameLayer(frame) === LAYER.delivery) this.delivery.onFrame(frame);
     else if (frameNumber(frame) === 0) this.#init.onLocal(frame, link);
-    else if (this.#init.hasRoom(frame) && this.#delivery.accepts(frame, link)) {
+    else if (this.#init.hasRoom(frame) && this.delivery.accepts(frame, link)) {
       this.#init.onLocal(frame, link);
-      const next = this.#delivery.next(frame);
+      const next = this.delivery.next(frame);
       if (next !== undefined) this.#local(next.frame, next.from);
     }
   }
@@ -264,11 +248,11 @@ export class Transport {
     if (!this.isGone(destination, job)) return;
     const error = this.#unroutable(destination);
     if (layer === LAYER.message && (flags & FLAG.request) === 0) this.#init.onFault(error);
-    this.#delivery.bounce(frame, encode(toErrorRecord(error)));
+    this.delivery.bounce(frame, encode(toErrorRecord(error)));
   }
 
   #unroutable(destination: Address): StciError {
-    const { router } = this.#init;
+    const router = this.#router;
     return new StciError(
       'STCI_MESSAGE_UNROUTABLE',
       `No route to ${addressName(destination)}; ${router.describe()}`,

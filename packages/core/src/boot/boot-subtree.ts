@@ -74,7 +74,7 @@ export class BootSubtree {
     this.places = init.treeOf(HOSTS_MAX);
     for (const login of init.logins) this.#logins.set(bootPosition(login[0]), login);
     this.#isLate = init.position !== 0 && init.logins.length === 1 && this.#tree.subtree(init.position).length > 1;
-    if (this.#isLate) init.node.messages.keepBroadcasts();
+    if (this.#isLate) init.node.messages.transport.keepBroadcasts();
     // Root agents on each level below, and a session agent below the last.
     this.#children = init.agentLauncher.supervise(events, this.#tree.height + 1, false);
     init.node.router.rule = (destination) => this.#nextHop(destination);

@@ -98,7 +98,7 @@ export class Controller implements JobSession {
     this.holds.atEnd(() => this.failures.stop());
     this.#listen();
     // What is sent to a host that is being linked again waits for a route.
-    this.node.messages.isGone = (agent) => this.#mender === undefined || isGoneFrom(this.table, agent);
+    this.node.messages.transport.isGone = (agent) => this.#mender === undefined || isGoneFrom(this.table, agent);
   }
 
   get table(): MembershipTable | undefined {
@@ -245,7 +245,7 @@ export class Controller implements JobSession {
     this.#admission.drop(this.#jobs.get(job) as ControllerJob);
     this.#jobs.delete(job);
     this.onGone({ job });
-    this.node.messages.closeJob(job);
+    this.node.messages.transport.closeJob(job);
     if (launched) this.#bootstrap?.below.passClose(job);
     this.#changes?.onJobOver();
     if (this.#jobs.size > 0) this.#admission.room.soon();
@@ -314,7 +314,7 @@ export class Controller implements JobSession {
     const [host] = hosts as [HostIndex];
     if (isNew) this.failures.onMended(host, this.table?.get(host).parent);
     const mended = new Set(hosts);
-    this.node.messages.resend((agent) => isOnHost(agent, mended));
+    this.node.messages.transport.resend((agent) => isOnHost(agent, mended));
     for (const job of this.#jobs.values()) job.onMended(mended);
     const jobs = { last: this.#lastJob, running: [...this.#jobs.keys()] };
     this.node.messages.send(rootAddress(host), 'session.jobs', jobs);
@@ -354,8 +354,8 @@ export class Controller implements JobSession {
     this.onGone({ host });
     this.#admission.room.soon();
     this.allocationEnd.onLost();
-    this.node.messages.drop(rootAddress(host));
-    this.node.messages.drop(sessionAddress(host));
+    this.node.messages.transport.drop(rootAddress(host));
+    this.node.messages.transport.drop(sessionAddress(host));
     if (was.start === undefined) this.#changes?.onLost(host);
     if (was.isLeaving) return this.failures.onLeft(host);
     this.failures.onHostLost(host, fromErrorRecord(loss.error), report, declared?.notice);

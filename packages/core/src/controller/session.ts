@@ -118,7 +118,7 @@ export class Session {
 
   /** What the controller knows of other agents: it depends on the hosts and on the jobs that run. */
   get pairs(): number {
-    return this.#node.messages.pairs;
+    return this.#node.messages.transport.delivery.pairs;
   }
 
   /** Calls `done` with fault injection, at once if it is loaded; or with why it cannot be. */

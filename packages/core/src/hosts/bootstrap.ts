@@ -209,8 +209,8 @@ export class Bootstrap {
   #dropSubtree(host: HostIndex): void {
     const { messages } = this.#init.node;
     for (const below of this.below.hostsBelow(host)) {
-      messages.drop(rootAddress(below));
-      messages.drop(sessionAddress(below));
+      messages.transport.drop(rootAddress(below));
+      messages.transport.drop(sessionAddress(below));
     }
   }
 

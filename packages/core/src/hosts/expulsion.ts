@@ -61,7 +61,7 @@ export class Expulsion {
     if (kind === 'root') this.forgive(host);
     else {
       this.#forgive(agent, job);
-      this.#init.node.messages.drop(agent, job); // A root agent may be linked again.
+      this.#init.node.messages.transport.drop(agent, job); // A root agent may be linked again.
     }
     const known = code === 'STCI_LAUNCH_FAILED' ? code : 'STCI_AGENT_LOST';
     const name = (this.#init.bootstrap() as Bootstrap).table.nameOf(host);

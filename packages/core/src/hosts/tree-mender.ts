@@ -125,8 +125,8 @@ export class TreeMender {
   /** What waits for former agents of the host is dropped, and the agents above learn the way to the new one. */
   #introduce(host: HostIndex): void {
     const { node: { messages }, table } = this.#init;
-    messages.drop(rootAddress(host));
-    messages.drop(sessionAddress(host));
+    messages.transport.drop(rootAddress(host));
+    messages.transport.drop(sessionAddress(host));
     this.#events.onStarting(host);
     table.note(host, { routes: { hops: new Map(), isLate: true, orders: 0 } });
     this.#updateRoutes(host, [host]);
@@ -302,7 +302,7 @@ export class TreeMender {
     routes.orders += 1;
     messages.request(rootAddress(at), 'tree.route', { child, hosts: [...hosts] }, (error) => {
       routes.orders -= 1;
-      if (error === undefined && !this.#isOver) messages.resend((agent) => isOnHost(agent, moved));
+      if (error === undefined && !this.#isOver) messages.transport.resend((agent) => isOnHost(agent, moved));
     });
   }
 

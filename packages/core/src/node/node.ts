@@ -173,7 +173,7 @@ export class AgentNode {
   get memory(): NodeMemory {
     let queued = 0;
     for (const link of this.router.links()) queued = Math.max(queued, link.queuedBytes);
-    const { unacknowledged, broadcasts } = this.messages.keptBytes;
+    const { unacknowledged, broadcasts } = this.messages.transport.keptBytes;
     return { unacknowledged, broadcasts, early: this.streams.earlyBytes, queued };
   }
 
@@ -226,14 +226,14 @@ export class AgentNode {
         this.linkFaults.onNamed(link, link.peer);
         if (hooks.isConfirmed) link.confirm();
         this.router.addLink(link);
-        if (link.role === 'child') this.messages.onChild(link);
+        if (link.role === 'child') this.messages.transport.onChild(link);
         hooks.onUp?.(link);
         this.linkObserver?.onUp(link);
       },
       onFrame: (link, frame) => this.onFrame(link, frame),
       onDrain: (link) => {
         if (link === this.router.parentLink) this.#block(false);
-        this.messages.onDrain(link);
+        this.messages.transport.onDrain(link);
       },
       onClosed: (link, reason, text) => {
         if (link === this.router.parentLink) this.#block(false);
@@ -256,7 +256,7 @@ export class AgentNode {
 
   /** Sends what was sent over the link to the parent, and may be lost, again. */
   resendUp(): void {
-    this.messages.resend((agent, job) => this.router.next(agent, job) === this.router.parentLink);
+    this.messages.transport.resend((agent, job) => this.router.next(agent, job) === this.router.parentLink);
   }
 
   /**

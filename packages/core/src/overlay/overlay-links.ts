@@ -344,7 +344,7 @@ export class OverlayLinks {
     const recent = peer.resentAtMs.filter((atMs) => nowMs < atMs + RESENDS_MS);
     if (recent.length >= RESENDS_MAX) return;
     peer.resentAtMs = [...recent, nowMs];
-    messages.resend((agent) => agent === address);
+    messages.transport.resend((agent) => agent === address);
   }
 
   #onSettled(peer: Peer): void {

@@ -99,7 +99,7 @@ export class TreeOverlay implements Overlay {
   #onMember(change: MemberChange): void {
     const { member: { position }, state } = change;
     if (isLiving(state)) this.#report(position);
-    if (state === 'gone') this.#node.messages.dropKept(addressAt(position));
+    if (state === 'gone') this.#node.messages.transport.dropKept(addressAt(position));
     this.#ways?.onMember(change);
   }
 

@@ -345,7 +345,7 @@ export class StreamEndpoint implements Stream {
       layer: LAYER.stream, type, flags, ttl, stream, source, destination, job, sequence,
     };
     try {
-      messages.sendRouted(header, body);
+      messages.transport.send(header, body);
     } catch (fault) {
       // Where the receiver is gone, the agent that had the link to it reports the failure.
       if (!(fault instanceof StciError)) throw fault;

@@ -78,7 +78,7 @@ suite('answers that come later', (test) => {
     assert.equal(next(), []);
     first.done([]);
     assert.equal(next(), ['first: []']);
-    asker.messages.drop(addressOf(1));
+    asker.messages.transport.drop(addressOf(1));
     assert.equal(next(), ['second: STCI_AGENT_LOST']);
   });
 

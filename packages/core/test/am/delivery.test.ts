@@ -214,7 +214,7 @@ suite('delivery over a tree that changes', (test) => {
       net.run(1);
     }
     net.adopt(1, 2);
-    controller.messages.resend(() => true);
+    controller.messages.transport.resend(() => true);
     for (let i = MESSAGES; i < MESSAGES + 10; i++) send(i);
     net.until(() => heard.every(({ length }) => length === MESSAGES + 10), 'all of both');
     const all = Array.from({ length: MESSAGES + 10 }, (_, i) => i);
@@ -281,7 +281,7 @@ suite('delivery over a tree that changes', (test) => {
     net.run(10);
     net.adopt(1, 3);
     for (let i = 100; i < 150; i++) send(i);
-    for (const node of net.nodes) node.messages.resend(() => true);
+    for (const node of net.nodes) node.messages.transport.resend(() => true);
     net.until(() => heard.every(({ length }) => length >= 150), 'all messages');
     net.run(2000);
     const expected = Array.from({ length: 150 }, (_, i) => String(i));
@@ -308,7 +308,7 @@ suite('delivery over a tree that changes', (test) => {
     net.run();
     const expected = Array.from({ length: 41 }, (_, i) => String(i));
     assert.equal([heard[1], heard[3], heard[4]], [expected, expected, expected]);
-    for (const { messages } of net.nodes) messages.closeJob(3);
+    for (const { messages } of net.nodes) messages.transport.closeJob(3);
   });
 
   test('an agent that is not up yet gets what was sent to it when it is', () => {
@@ -331,7 +331,7 @@ suite('delivery over a tree that changes', (test) => {
     net.nodes[1]?.messages.request(gone, 'agent.echo', 1, (error) => codes.push(error?.code));
     net.until(() => codes.length === 1, 'an error');
     net.nodes[0]?.messages.request(addressOf(2), 'agent.echo', 1, (error) => codes.push(error?.code));
-    net.nodes[0]?.messages.drop(addressOf(2));
+    net.nodes[0]?.messages.transport.drop(addressOf(2));
     assert.equal(codes, ['STCI_MESSAGE_UNROUTABLE', 'STCI_AGENT_LOST']);
     assert.is(ask(net, 0, addressOf(2), 2).reply, 2, 'a successor is another pair');
   });

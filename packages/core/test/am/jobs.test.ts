@@ -57,7 +57,7 @@ suite('agents of several jobs', (test) => {
     const codes: unknown[] = [];
     net.nodes[0]?.messages.request(SESSION, 'agent.echo', 0, (error) => codes.push(error?.code), { job: 3 });
     settle(net);
-    net.nodes[0]?.messages.drop(SESSION, 3);
+    net.nodes[0]?.messages.transport.drop(SESSION, 3);
     assert.equal([codes, heard], [['STCI_AGENT_LOST'], []]);
   });
 
@@ -95,7 +95,7 @@ suite('agents of several jobs', (test) => {
     end(1, true);
     settle(net);
     assert.equal(heard.slice(2), ['end true'], 'what comes later comes once');
-    host?.messages.closeJob(2);
+    host?.messages.transport.closeJob(2);
     assert.equal([heardBy(2), net.faults], [[], []]);
   });
 

@@ -39,7 +39,7 @@ suite('streams without reduction', (test) => {
 
   test('what its window has no room for is a fault that is told, and not lost without a word', () => {
     const { net, root } = open(makeNet(line(2), { 'bootcom.queue.max': '4MiB' }), specOf(all(2), 'tree', 'none'));
-    for (const { messages } of net.nodes) messages.isGone = () => false;
+    for (const { messages } of net.nodes) messages.transport.isGone = () => false;
     net.channels[1]?.[0].destroy('cut');
     net.until(() => net.closed.length === 2, 'both ends know');
     for (let n = 0; n < 24; n++) root.down(new Uint8Array(KIB * KIB));

@@ -48,7 +48,7 @@ function rootAgent(jobs: Set<JobId>) {
       },
       sendNeighbour: (link: { job: JobId }, name: string) => void told.push(`${name} to job ${link.job}`),
       observeWaits: () => undefined,
-      dropKept: () => undefined,
+      transport: { dropKept: () => undefined },
     },
   } as unknown as AgentNode;
   const notifier = {

@@ -113,7 +113,7 @@ suite('bootstrap', (test) => {
     for (const isLate of [false, true]) {
       const router: { rule?: (to: Address) => Address | undefined; clearReachable(): void } =
         { clearReachable: () => undefined };
-      const node = { router, messages: { keepBroadcasts: () => undefined } } as unknown as AgentNode;
+      const node = { router, messages: { transport: { keepBroadcasts: () => undefined } } } as unknown as AgentNode;
       const logins = (isLate ? [0] : [0, 2, 3]).map((host) => [host, `h${host}`, '', 1] as const);
       const common = { hosts: HOSTS, tree: tree.part, outlivesParent: true, params: new Uint8Array(0) };
       const subtree = new BootSubtree({

@@ -20,7 +20,7 @@ function play(isStarted = true) {
   const parents: (HostIndex | undefined)[] = [undefined, undefined, 0, 2];
   const messages = {
     guard: undefined as unknown as PeerGuard,
-    drop: (agent: Address, job: JobId) => log.push(`drop ${addressName(agent)} ${job}`),
+    transport: { drop: (agent: Address, job: JobId) => log.push(`drop ${addressName(agent)} ${job}`) },
     received: { drop: (agent: Address, job: JobId) => log.push(`received drop ${addressName(agent)} ${job}`) },
     request: (
       to: Address, name: string, { agent, reason }: { agent: Address; reason: string },

@@ -228,7 +228,7 @@ suite('fragments', (test) => {
     // The last fragment, 18 416 bytes, reads as a message by itself.
     whole.set(encode({ reason: 'x'.repeat(18_416 - 11) }), 2 * 65_792);
     const header = { ...HEADER, type: 2, source: addressOf(0), destination: addressOf(1) };
-    net.nodes[0]?.messages.sendRouted(header, [whole]);
+    net.nodes[0]?.messages.transport.send(header, [whole]);
     net.run();
     assert.equal([heard, net.faults.length], [[], 1]);
     assert.match(net.faults[0] ?? '', /STCI_MESSAGE_TOO_LARGE/);

@@ -36,7 +36,7 @@ function play(connect: (from: number, to: number) => Channel | undefined = () =>
       connectPrivate: (path: string) => connect(position, Number(path)) ?? reach(Number(path)),
     };
     const { params, identity, linkFaults, messages, platform } = node;
-    messages.resend = (isFor) => {
+    messages.transport.resend = (isFor) => {
       const to = net.nodes.map((each) => each.identity.self).filter((self) => isFor(self, 0));
       resent.push(`${addressName(identity.self)} to ${to.map(addressName).join()}`);
     };
