@@ -8,14 +8,16 @@ import { type Address, type JobId, type Secrets } from '@stci/interface';
 import { writeU32 } from '../codec/frame.js';
 import { ascii } from './handshake.js';
 
-/** Label of the derivation; no data that a handshake signs begins with it. */
-const PURPOSE = ascii('stci agent 1');
-
-/** The 32-byte key of the agent (`address`, `job`); `above`: the key of the agent that it is planned below. */
-export function agentSecret(secrets: Secrets, above: Uint8Array, address: Address, job: JobId): Uint8Array {
-  const data = new Uint8Array(PURPOSE.length + 8);
-  data.set(PURPOSE);
-  writeU32(data, PURPOSE.length, address);
-  writeU32(data, PURPOSE.length + 4, job);
+/** 32 bytes derived from the key `above`. No data that a handshake signs begins with a label. */
+export function derivedKey(secrets: Secrets, above: Uint8Array, label: string, ...numbers: number[]): Uint8Array {
+  const purpose = ascii(label);
+  const data = new Uint8Array(purpose.length + 4 * numbers.length);
+  data.set(purpose);
+  numbers.forEach((number, i) => writeU32(data, purpose.length + 4 * i, number));
   return secrets.mac(above, data);
+}
+
+/** The key of the agent (`address`, `job`); `above`: the key of the agent that it is planned below. */
+export function agentSecret(secrets: Secrets, above: Uint8Array, address: Address, job: JobId): Uint8Array {
+  return derivedKey(secrets, above, 'stci agent 1', address, job);
 }

@@ -14,9 +14,11 @@ import { LINK_FRAME, SECRET_BYTES, SESSION_BYTES, linkFrame } from './handshake.
 /** Largest boot record: parameters and the names of a subtree's hosts. */
 const BOOT_BYTES_MAX = 16 * 1024 * 1024;
 
-const FIXED_BYTES = SESSION_BYTES + SECRET_BYTES + 6 * 4 + 1;
-
-/** Bits of the last byte of the fixed part. */
+/** Numbers of the fixed part, in this order behind the session and the secret; behind them a byte of flags. */
+const NUMBERS = ['self', 'parent', 'frameBytesMax', 'handshakeMs', 'leaseMs', 'start'] as const;
+const NUMBERS_AT = SESSION_BYTES + SECRET_BYTES;
+const FLAGS_AT = NUMBERS_AT + 4 * NUMBERS.length;
+const FIXED_BYTES = FLAGS_AT + 1;
 const [NATIVE, PLUGINS] = [1, 2];
 
 /** Longest delay of a timer, ms. */
@@ -56,14 +58,8 @@ export function encodeBootRecord(record: BootRecord): Uint8Array {
   const body = new Uint8Array(FIXED_BYTES + record.details.length);
   body.set(record.session);
   body.set(record.secret, SESSION_BYTES);
-  const at = SESSION_BYTES + SECRET_BYTES;
-  writeU32(body, at, record.self);
-  writeU32(body, at + 4, record.parent);
-  writeU32(body, at + 8, record.frameBytesMax);
-  writeU32(body, at + 12, record.handshakeMs);
-  writeU32(body, at + 16, record.leaseMs);
-  writeU32(body, at + 20, record.start);
-  body[at + 24] = (record.nativeLink ? NATIVE : 0) | (record.hasPlugins === true ? PLUGINS : 0);
+  NUMBERS.forEach((name, i) => writeU32(body, NUMBERS_AT + 4 * i, record[name]));
+  body[FLAGS_AT] = (record.nativeLink ? NATIVE : 0) | (record.hasPlugins === true ? PLUGINS : 0);
   body.set(record.details, FIXED_BYTES);
   return linkFrame(LINK_FRAME.boot, record.parent, body, record.job);
 }
@@ -73,19 +69,15 @@ function decodeBootRecord(frame: Frame): BootRecord {
   if (frameLayer(frame) !== LAYER.link || frameType(frame) !== LINK_FRAME.boot || body.length < FIXED_BYTES) {
     throw new StciError('STCI_FRAME_INVALID', 'Expected a boot record: an agent is started by its parent, not by hand');
   }
-  const at = SESSION_BYTES + SECRET_BYTES;
+  const numbers = NUMBERS.map((name, i) => [name, readU32(body, NUMBERS_AT + 4 * i)]);
+  const flags = body[FLAGS_AT] as number;
   const record: BootRecord = {
+    ...Object.fromEntries(numbers) as Pick<BootRecord, (typeof NUMBERS)[number]>,
     session: body.slice(0, SESSION_BYTES),
-    secret: body.slice(SESSION_BYTES, at),
-    self: readU32(body, at),
+    secret: body.slice(SESSION_BYTES, NUMBERS_AT),
     job: frameJob(frame),
-    parent: readU32(body, at + 4),
-    frameBytesMax: readU32(body, at + 8),
-    handshakeMs: readU32(body, at + 12),
-    leaseMs: readU32(body, at + 16),
-    start: readU32(body, at + 20),
-    nativeLink: ((body[at + 24] as number) & NATIVE) !== 0,
-    ...(((body[at + 24] as number) & PLUGINS) !== 0 && { hasPlugins: true }),
+    nativeLink: (flags & NATIVE) !== 0,
+    ...((flags & PLUGINS) !== 0 && { hasPlugins: true }),
     details: body.slice(FIXED_BYTES),
   };
   for (const name of Object.keys(BOOT_RANGES) as (keyof typeof BOOT_RANGES)[]) {

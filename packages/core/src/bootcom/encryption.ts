@@ -5,15 +5,11 @@
  */
 
 import type { Params, Secrets } from '@stci/interface';
-import { ascii } from './handshake.js';
-
-/** Labels of the key derivations; no data that a handshake signs begins with one. */
-const PURPOSE = 'stci tls 1';
-const ADOPTION_PURPOSE = 'stci adoption 1';
+import { derivedKey } from './agent-key.js';
 
 /** Derives the 32-byte TLS key of an agent's listener from its own; it discloses nothing of that. */
 export function linkKey(secrets: Secrets, secret: Uint8Array): Uint8Array {
-  return secrets.mac(secret, ascii(PURPOSE));
+  return derivedKey(secrets, secret, 'stci tls 1');
 }
 
 /**
@@ -21,7 +17,7 @@ export function linkKey(secrets: Secrets, secret: Uint8Array): Uint8Array {
  * who have the other one, cannot.
  */
 export function adoptionKey(secrets: Secrets, secret: Uint8Array): Uint8Array {
-  return secrets.mac(secret, ascii(ADOPTION_PURPOSE));
+  return derivedKey(secrets, secret, 'stci adoption 1');
 }
 
 /** Whether a listener with these parameters encrypts. */

@@ -4,6 +4,7 @@
  * gives up during a silence is kept here: the other end learns of it when the silence is over.
  */
 
+import { joinBytes } from '@stci/interface';
 import type { Channel, ChannelEvents, Clock, Impairment, Random, Timer } from '@stci/interface';
 import { HeldQueue } from './held-queue.js';
 
@@ -111,7 +112,7 @@ export class ImpairedChannel implements Channel, ChannelEvents {
       this.#hasRoomBelow = this.#below.send(chunks);
     } else {
       // A copy: buffers are used again when a part of their bytes was written.
-      this.#out.push(joined(chunks), this.#deps.clock.nowMs());
+      this.#out.push(joinBytes(chunks).slice(), this.#deps.clock.nowMs());
       this.#progress();
     }
     this.#isFull ||= !this.#hasRoomBelow || this.#out.bytes > MARK_BYTES;
@@ -234,14 +235,4 @@ export class ImpairedChannel implements Channel, ChannelEvents {
     this.#isBelowRead = wants;
     this.#below.readable(wants);
   }
-}
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }
