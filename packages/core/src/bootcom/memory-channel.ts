@@ -4,6 +4,7 @@
  */
 
 import type { Channel, ChannelEvents, Clock } from '@stci/interface';
+import { soonOnce } from '../event/soon-once.js';
 
 /** Bytes in flight at which `send` asks the sender to wait. */
 const QUEUE_MARK_BYTES = 1024 * 1024;
@@ -11,7 +12,7 @@ const QUEUE_MARK_BYTES = 1024 * 1024;
 class MemoryEnd implements Channel {
   readonly kind = 'memory';
   readonly label: string;
-  readonly #clock: Clock;
+  readonly #deliverSoon: () => void;
   /** Set by `memoryChannel` before the end is used. */
   peer: MemoryEnd = this;
   #events: ChannelEvents | undefined;
@@ -20,12 +21,11 @@ class MemoryEnd implements Channel {
   #closeReason: string | undefined;
   #closed = false;
   #readable = true;
-  #scheduled = false;
   #full = false;
 
   constructor(label: string, clock: Clock) {
     this.label = label;
-    this.#clock = clock;
+    this.#deliverSoon = soonOnce(clock, () => this.#deliver());
   }
 
   get queuedBytes(): number {
@@ -76,13 +76,8 @@ class MemoryEnd implements Channel {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#closed || this.#events === undefined) return;
-    if (this.#inbox.length === 0 && this.#closeReason === undefined) return;
-    this.#scheduled = true;
-    this.#clock.soon(() => {
-      this.#scheduled = false;
-      this.#deliver();
-    });
+    if (this.#closed || this.#events === undefined) return;
+    if (this.#inbox.length > 0 || this.#closeReason !== undefined) this.#deliverSoon();
   }
 
   #deliver(): void {

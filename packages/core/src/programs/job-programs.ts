@@ -9,6 +9,7 @@ import {
   type CollectiveKind, type Form, type HostIndex, type JobId, type LostRanks, type Rank, type RankRange,
   type RankReport,
 } from '@stci/interface';
+import { soonOnce } from '../event/soon-once.js';
 import { needsOwner } from '../am/requests.js';
 import { SUBTREE } from '../am/transport.js';
 import { endText } from '../job/exit-rule.js';
@@ -52,7 +53,7 @@ export class JobPrograms implements JobHooks {
   readonly #keys = new Map<string, Pair>();
   #keysBytes = 0;
   readonly #keysBytesMax: number;
-  #isScheduled = false;
+  readonly #schedule: () => void;
   /** Hosts where programs take part. */
   readonly #open = new Set<HostIndex>();
   /** By host, of the ledger's map, which another may replace. */
@@ -62,6 +63,7 @@ export class JobPrograms implements JobHooks {
   /** Of a ledger that stays the job's. */
   constructor(node: AgentNode, job: JobId, ledger: Ledger, owner: JobOwner) {
     this.#node = node;
+    this.#schedule = soonOnce(node.platform.clock, () => this.#tell());
     this.#job = job;
     this.#ledger = ledger;
     this.#owner = owner;
@@ -193,15 +195,6 @@ export class JobPrograms implements JobHooks {
   }
 
   /** Losses and votes of one turn are told together: a host that is lost may have had thousands of ranks. */
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    this.#node.platform.clock.soon(() => {
-      this.#isScheduled = false;
-      this.#tell();
-    });
-  }
-
   /** Losses first, so that whoever gets a decision knows them. */
   #tell(): void {
     const [lost, ended] = this.#takeUntold();

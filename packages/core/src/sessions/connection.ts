@@ -7,6 +7,7 @@ import {
   CONTROLLER, StciError, addressKind, type Channel, type Params, type Platform,
 } from '@stci/interface';
 import { Later, type Answer } from '../am/answer.js';
+import { soonOnce } from '../event/soon-once.js';
 import type { Scope } from '../event/scope.js';
 import type { MessageReply } from '../messages/messages.js';
 import { costOf, inputCost, toWire } from '../messages/records.js';
@@ -52,7 +53,7 @@ export class SessionConnection implements JobFollower {
   #isUnread = false;
   #credit = CREDIT_BYTES;
   #isReading = false;
-  #isPumpDue = false;
+  readonly onMore: () => void;
   #isFinishing = false;
   /** Input that the tools have no room for yet. */
   readonly #waitingInput: Answer<'client.input'>[] = [];
@@ -61,6 +62,7 @@ export class SessionConnection implements JobFollower {
 
   constructor(init: ConnectionInit) {
     this.#init = init;
+    this.onMore = soonOnce(init.platform.clock, () => this.#pump());
     this.#batchBytes = Math.min(BATCH_BYTES, init.params.int('message.bytes.max') * BATCH_FRACTION);
     const { platform, params, channel, holds, key } = init;
     this.#node = sessionNode({ platform, params, key, holds, self: CONTROLLER });
@@ -87,15 +89,6 @@ export class SessionConnection implements JobFollower {
   }
 
   /** Soon, so that what comes in one turn goes in one message. */
-  onMore(): void {
-    if (this.#isPumpDue) return;
-    this.#isPumpDue = true;
-    this.#init.platform.clock.soon(() => {
-      this.#isPumpDue = false;
-      this.#pump();
-    });
-  }
-
   onStdinDrain(): void {
     this.#waitingBytes = 0;
     for (const answer of this.#waitingInput.splice(0)) answer.done(undefined);

@@ -7,6 +7,7 @@
  */
 
 import { holdBuffer, releaseBuffer, type Clock } from '@stci/interface';
+import { soonOnce } from '../event/soon-once.js';
 import { CHUNK_COST_BYTES } from '../am/credit.js';
 import { encodeWithTail } from '../codec/cbor.js';
 import type { Tool } from './tool.js';
@@ -38,10 +39,11 @@ export class HostOutput {
   readonly #reading = new Set<Tool>();
   readonly #stopped = new Set<Tool>();
   #isDiscarding = false;
-  #isScheduled = false;
+  readonly #schedule: () => void;
 
   constructor(init: HostOutputInit) {
     this.#init = init;
+    this.#schedule = soonOnce(init.clock, () => this.#resumeSome());
   }
 
   /** Nothing waits for credit. */
@@ -122,15 +124,6 @@ export class HostOutput {
       count -= 1;
       this.#resume(tool);
     }
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    this.#init.clock.soon(() => {
-      this.#isScheduled = false;
-      this.#resumeSome();
-    });
   }
 
   #resume(tool: Tool): void {
