@@ -2,10 +2,12 @@
 
 import {
   toErrorRecord, type FrontEnd, type FrontEndEvents, type JobControl, type JobEvent, type JobReport, type StciError,
+  type ErrorRecord, type HostMap, type JobMap, type RankReport,
 } from '@stci/interface';
+import { SendWindow } from '../event/window.js';
 import { sourceRank, sourceStream } from '../iof/source.js';
+import { placements } from '../job/placement.js';
 import { costOf, inputCost, type Reported, type Tally, type WireRecord } from '../messages/records.js';
-import { ReportBuilder } from './report-builder.js';
 import type { SessionCalls } from './session-calls.js';
 import { UnackedRecords } from './unacked-records.js';
 
@@ -25,14 +27,20 @@ export class SessionFrontEnd implements FrontEnd {
   readonly #session: FollowedSession;
   readonly #events: FrontEndEvents;
   readonly #onMissed: () => void;
-  readonly #report = new ReportBuilder();
+  /**
+   * Its copy of the job's report: the session sends each rank's when the rank ends, and failures before the end of the
+   * job, so that the size of the last message does not depend on the number of ranks.
+   */
+  readonly #ranks: RankReport[] = [];
+  readonly #failures: ErrorRecord[] = [];
+  /** It may change until the launch, when no rank has ended; later only the places of ranks. */
+  #map: JobMap | undefined;
   #isEnded = false;
   #isStopping = false;
   readonly #unshown = new UnackedRecords();
   /** Dealt with, and not yet returned as credit. */
   #done = 0;
-  /** Input under way. */
-  #input = 0;
+  readonly #input = new SendWindow(INPUT_BYTES);
   readonly #missed: Tally = new Map();
 
   constructor(session: FollowedSession, events: FrontEndEvents, onMissed: () => void) {
@@ -55,9 +63,11 @@ export class SessionFrontEnd implements FrontEnd {
 
   writeStdin(data: Uint8Array): boolean {
     const cost = inputCost(data);
-    this.#input += cost;
-    this.#session.call('client.input', { data }, (error) => error === undefined && this.#onRoom(cost));
-    return this.#input < INPUT_BYTES;
+    const hasRoom = this.#input.spend(cost);
+    this.#session.call('client.input', { data }, (error) => {
+      if (error === undefined && this.#input.grant(cost)) this.#events.onStdinDrain();
+    });
+    return hasRoom;
   }
 
   closeStdin(): void {
@@ -89,12 +99,6 @@ export class SessionFrontEnd implements FrontEnd {
     });
   }
 
-  #onRoom(bytes: number): void {
-    const wasFull = this.#input >= INPUT_BYTES;
-    this.#input -= bytes;
-    if (wasFull && this.#input < INPUT_BYTES) this.#events.onStdinDrain();
-  }
-
   #onRecords(records: readonly WireRecord[], missed: Tally): void {
     if (missed.size > 0) this.#onMissed();
     for (const [source, bytes] of missed) this.#missed.set(source, (this.#missed.get(source) ?? 0) + bytes);
@@ -114,12 +118,12 @@ export class SessionFrontEnd implements FrontEnd {
   #onEvent(event: JobEvent | Reported): void {
     switch (event.type) {
       case 'reported':
-        return this.#report.failed(event.error);
+        return void this.#failures.push(event.error);
       case 'mapped':
-        this.#report.mapped(event.map);
+        this.#map = event.map;
         break;
       case 'exited':
-        this.#report.exited(event.report);
+        this.#ranks[event.report.rank] = event.report;
         break;
       case 'ended':
         if (this.#isEnded) return;
@@ -129,8 +133,15 @@ export class SessionFrontEnd implements FrontEnd {
     this.#events.onJobEvent(event);
   }
 
+  /** The whole report. A rank without a report was never started. */
   #complete(summary: JobReport): JobReport {
-    const report = this.#report.complete(summary);
+    const { hosts } = this.#map ?? { hosts: [] };
+    for (const { rank, host, app } of this.#map === undefined ? [] : placements(this.#map)) {
+      const { name } = hosts[host] as HostMap;
+      this.#ranks[rank] ??= { rank, host: name, app, pid: 0, outcome: 'not-started', leftovers: 0 };
+    }
+    const own = this.#map !== undefined && { ranks: this.#ranks, failures: this.#failures };
+    const report = { ...summary, ...own };
     const dropped = [...this.#missed].filter(([, bytes]) => bytes > 0).sort(([a], [b]) => a - b)
       .map(([source, bytes]) => ({ rank: sourceRank(source), stream: sourceStream(source), bytes }));
     return dropped.length === 0 ? report : { ...report, dropped };
