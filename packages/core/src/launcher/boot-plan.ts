@@ -4,7 +4,7 @@
  */
 
 import { StciError, type BootTreePlan, type HostIndex, type HostSpec, type Launcher } from '@stci/interface';
-import { TOPOLOGY_ARITY_MAX } from '../topology/options.js';
+import { TOPOLOGY_ARITY_MAX, show } from '../topology/options.js';
 
 /** Hosts of a cycle that an error names. */
 const NAMED_MAX = 8;
@@ -92,12 +92,6 @@ function isIndex(value: unknown, min: number, max: number): value is number {
 
 function nameOf(hosts: readonly HostSpec[], host: HostIndex): string {
   return `host ${host} (${hosts[host]!.name})`;
-}
-
-function show(value: unknown): string {
-  if (typeof value === 'number' || value === undefined) return String(value);
-  const text = JSON.stringify(value) ?? typeof value;
-  return text.length <= 80 ? text : `${text.slice(0, 77)}...`;
 }
 
 function planError(policy: string, text: string, cause?: unknown): StciError {

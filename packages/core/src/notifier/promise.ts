@@ -1,6 +1,7 @@
 /** What flooding a topology promises. */
 
 import type { NotifierPromise, NotifierPromiseRequest } from '@stci/interface';
+import { counted } from '@stci/registry';
 import { assert } from '@stci/interface';
 
 export interface FloodPromise extends NotifierPromise {
@@ -33,10 +34,6 @@ type Figures = Pick<NotifierPromise, 'steps' | 'delayMs' | 'messages' | 'tolerat
 export function promiseText({ steps, delayMs, messages, tolerates }: Figures, members: number): string {
   const wait = delayMs > 0 ? ` and ${delayMs} ms` : '';
   const fail = tolerates > 0 ? `, whichever ${tolerates} fail meanwhile` : ', if none fails meanwhile';
-  return `Each of ${members} agents is told within ${count(steps, 'message time')}${wait}${fail}, `
-    + `with at most ${count(messages, 'message')}.`;
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
+  return `Each of ${members} agents is told within ${counted(steps, 'message time')}${wait}${fail}, `
+    + `with at most ${counted(messages, 'message')}.`;
 }

@@ -50,3 +50,8 @@ function ranksText(ranks: readonly Rank[]): string {
   const named = ranges.slice(0, NAMED_MAX).map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
   return `${ranks.length === 1 ? 'rank' : 'ranks'} ${named.join(', ')}${ranges.length > NAMED_MAX ? ', …' : ''}`;
 }
+
+/** Of a rank that was started again. */
+export const NOT_YET = {
+  code: 'STCI_CLIENT_MISMATCH', reason: 'this rank was started again; it takes part from its first shrink() on',
+} as const;

@@ -18,7 +18,7 @@ import {
   type ProgramErrorCode, type Rank,
 } from '@stci/interface';
 import { NO_BYTES, ownBytes } from '../iof/bytes.js';
-import { calledText, missingText } from './agreement-text.js';
+import { calledText, missingText, NOT_YET } from './agreement-text.js';
 
 /** A key, the form of its value, and the value. */
 export type Pair = readonly [key: string, form: Form, value: Uint8Array];
@@ -291,8 +291,7 @@ export class Agreement {
   }
 
   #refuseJoining(vote: Vote): void {
-    const reason = 'this rank was started again; it takes part from its first shrink() on';
-    this.#refused.push({ code: 'STCI_CLIENT_MISMATCH', reason, votes: [vote], agreed: this.#none([]) });
+    this.#refused.push({ ...NOT_YET, votes: [vote], agreed: this.#none([]) });
   }
 
   #none(missing: readonly LostRanks[]): Agreed {

@@ -5,14 +5,13 @@
 
 import {
   COLLECTIVES, CONTROLLER, FORMS, isInRanges, joinBytes, programRecord, ranksInRanges, type Agreed,
-  type CollectiveKind, type Form, type HostIndex, type PartHead, type ProgramErrorCode, type ProgramEvent,
-  type ProgramRequest, type Rank,
+  type CollectiveKind, type Form, type PartHead, type ProgramErrorCode, type ProgramEvent, type ProgramRequest,
+  type Rank,
 } from '@stci/interface';
-import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 import { NO_BYTES } from '../iof/bytes.js';
 import type { MessageBody } from '../messages/messages.js';
-import type { AgentNode } from '../node/node.js';
+import type { JobPlace } from '../service/contracts.js';
 import { callText } from './agreement-text.js';
 import { collectiveLimits } from './program-limits.js';
 import type { Program } from './program.js';
@@ -23,11 +22,7 @@ import type { Program } from './program.js';
  */
 const TOGETHER_MS = 10;
 
-export interface CollectiveCallsInit {
-  readonly node: AgentNode;
-  readonly holds: Scope;
-  readonly host: HostIndex;
-  readonly size: number;
+export interface CollectiveCallsInit extends Pick<JobPlace, 'node' | 'holds' | 'host' | 'size'> {
   readonly programs: ReadonlyMap<Rank, Program>;
   /** Keys that all ranks can get from now on. */
   onPairs(pairs: MessageBody<'program.agreed'>['pairs']): void;

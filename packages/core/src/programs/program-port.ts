@@ -6,14 +6,13 @@
  */
 
 import {
-  CONTROLLER, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, type Channel, type ErrorRecord, type HostIndex,
-  type JobId, type LostRanks, type ProgramEvent, type ProgramRequest, type Rank, type Topology,
+  CONTROLLER, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, type Channel, type ErrorRecord, type LostRanks,
+  type ProgramEvent, type ProgramRequest, type Rank, type Topology,
 } from '@stci/interface';
 import { Gate } from '../bootcom/gate.js';
-import type { Scope } from '../event/scope.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
-import type { JobService } from '../service/contracts.js';
+import type { JobPlace, JobService } from '../service/contracts.js';
 import { CollectiveCalls } from './collective-calls.js';
 import { MarkBudget } from './mark-budget.js';
 import { ProgramConnection } from './program-connection.js';
@@ -26,20 +25,8 @@ import { RankStatusView } from './rank-status-view.js';
 
 const TOKEN_BYTES = 16;
 
-export interface ProgramPortInit {
-  readonly node: AgentNode;
-  /** Of its part in the job. */
-  readonly holds: Scope;
-  readonly host: HostIndex;
-  readonly hostName: string;
-  readonly job: JobId;
-  readonly size: number;
-  /** Number of its hosts. */
-  readonly hosts: number;
-  /** As users write it. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
+export interface ProgramPortInit extends Omit<JobPlace, 'scope' | 'ownsProcess' | 'params'> {
   topologyOf(text: string, size: number): Topology;
-  /** A sign of life, and the promise of the next within this time; 0: the promise is taken back. */
-  onAlive(rank: Rank, withinMs: number): void;
 }
 
 export class ProgramPort implements JobService {

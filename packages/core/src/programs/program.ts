@@ -1,24 +1,15 @@
 /** A rank of this host, while its process runs: what it has at its session agent belongs to it, not to a connection. */
 
-import {
-  PROGRAM_PARTS_BYTES_MAX, programKeyBytes, type Form, type ProgramErrorCode, type ProgramRequest, type Rank,
-} from '@stci/interface';
-import type { Pair } from './agreement.js';
+import { PROGRAM_PARTS_BYTES_MAX, programKeyBytes, type ProgramErrorCode, type Rank } from '@stci/interface';
+import type { Pair, Vote } from './agreement.js';
 import { MarkBudget } from './mark-budget.js';
 import type { ProgramConnection } from './program-connection.js';
 import { RankMailbox } from './rank-mailbox.js';
 
 /** It has called a collective, and waits for the decision. */
-export interface ProgramVote extends Pick<Extract<ProgramRequest, { type: 'vote' }>, 'kind'> {
-  readonly number: number;
+export interface ProgramVote extends Omit<Vote, 'rank' | 'sequence' | 'host'> {
   /** When it came, on the agent's clock. */
   readonly sinceMs: number;
-  readonly flag: boolean;
-  readonly root: Rank;
-  readonly form: Form;
-  readonly length: number;
-  readonly part: Uint8Array;
-  readonly pairs: readonly Pair[];
 }
 
 /** What the ranks of one host have put, and what their calls of exchange() that wait have taken of it. */

@@ -8,7 +8,8 @@ import {
   entryOf, type HostIndex, type LostRanks, type ProgramRequest, type Rank, type RankRange,
 } from '@stci/interface';
 import type { MessageBody } from '../messages/messages.js';
-import type { AgentNode } from '../node/node.js';
+import type { JobPlace } from '../service/contracts.js';
+import { NOT_YET } from './agreement-text.js';
 import { IncomingMessages } from './incoming-messages.js';
 import { OutgoingMessages, peerOf, type Peer, type Turn } from './outgoing-messages.js';
 import { BATCHES_MAX, messagingLimits, type MessagingLimits } from './program-limits.js';
@@ -16,11 +17,7 @@ import type { Program } from './program.js';
 import { chargeOf } from './rank-mailbox.js';
 import type { RankStatusView, RankProblem } from './rank-status-view.js';
 
-export interface RankMessagingInit {
-  readonly node: AgentNode;
-  readonly host: HostIndex;
-  readonly hosts: number;
-  readonly size: number;
+export interface RankMessagingInit extends Pick<JobPlace, 'node' | 'host' | 'hosts' | 'size'> {
   readonly news: RankStatusView;
   readonly programs: ReadonlyMap<Rank, Program>;
   /** Collectives that this agent knows the decisions of. */
@@ -31,11 +28,6 @@ export interface RankMessagingInit {
 
 type Batch = MessageBody<'program.messages'>;
 type Of<Type extends ProgramRequest['type']> = Extract<ProgramRequest, { readonly type: Type }>;
-
-/** Of a rank that was started again. */
-const NOT_YET: RankProblem = {
-  code: 'STCI_CLIENT_MISMATCH', reason: 'this rank was started again; it takes part from its first shrink() on',
-};
 
 /** Another agent may have taken the place of one that left as much as it may. */
 const EARLY_FACTOR = 2;

@@ -15,7 +15,7 @@ import type {
 } from './contracts.js';
 import { EventLog } from './event-log.js';
 import {
-  causeElsewhere, exitCodeWithoutReport, interruptCause, isOwnFailure, leftOutCause, outputCause, programCause,
+  causeElsewhere, endCause, exitCodeWithoutReport, interruptCause, isOwnFailure, leftOutCause,
   settleReport,
   signalText,
 } from './outcome.js';
@@ -286,7 +286,7 @@ export class JobRun implements FrontEndEvents {
     const { reported } = this.#news;
     if (error.code !== 'STCI_OUTPUT_CLOSED' && !reported.has(error.message)) this.#say(error.message);
     if (!isOwnFailure(error)) reported.add(error.message);
-    return this.#addCause(outputCause(error));
+    return this.#addCause(endCause('output', error));
   }
 
   #addCause(cause: EndCause): EndCause {
@@ -303,7 +303,8 @@ export class JobRun implements FrontEndEvents {
     const { leftOut } = this.#news;
     if (this.#init.options.strict && leftOut.size > 0) this.#addCause(leftOutCause(leftOut));
     const { failure } = this.#remarks;
-    if (failure !== undefined && report.exitCode === 0) this.#addCause(programCause(failure));
+    // The job's programs did not do what they were started for, though they ended well.
+    if (failure !== undefined && report.exitCode === 0) this.#addCause(endCause('tool-status', failure));
     this.#stdin?.stop();
     this.#frontEnd?.stop();
     this.#watchStall();

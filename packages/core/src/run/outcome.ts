@@ -7,7 +7,7 @@
  */
 
 import { EXIT, StciError, toErrorRecord } from '@stci/interface';
-import type { EndCause, ErrorCode, JobMap, JobReport, SignalName } from '@stci/interface';
+import type { EndCause, ErrorCode, FailureKind, JobMap, JobReport, SignalName } from '@stci/interface';
 import { counted } from '@stci/registry';
 import { foldSorted } from '../job/hostset.js';
 import { signalExitCode } from '../job/signals.js';
@@ -18,21 +18,14 @@ export function interruptCause(signal: SignalName, why = `Interrupted by ${signa
   return { kind: 'interrupt', error, exitCode: signalExitCode(signal) };
 }
 
-/** Output cannot be written, or its reader has gone. */
-export function outputCause(error: StciError): EndCause {
-  return { kind: 'output', error: toErrorRecord(error), exitCode: error.exitCode };
+export function endCause(kind: FailureKind, error: StciError): EndCause {
+  return { kind, error: toErrorRecord(error), exitCode: error.exitCode };
 }
 
 /** `--strict`: hosts did not come up, and the job ran without them. */
 export function leftOutCause(hosts: Iterable<string>): EndCause {
   const text = `The job ran without ${foldSorted(hosts)}, which did not come up (--strict)`;
-  const error = new StciError('STCI_LAUNCH_FAILED', text);
-  return { kind: 'agent-launch', error: toErrorRecord(error), exitCode: error.exitCode };
-}
-
-/** The job's programs did not do what they were started for, though they ended well. */
-export function programCause(error: StciError): EndCause {
-  return { kind: 'tool-status', error: toErrorRecord(error), exitCode: error.exitCode };
+  return endCause('agent-launch', new StciError('STCI_LAUNCH_FAILED', text));
 }
 
 const OWN_CODES: ReadonlySet<string> = new Set<ErrorCode>([

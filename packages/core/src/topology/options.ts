@@ -33,8 +33,8 @@ export function checkTopologyInteger(kind: string, what: string, value: unknown,
   throw topologyError(kind, what, `an integer in ${min}..${max}`, value);
 }
 
-function show(value: unknown): string {
+export function show(value: unknown): string {
   if (typeof value === 'number') return String(value);
-  const text = JSON.stringify(value) ?? String(value);
+  const text = JSON.stringify(value) ?? typeof value;
   return text.length <= 80 ? text : `${text.slice(0, 77)}...`;
 }
