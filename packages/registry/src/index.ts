@@ -7,7 +7,7 @@ export type { ParamGroup, ParamRule } from './config/catalog.js';
 export { formatDuration } from './config/duration.js';
 export { didYouMean, nearest } from './config/nearest.js';
 export {
-  createParams, jobParamsSnapshot, paramsFromSnapshot, paramsSnapshot, withJobParams, withParams, withResolved,
+  createParams, paramsFromSnapshot, paramsSnapshot, withJobParams, withParams, withResolved,
   type ParamSnapshot,
 } from './config/params.js';
 export { listed, plain, quote } from './config/problems.js';
@@ -20,7 +20,6 @@ export { alignColumns, counted, cut, wrapText } from './config/text.js';
 export { expectedForm, formatBounds, formatValue, parseValue, valueProblem } from './config/values.js';
 export { splitWords } from './config/words.js';
 export { paramProblem } from './mca/build-catalog.js';
-export { parametersDocument } from './mca/document.js';
 export {
   describe, parseInfoTarget, type ConfigFile, type DescribeOptions, type Info, type InfoFramework,
 } from './mca/info.js';

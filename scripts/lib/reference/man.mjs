@@ -4,7 +4,6 @@ import { EXIT } from '../../../packages/interface/dist/index.js';
 import {
   ABOUT, CALLS, CLIENT_EXITS, INPUT, CLIENT_OPTIONS, optionHelp, optionText, usage,
 } from '../../../packages/client/dist/command/call-table.js';
-import { parametersDocument } from '../../../packages/core/dist/index.js';
 import { FLAG_NAMES, GROUPS, OPTION_FACTS } from '../../../packages/stcirun/dist/cli/flags.js';
 import { EXAMPLES, INTRODUCTION, SYNOPSIS, stcirunRow } from '../../../packages/stcirun/dist/cli/help.js';
 import { optionRows, rowSyntax } from '../../../packages/stcirun/dist/cli/option-rows.js';
@@ -14,6 +13,7 @@ import { FINJECT } from '../../../packages/finject-cli/dist/commands.js';
 import { exitCodes } from './errors.mjs';
 import { capital } from './markdown.mjs';
 import { fromMarkdown, item, literal, manual, paragraph, section, subsection, title } from './roff.mjs';
+import { parametersDocument } from './parameters.mjs';
 
 const RUN = 'packages/stcirun/man';
 const INJECT = 'packages/finject-cli/man';

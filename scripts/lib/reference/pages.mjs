@@ -2,7 +2,6 @@
 
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parametersDocument } from '../../../packages/core/dist/index.js';
 import { frontEndRegistry } from '../../../packages/stcirun/dist/assembly/front-end-registry.js';
 import { commandsPage } from './commands.mjs';
 import { compliancePage } from './compliance.mjs';
@@ -12,6 +11,7 @@ import { errorsPage } from './errors.mjs';
 import { withLives } from './lives.mjs';
 import { manualPages, MANUALS } from './man.mjs';
 import { GENERATED } from './markdown.mjs';
+import { parametersDocument } from './parameters.mjs';
 
 /** Whatever else is in these is stale. */
 export const REFERENCE_DIRECTORIES = ['docs/reference', ...MANUALS];

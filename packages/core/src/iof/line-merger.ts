@@ -48,11 +48,6 @@ export class LineMerger {
     this.#params = params;
   }
 
-  /** Bytes of all unfinished lines. */
-  get heldBytes(): number {
-    return this.#heldBytes;
-  }
-
   push(source: SourceId, chunk: Uint8Array, wallMs: number, nowMs: number): void {
     this.#lastPushMs = nowMs;
     let rest = chunk;

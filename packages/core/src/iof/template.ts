@@ -37,7 +37,6 @@ interface Field {
 export interface OutputTemplate {
   readonly text: string;
   readonly parts: readonly (string | Field)[];
-  uses(name: keyof TemplateFacts): boolean;
 }
 
 /** Throws STCI_OUTPUT_TEMPLATE. */
@@ -54,8 +53,7 @@ export function parseTemplate(text: string): OutputTemplate {
     at = percent + match[0].length;
   }
   if (at < text.length) parts.push(text.slice(at));
-  const uses = (name: keyof TemplateFacts): boolean => parts.some((p) => typeof p !== 'string' && p.name === name);
-  return { text, parts, uses };
+  return { text, parts };
 }
 
 function parseField(text: string, percent: number, digits: string, letter: string): string | Field {

@@ -55,11 +55,6 @@ export class StartPace {
     return Math.max(1, Math.min(this.#window, shareMax));
   }
 
-  /** How many times its processor time this agent's work took lately. */
-  get contention(): number {
-    return this.#contention;
-  }
-
   /** Processor times: to be given before `window` is asked for. */
   onCpuTimes(now: CpuTimes | undefined): void {
     if (now === undefined) return;

@@ -62,11 +62,6 @@ suite('output template', (test) => {
     assert.ok(refusal('a%q').includes('  a%q\n   ^'));
     for (const bad of ['%', 'x%3', '%3%', '%99r', '%-3r', '%R', '']) assert.ok(refusal(bad) !== '', bad);
   });
-
-  test('tells what it uses', () => {
-    assert.ok(parseTemplate('%r').uses('rank'));
-    assert.not.ok(parseTemplate('%%r').uses('rank'));
-  });
 });
 
 suite('gather', (test) => {

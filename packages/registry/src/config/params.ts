@@ -73,12 +73,6 @@ export function paramsSnapshot(catalog: ParamCatalog, params: Params): ParamSnap
   return Object.freeze(Object.fromEntries(sent.map(({ name, value }) => [name, value])));
 }
 
-/** What a job brings to its session: the parameters of scope `job`. */
-export function jobParamsSnapshot(catalog: ParamCatalog, params: Params): ParamSnapshot {
-  const sent = params.entries().filter(({ name }) => catalog.get(name)?.spec.scope === 'job');
-  return Object.freeze(Object.fromEntries(sent.map(({ name, value }) => [name, value])));
-}
-
 function isSent(entry: CatalogEntry | undefined): boolean {
   return entry !== undefined && entry.spec.scope !== 'front-end';
 }

@@ -3,13 +3,10 @@
  * all of them. A test compares the committed file with it.
  */
 
-import { PARAM_SOURCES } from '@stci/interface';
-import type { CatalogEntry } from '../config/catalog.js';
-import { environmentName } from '../config/sources.js';
-import { formatBounds, formatValue } from '../config/values.js';
-import type { Registry } from './registry.js';
+import { environmentName, formatBounds, formatValue } from '../../../packages/core/dist/index.js';
+import { PARAM_SOURCES } from '../../../packages/interface/dist/index.js';
 
-const SOURCES: Readonly<Record<(typeof PARAM_SOURCES)[number], string>> = {
+const SOURCES = {
   override: '`/etc/stci/override.conf`, the administrator\'s; a warning is printed where another value was set',
   'command line': '`--mca key=value`, and the short options that stand for one',
   'am file': '`--am FILE`, may be repeated, a later file overrides an earlier one',
@@ -79,7 +76,7 @@ break by name. A component that is named and declines is an error with its reaso
 `;
 
 /** The whole file. */
-export function parametersDocument(registry: Registry): string {
+export function parametersDocument(registry) {
   const sources = PARAM_SOURCES.map((source) => `| ${source} | ${SOURCES[source]} |`);
   const lines = [INTRODUCTION, '| source | where |', '|---|---|', ...sources, RULES];
   for (const framework of registry.frameworks) {
@@ -94,12 +91,12 @@ export function parametersDocument(registry: Registry): string {
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-function table(registry: Registry, isOwner: (owner: string) => boolean): string[] {
+function table(registry, isOwner) {
   const own = [...registry.catalog.values()].filter((entry) => isOwner(entry.owner));
   return ['| parameter | type | bounds | default | of | meaning |', '|---|---|---|---|---|---|', ...own.map(row)];
 }
 
-function row({ name, spec }: CatalogEntry): string {
+function row({ name, spec }) {
   const value = formatValue(spec, spec.default) || 'empty';
   const cells = [`\`${name}\``, spec.type, formatBounds(spec), value, spec.scope ?? 'session', spec.help];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
