@@ -25,14 +25,17 @@ type ActionOf<Type extends FaultAction['type']> = Extract<FaultAction, { readonl
 
 /** Carries out an action and says when it is done, or why it cannot be. */
 type Perform<Type extends FaultAction['type']> =
-  (action: ActionOf<Type>, order: FaultOrder, done: (problem?: string) => void) => void;
+  (action: ActionOf<Type>, fault: Injection, done: (problem?: string) => void) => void;
+
+/** The injection for which something is done; what it leaves is undone at the end of its scope. */
+export interface Injection {
+  readonly order: FaultOrder;
+  readonly holds: Scope;
+}
 
 /** What an agent can do by its role; the rest it refuses. */
 export type FaultActions = {
   readonly [Type in 'signal' | 'exit' | 'kill' | 'pause' | 'impair' | 'restore' | 'close']?: Perform<Type>;
-} & {
-  /** The injection is over: what its machine has left is undone. */
-  readonly release?: (order: FaultOrder) => void;
 };
 
 export type PartReport = MessageBody<'fault.report'>;
@@ -182,7 +185,7 @@ export class FaultSite implements OpenService {
     const known = Object.hasOwn(actions, action.type);
     const perform = known ? actions[action.type] as Perform<typeof action.type> : undefined;
     if (perform === undefined) return done(`${this.#init.node.name} cannot do this: ${action.type}`);
-    perform(action as never, order, done);
+    perform(action as never, { order, holds }, done);
   }
 
   #onInjected(part: Part, { text, key }: ActionOf<'injected'>): void {
@@ -247,7 +250,6 @@ export class FaultSite implements OpenService {
     if (!this.#parts.delete(part.key)) return;
     this.#driver.remove(part.key);
     part.holds.close();
-    this.#init.actions.release?.(part.order);
     this.#send({ number: part.number, id: part.order.id, over: true });
   }
 

@@ -17,7 +17,7 @@ const PLACE = {
   losses: { fence: () => undefined, cutOff: () => undefined, parentGone: () => undefined },
 };
 
-const order = (id: string) => ({ id, job: 2 }) as FaultOrder;
+const faultOf = (id: string) => ({ order: { id, job: 2 } as FaultOrder, holds: new Scope(id) });
 const SILENT: Impairment = { direction: 'both', isSilent: true };
 
 suite('actions of faults', (test) => {
@@ -27,22 +27,24 @@ suite('actions of faults', (test) => {
     const actions = toolActions({
       node: {} as AgentNode, ownsProcess: true, toolOf: () => tool, exit: () => undefined,
     });
-    const signal = (id: string, name: 'SIGSTOP' | 'SIGCONT'): void =>
+    const [a, b, c] = [faultOf('a'), faultOf('b'), faultOf('c')];
+    const signal = (fault: typeof a, name: 'SIGSTOP' | 'SIGCONT'): void =>
       actions.signal?.(
-        { type: 'signal', key: 'k', ranks: [1], signal: name, whom: 'group' }, order(id), () => undefined);
-    signal('a', 'SIGSTOP');
-    actions.release?.(order('b'));
+        { type: 'signal', key: 'k', ranks: [1], signal: name, whom: 'group' }, fault, () => undefined);
+    signal(a, 'SIGSTOP');
+    b.holds.close();
     assert.equal(seen, ['SIGSTOP group']);
-    actions.release?.(order('a'));
-    actions.release?.(order('a'));
+    a.holds.close();
+    a.holds.close();
     assert.equal(seen, ['SIGSTOP group', 'SIGCONT group']);
-    signal('c', 'SIGSTOP');
-    signal('c', 'SIGCONT');
-    actions.release?.(order('c'));
-    assert.is(seen.length, 4);
+    signal(c, 'SIGSTOP');
+    signal(c, 'SIGSTOP');
+    signal(c, 'SIGCONT');
+    c.holds.close();
+    assert.is(seen.length, 5);
   });
 
-  test('links that were impaired and not restored are, when their fault is over', () => {
+  test('links that were impaired are restored when their fault is over', () => {
     const seen: string[] = [];
     const linkFaults = {
       impair: (peers: readonly number[], _how: Impairment, id: string) => void seen.push(`impair ${peers} ${id}`),
@@ -50,23 +52,24 @@ suite('actions of faults', (test) => {
     };
     const actions = linkActions({ linkFaults } as unknown as AgentNode);
     const done = (problem?: string): void => void seen.push(problem ?? 'done');
-    actions.impair?.({ type: 'impair', key: 'k', peers: [1, 2], how: SILENT }, order('a'), done);
-    actions.impair?.({ type: 'impair', key: 'k', peers: [3], how: SILENT }, order('a'), done);
-    actions.restore?.({ type: 'restore', key: 'k', peers: [1] }, order('a'), done);
-    actions.restore?.({ type: 'restore', key: 'k', peers: [1] }, order('b'), done);
-    actions.release?.(order('b'));
+    const [a, b] = [faultOf('a'), faultOf('b')];
+    actions.impair?.({ type: 'impair', key: 'k', peers: [1, 2], how: SILENT }, a, done);
+    actions.impair?.({ type: 'impair', key: 'k', peers: [3], how: SILENT }, a, done);
+    actions.restore?.({ type: 'restore', key: 'k', peers: [1] }, a, done);
+    actions.restore?.({ type: 'restore', key: 'k', peers: [1] }, b, done);
+    b.holds.close();
     assert.equal(seen.splice(0),
       ['impair 1,2 a', 'done', 'impair 3 a', 'done', 'restore 1 a', 'done', 'restore 1 b', 'done']);
-    actions.release?.(order('a'));
-    actions.release?.(order('a'));
-    assert.equal(seen, ['restore 2,3 a']);
+    a.holds.close();
+    a.holds.close();
+    assert.equal(seen, ['restore 3 a', 'restore 1,2 a']);
   });
 
   test('a close of links is done if there was one', () => {
     for (const count of [0, 1, 2]) {
       const told: (string | undefined)[] = [];
       const actions = linkActions({ linkFaults: { close: () => count } } as unknown as AgentNode);
-      actions.close?.({ type: 'close', key: 'k', peers: [1] }, order('a'), (problem) => told.push(problem));
+      actions.close?.({ type: 'close', key: 'k', peers: [1] }, faultOf('a'), (problem) => told.push(problem));
       assert.equal(told, [count === 0 ? 'there is no link to close' : undefined]);
     }
   });
@@ -95,10 +98,11 @@ function stoppable() {
       },
     },
   });
-  const pause = (what: 'self' | 'all'): void => actions.pause?.({ type: 'pause', key: 'k', what, forMs: 5 }, order('a'),
+  const fault = faultOf('a');
+  const pause = (what: 'self' | 'all'): void => actions.pause?.({ type: 'pause', key: 'k', what, forMs: 5 }, fault,
     (problem) => log.push(problem ?? 'told'));
   return {
-    ...place, actions, log, parentLink, pause,
+    ...place, log, parentLink, pause, end: () => fault.holds.close(),
     ready: () => ready?.(undefined, (isWanted) => log.push(isWanted ? 'stopped' : 'not stopped')),
     answer: (problem?: string) => answer?.(problem),
   };
@@ -106,7 +110,7 @@ function stoppable() {
 
 suite('an agent stops itself', (test) => {
   test('a host: its tools are stopped, then it is told, and when that has left, its agent is; then they go on', () => {
-    const { actions, log, parentLink, pause, ready, answer, run } = stoppable();
+    const { end, log, parentLink, pause, ready, answer, run } = stoppable();
     pause('all');
     run(1000);
     assert.equal(log, [], 'nothing before it is certain that it goes on');
@@ -118,8 +122,8 @@ suite('an agent stops itself', (test) => {
     parentLink.queuedBytes = 0;
     run(10);
     assert.equal(log, ['SIGSTOP', 'told', 'stopped']);
-    actions.release?.(order('a'));
-    actions.release?.(order('a'));
+    end();
+    end();
     assert.equal(log, ['SIGSTOP', 'told', 'stopped', 'SIGCONT']);
   });
 
@@ -131,13 +135,13 @@ suite('an agent stops itself', (test) => {
     assert.equal(stuck.log, ['told', 'stopped']);
     const late = stoppable();
     late.pause('all');
-    late.actions.release?.(order('a'));
+    late.end();
     late.ready();
     assert.equal(late.log, ['not stopped']);
     const undone = stoppable();
     undone.pause('self');
     undone.ready();
-    undone.actions.release?.(order('a'));
+    undone.end();
     undone.run(300);
     assert.equal(undone.log, ['told', 'not stopped'], 'it was undone while the report left');
     const silent = stoppable();
@@ -145,7 +149,7 @@ suite('an agent stops itself', (test) => {
     silent.ready();
     silent.answer('no reply');
     silent.run(300);
-    silent.actions.release?.(order('a'));
+    silent.end();
     assert.equal(silent.log, ['SIGSTOP', 'no reply', 'not stopped', 'SIGCONT']);
   });
 });
@@ -164,7 +168,7 @@ suite('an agent kills itself', (test) => {
         const sessions = { jobs: [], kill: () => void log.push('tools'), signal: () => undefined };
         const root = rootActions({ ...PLACE, node, sessions, killSelf });
         const actions = name === 'root' ? root : controllerActions(node);
-        actions.kill?.({ type: 'kill', key: 'k', what }, order('a'), (problem) => log.push(problem ?? 'done'));
+        actions.kill?.({ type: 'kill', key: 'k', what }, faultOf('a'), (problem) => log.push(problem ?? 'done'));
         place.run(45);
         assert.equal(log, []);
         if (leavesMs < 200) link.queuedBytes = 0;

@@ -53,6 +53,14 @@ function play(answer: Answer, actions: FaultActions = {}, undoes = true) {
 const USUAL: Answer = ({ type }) =>
   type === 'inject' ? [{ type: 'injected', text: 'done' }] : type === 'undo' ? [{ type: 'undone' }] : [];
 
+/** An injection that leaves something, which is undone at its end: that is told in `released`. */
+function leaving(answer: Answer, released: string[]): [Answer, FaultActions] {
+  return [
+    (event) => (event.type === 'set-up' ? [{ type: 'close', key: 'k', peers: [] }] : answer(event)),
+    { close: (_action, { order, holds }) => void holds.atEnd(() => released.push(order.id)) },
+  ];
+}
+
 suite('fault sites', (test) => {
   test('set-up, inject, after its time undo, tear-down; and none of it twice', () => {
     const { seen, told, inject, run, site } = play(USUAL);
@@ -131,12 +139,11 @@ suite('fault sites', (test) => {
 
   test('a machine that throws fails with the name of its kind; what it left is released, others go on', () => {
     const released: string[] = [];
-    const release = ({ id }: FaultOrder): void => void released.push(id);
     let isBroken = true;
-    const { told, inject, site } = play((event) => {
+    const { told, inject, site } = play(...leaving((event) => {
       if (event.type === 'inject' && isBroken) throw new Error('oops');
       return USUAL(event);
-    }, { release });
+    }, released));
     inject();
     assert.equal([told.length, told[1], released, site.size], [2, 'over', ['a'], 0]);
     assert.match(told[0] ?? '', /^failed: fault test: .*oops$/u);
@@ -191,15 +198,14 @@ suite('fault sites', (test) => {
         { type: 'failed', reason: 'x' }] : [];
     }, actions);
     inject();
-    assert.equal(signals.slice(4), ['1 SIGCONT group', '3 SIGCONT group']);
+    assert.equal(signals.slice(4), ['3 SIGCONT group', '1 SIGCONT group']);
   });
 
   test('an agent that stops undoes each of its faults, says of each how it ended, and takes no more', () => {
     const released: string[] = [];
-    const release = ({ id }: FaultOrder): void => void released.push(id);
     let isSlow = false;
-    const { told, seen, inject, site, run } = play((event) => (isSlow && event.type === 'inject' ? [] : USUAL(event)),
-      { release });
+    const { told, seen, inject, site, run } = play(
+      ...leaving((event) => (isSlow && event.type === 'inject' ? [] : USUAL(event)), released));
     inject();
     isSlow = true;
     inject({ id: 'b' });
@@ -214,10 +220,10 @@ suite('fault sites', (test) => {
     assert.equal([told.slice(5), seen.length], [['failed: it stops', 'over'], 4]);
   });
 
-  test('a machine that does not undo: its processes end and its actions release when the agent stops', () => {
+  test('a machine that does not undo: its processes end and what it left is undone when the agent stops', () => {
     const released: string[] = [];
-    const stuck = play(({ type }) => (type === 'inject' ? [{ type: 'injected', text: '' }] : []),
-      { release: ({ id }) => void released.push(id) });
+    const stuck = play(
+      ...leaving(({ type }) => (type === 'inject' ? [{ type: 'injected', text: '' }] : []), released));
     stuck.inject();
     stuck.site.stop('it stops');
     assert.equal([stuck.seen, released, stuck.site.size], [['set-up', 'inject', 'undo', 'tear-down'], ['a'], 0]);
