@@ -32,7 +32,7 @@ import { decodeParams } from '../launcher/boot-details.js';
 import { launcherFramework } from '../launcher/framework.js';
 import { launcherprocFramework } from '../launcher/launcherproc-framework.js';
 import { ParentTree } from '../launcher/parent-tree.js';
-import { createContainer, type Scope } from '@stci/registry/container';
+import { Scope } from '@stci/registry/container';
 import { notifierFramework } from '../notifier/framework.js';
 import type { Service } from '../service/contracts.js';
 import { serviceFramework } from '../service/framework.js';
@@ -48,7 +48,7 @@ export function createComposition(
   own: Registry, services: readonly Service[], plugins: PluginHooks = {},
 ): Composition {
   let registry = own;
-  const container = createContainer();
+  const container = new Scope('process');
   container.provide(SELECTOR, (agent) =>
     createSelector(registry, agent.get(PARAMS), platformFacts(agent.get(PLATFORM))),
   );

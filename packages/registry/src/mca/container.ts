@@ -15,101 +15,67 @@ import { StciError, assert } from '@stci/interface';
 import { tokenName } from './token.js';
 import type { Token } from './token.js';
 
-/** Passed to factories. */
-export interface Resolver {
-  /** The object of this agent, made at the first call. Throws STCI_MCA_CYCLE; an unknown token is an assertion. */
-  get<T>(key: Token<T>): T;
-}
-
-export type Factory<T> = (resolver: Resolver) => T;
-
-interface Table {
-  /** Asserts that the token has no value or factory yet, here or above. */
-  provide<T>(key: Token<T>, factory: Factory<T>): void;
-  provideValue<T>(key: Token<T>, value: T): void;
-}
-
-/** One agent's objects. */
-export interface Scope extends Table, Resolver {
+/** The table of one process, or of one simulation; and, below it, that of each of its agents. */
+export class Scope {
   readonly name: string;
-}
+  readonly #container: DependencyContainer;
+  readonly #scopes: WeakMap<DependencyContainer, Scope>;
+  readonly #resolving: symbol[] = [];
+  /** It has scopes of its own. */
+  #isComplete = false;
 
-/** Shared by the agents of one process, or of one simulation. Complete before the first scope is made. */
-export interface Container extends Table {
-  createScope(name: string): Scope;
-}
+  /** Such tables are independent of each other: the global container stays empty. */
+  constructor(
+    name: string, container = globalContainer.createChildContainer(), scopes = new WeakMap<DependencyContainer, Scope>(),
+  ) {
+    this.name = name;
+    this.#container = container;
+    this.#scopes = scopes.set(container, this);
+  }
 
-/** Containers are independent of each other: the global container stays empty. */
-export function createContainer(): Container {
-  const container = globalContainer.createChildContainer();
-  const scopes = new WeakMap<DependencyContainer, Scope>();
-  let isOpen = true;
-  const assertOpen = (): void => assert(isOpen, 'a container is complete before its first scope is made');
-  const table = createTable(container, scopes);
-  return Object.freeze({
-    provide: <T>(key: Token<T>, factory: Factory<T>) => {
-      assertOpen();
-      table.provide(key, factory);
-    },
-    provideValue: <T>(key: Token<T>, value: T) => {
-      assertOpen();
-      table.provideValue(key, value);
-    },
-    createScope: (name: string) => {
-      isOpen = false;
-      const child = container.createChildContainer();
-      const scope = createScope(name, child, createTable(child, scopes));
-      scopes.set(child, scope);
-      return scope;
-    },
-  });
-}
+  /** Of one agent. */
+  createScope(name: string): Scope {
+    this.#isComplete = true;
+    return new Scope(name, this.#container.createChildContainer(), this.#scopes);
+  }
 
-function createTable(container: DependencyContainer, scopes: WeakMap<DependencyContainer, Scope>): Table {
-  const assertNew = (key: Token<unknown>): void => {
-    assert(!container.isRegistered(key, true), `token ${tokenName(key)} is not registered yet`);
-  };
-  return {
-    provide: <T>(key: Token<T>, factory: Factory<T>) => {
-      assertNew(key);
-      // The container that is passed in is the one that resolves, also for a factory of the container: one object
-      // an agent. `instanceCachingFactory` would give the first agent's object to all.
-      const make = (resolving: DependencyContainer): T => instantiate(key, factory, scopes.get(resolving));
-      const useFactory = instancePerContainerCachingFactory(make);
-      container.register(key, { useFactory });
-    },
-    provideValue: <T>(key: Token<T>, value: T) => {
-      assertNew(key);
-      assert(value !== undefined && value !== null, `token ${tokenName(key)} has a value`);
-      container.register(key, { useValue: value });
-    },
-  };
-}
+  /** Asserts that the token has no value or factory yet, here or above. */
+  provide<T>(key: Token<T>, factory: (scope: Scope) => T): void {
+    this.#assertNew(key);
+    // The container that is passed in is the one that resolves, also for a factory from above: one object an agent.
+    // `instanceCachingFactory` would give the first agent's object to all.
+    this.#container.register(key, { useFactory: instancePerContainerCachingFactory((resolving) => {
+      const value = factory(this.#scopes.get(resolving) as Scope);
+      // Nothing would be cached, and the next call would make another object.
+      assert(value !== undefined && value !== null, `the factory of token ${tokenName(key)} returns a value`);
+      return value;
+    }) });
+  }
 
-function instantiate<T>(key: Token<T>, factory: Factory<T>, scope: Scope | undefined): T {
-  assert(scope !== undefined, `token ${tokenName(key)} is resolved by a scope`);
-  const value = factory(scope);
-  // Nothing would be cached, and the next call would make another object.
-  assert(value !== undefined && value !== null, `the factory of token ${tokenName(key)} returns a value`);
-  return value;
-}
+  provideValue<T>(key: Token<T>, value: T): void {
+    this.#assertNew(key);
+    assert(value !== undefined && value !== null, `token ${tokenName(key)} has a value`);
+    this.#container.register(key, { useValue: value });
+  }
 
-function createScope(name: string, container: DependencyContainer, table: Table): Scope {
-  const resolving: symbol[] = [];
-
-  function get<T>(key: Token<T>): T {
-    if (resolving.includes(key)) throw cycleError(name, [...resolving, key]);
-    const path = [...resolving, key].map(tokenName).join(' → ');
-    assert(container.isRegistered(key, true), `token ${tokenName(key)} is registered in ${name} (${path})`);
-    resolving.push(key);
+  /** The object of this agent, made at the first call. Throws STCI_MCA_CYCLE; an unknown token is an assertion. */
+  get<T>(key: Token<T>): T {
+    const path = [...this.#resolving, key];
+    if (this.#resolving.includes(key)) throw cycleError(this.name, path);
+    const isKnown = this.#container.isRegistered(key, true);
+    assert(isKnown, `token ${tokenName(key)} is registered in ${this.name} (${path.map(tokenName).join(' → ')})`);
+    this.#resolving.push(key);
     try {
-      return container.resolve<T>(key);
+      return this.#container.resolve<T>(key);
     } finally {
-      resolving.pop();
+      this.#resolving.pop();
     }
   }
 
-  return Object.freeze({ name, get, ...table });
+  #assertNew(key: Token<unknown>): void {
+    assert(!this.#isComplete, 'a container is complete before its first scope is made');
+    assert(!this.#container.isRegistered(key, true), `token ${tokenName(key)} is not registered yet`);
+  }
 }
 
 function cycleError(scopeName: string, path: readonly symbol[]): StciError {

@@ -1,8 +1,7 @@
 /** The container, with one test for each of tsyringe's traps that it must avoid. */
 
 import { assert, suite } from '@stci/testkit';
-import { createContainer } from '@stci/registry/container';
-import type { Scope } from '@stci/registry/container';
+import { Scope } from '@stci/registry/container';
 import { token } from '@stci/registry';
 import { StciError } from '@stci/interface';
 
@@ -11,7 +10,7 @@ const LOG = token<{ readonly owner: string }>('test.log');
 const USER = token<{ readonly log: { readonly owner: string } }>('test.user');
 
 function agents(count: number): Scope[] {
-  const container = createContainer();
+  const container = new Scope('process');
   container.provide(LOG, (resolver) => ({ owner: resolver.get(NAME) }));
   container.provide(USER, (resolver) => ({ log: resolver.get(LOG) }));
   return Array.from({ length: count }, (_, index) => {
@@ -30,7 +29,7 @@ suite('container', (test) => {
   });
 
   test('a factory runs at the first get, once', () => {
-    const scope = createContainer().createScope('agent');
+    const scope = new Scope('process').createScope('agent');
     let calls = 0;
     scope.provide(LOG, () => ({ owner: String(calls += 1) }));
     assert.is(calls, 0);
@@ -39,7 +38,7 @@ suite('container', (test) => {
   });
 
   test('values that are false to a condition are values', () => {
-    const scope = createContainer().createScope('agent');
+    const scope = new Scope('process').createScope('agent');
     scope.provideValue(NAME, '');
     assert.is(scope.get(NAME), '');
     let calls = 0;
@@ -55,24 +54,24 @@ suite('container', (test) => {
   });
 
   test('trap: a container knows nothing of another', () => {
-    const first = createContainer();
+    const first = new Scope('process');
     first.provideValue(NAME, 'first');
-    const second = createContainer();
+    const second = new Scope('process');
     second.provideValue(NAME, 'second');
     assert.is(second.createScope('b').get(NAME), 'second');
     assert.is(first.createScope('a').get(NAME), 'first');
-    assert.throws(() => createContainer().createScope('c').get(NAME), /is registered in c/);
+    assert.throws(() => new Scope('process').createScope('c').get(NAME), /is registered in c/);
   });
 
   test('trap: what one agent registers, another does not see', () => {
-    const container = createContainer();
+    const container = new Scope('process');
     const [first, second] = [container.createScope('first'), container.createScope('second')];
     first.provideValue(NAME, 'first');
     assert.throws(() => second.get(NAME), /test\.name is registered in second/);
   });
 
   test('trap: nothing is replaced in silence', () => {
-    const container = createContainer();
+    const container = new Scope('process');
     container.provideValue(NAME, 'first');
     assert.throws(() => container.provideValue(NAME, 'second'), /not registered yet/);
     assert.throws(() => container.provide(NAME, () => 'second'), /not registered yet/);
@@ -82,7 +81,7 @@ suite('container', (test) => {
   });
 
   test('trap: a container is closed when it has a scope', () => {
-    const container = createContainer();
+    const container = new Scope('process');
     container.createScope('agent');
     assert.throws(() => container.provideValue(NAME, 'late'), /before its first scope/);
     assert.throws(() => container.provide(NAME, () => 'late'), /before its first scope/);
@@ -91,13 +90,13 @@ suite('container', (test) => {
   test('trap: an unknown token is a mistake that names the way to it', () => {
     const [scope] = agents(1) as [Scope];
     assert.throws(() => scope.get(token('test.unknown')), /test\.unknown is registered in agent 0/);
-    const broken = createContainer().createScope('broken');
+    const broken = new Scope('process').createScope('broken');
     broken.provide(USER, (resolver) => ({ log: resolver.get(LOG) }));
     assert.throws(() => broken.get(USER), /test\.user → test\.log/);
   });
 
   test('trap: two tokens of one name are two', () => {
-    const scope = createContainer().createScope('agent');
+    const scope = new Scope('process').createScope('agent');
     const [a, b] = [token<number>('same'), token<number>('same')];
     scope.provideValue(a, 1);
     scope.provideValue(b, 2);
@@ -105,7 +104,7 @@ suite('container', (test) => {
   });
 
   test('trap: a cycle is an error with its path, not the end of the stack', () => {
-    const scope = createContainer().createScope('agent');
+    const scope = new Scope('process').createScope('agent');
     const [a, b, c] = [token<object>('a'), token<object>('b'), token<object>('c')];
     scope.provide(a, (resolver) => ({ b: resolver.get(b) }));
     scope.provide(b, (resolver) => ({ c: resolver.get(c) }));
@@ -116,7 +115,7 @@ suite('container', (test) => {
   });
 
   test('trap: the error of a factory comes through as it is, and the next try starts afresh', () => {
-    const scope = createContainer().createScope('agent');
+    const scope = new Scope('process').createScope('agent');
     const thrown = new StciError('STCI_TOPOLOGY_INVALID', 'no');
     let isBroken = true;
     scope.provide(LOG, () => {
@@ -130,7 +129,7 @@ suite('container', (test) => {
   });
 
   test('trap: a factory that returns nothing would run again each time', () => {
-    const scope = createContainer().createScope('agent');
+    const scope = new Scope('process').createScope('agent');
     const empty = token<undefined>('empty');
     scope.provide(empty, () => undefined);
     assert.throws(() => scope.get(empty), /returns a value/);
