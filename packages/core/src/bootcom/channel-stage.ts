@@ -49,7 +49,7 @@ class ChannelStage {
   constructor(init: StageInit, events: StageEvents) {
     this.#init = init;
     this.#events = events;
-    this.#decoder = new FrameDecoder({ bodyBytesMax: init.bodyBytesMax, onFrame: (frame) => this.#onFrame(frame) });
+    this.#decoder = new FrameDecoder(init.bodyBytesMax, (frame) => this.#onFrame(frame));
     this.#arm();
   }
 

@@ -8,12 +8,6 @@ import type { Impairment } from '@stci/interface';
 /** Bytes, or something that happens when all before it have passed. */
 export type HeldItem = Uint8Array | (() => void);
 
-export interface HeldQueueInit {
-  readonly direction: 'in' | 'out';
-  /** Uniform in [0, 1). */
-  random(): number;
-}
-
 interface Entry {
   readonly item: HeldItem;
   /** Not before. */
@@ -27,7 +21,8 @@ const PIECE_MS = 50;
 const PASSED_MAX = 1024;
 
 export class HeldQueue {
-  readonly #init: HeldQueueInit;
+  readonly #direction: 'in' | 'out';
+  readonly #random: () => number;
   #how: Impairment | undefined;
   #entries: Entry[] = [];
   #first = 0;
@@ -35,14 +30,15 @@ export class HeldQueue {
   /** When the last bytes that were let pass have passed at the rate. */
   #freeMs = -Infinity;
 
-  constructor(init: HeldQueueInit) {
-    this.#init = init;
+  /** `random`: uniform in [0, 1). */
+  constructor(direction: 'in' | 'out', random: () => number) {
+    this.#direction = direction;
+    this.#random = random;
   }
 
   /** Undefined: this direction is not impaired, and all that is held may pass. */
   impair(how: Impairment | undefined, nowMs: number): void {
-    const { direction } = this.#init;
-    this.#how = how?.direction === direction || how?.direction === 'both' ? how : undefined;
+    this.#how = how?.direction === this.#direction || how?.direction === 'both' ? how : undefined;
     this.#freeMs = nowMs;
   }
 
@@ -65,7 +61,7 @@ export class HeldQueue {
 
   push(item: HeldItem, nowMs: number): void {
     const { delayMs = 0, jitterMs = 0 } = this.#how ?? {};
-    const drawnMs = jitterMs > 0 ? jitterMs * this.#init.random() : 0;
+    const drawnMs = jitterMs > 0 ? jitterMs * this.#random() : 0;
     const before = this.#entries.at(-1)?.passMs ?? -Infinity;
     this.#entries.push({ item, passMs: Math.max(before, nowMs + delayMs + drawnMs) });
     this.#bytes += sizeOf(item);

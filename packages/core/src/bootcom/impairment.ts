@@ -56,8 +56,8 @@ export class ImpairedChannel implements Channel, ChannelEvents {
     this.kind = below.kind;
     this.label = below.label;
     const random = (): number => deps.random.uniform();
-    this.#out = new HeldQueue({ direction: 'out', random });
-    this.#in = new HeldQueue({ direction: 'in', random });
+    this.#out = new HeldQueue('out', random);
+    this.#in = new HeldQueue('in', random);
   }
 
   /** Undefined: it is over. */

@@ -115,10 +115,7 @@ export class Link {
     this.#events = events;
     this.#sinceMs = init.clock.nowMs();
     this.#handshake = new Handshake(handshakeOver(init.channel, init.handshake));
-    this.#decoder = new FrameDecoder({
-      bodyBytesMax: HANDSHAKE_BODY_BYTES_MAX,
-      onFrame: (frame) => this.#onFrame(frame),
-    });
+    this.#decoder = new FrameDecoder(HANDSHAKE_BODY_BYTES_MAX, (frame) => this.#onFrame(frame));
     this.#timer = afterRunning(init.clock, init.limits.handshakeMs, () =>
       this.#fail('timeout', `no handshake within ${formatDuration(init.limits.handshakeMs)}`),
     );

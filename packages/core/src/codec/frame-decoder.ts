@@ -7,14 +7,9 @@
 import { JOB_MAX, StciError } from '@stci/interface';
 import { FRAME_VERSION, HEADER_BYTES, LAYER, type Frame, readU32 } from './frame.js';
 
-export interface FrameDecoderInit {
-  /** Largest body accepted, in bytes. */
-  readonly bodyBytesMax: number;
-  onFrame(frame: Frame): void;
-}
-
 export class FrameDecoder {
-  #bodyBytesMax: number;
+  /** Largest body accepted, in bytes. */
+  bodyBytesMax: number;
   readonly #onFrame: (frame: Frame) => void;
   /** The frame being assembled; its length is known once its header is complete. */
   #partial: Uint8Array | undefined;
@@ -26,13 +21,9 @@ export class FrameDecoder {
   /** What followed the frame whose handler called `stop`. */
   #rest: Uint8Array | undefined;
 
-  constructor(init: FrameDecoderInit) {
-    this.#bodyBytesMax = init.bodyBytesMax;
-    this.#onFrame = init.onFrame;
-  }
-
-  set bodyBytesMax(value: number) {
-    this.#bodyBytesMax = value;
+  constructor(bodyBytesMax: number, onFrame: (frame: Frame) => void) {
+    this.bodyBytesMax = bodyBytesMax;
+    this.#onFrame = onFrame;
   }
 
   /** True inside a frame: an end of file now would truncate it. */
@@ -134,10 +125,10 @@ export class FrameDecoder {
     const job = readU32(bytes, at + 16);
     if (job > JOB_MAX) throw new StciError('STCI_FRAME_INVALID', `Expected a job in 0..${JOB_MAX}, got ${job}`);
     const body = readU32(bytes, at + 24);
-    if (body > this.#bodyBytesMax) {
+    if (body > this.bodyBytesMax) {
       throw new StciError(
         'STCI_FRAME_LENGTH',
-        `Expected a frame body of at most ${this.#bodyBytesMax} bytes, its header says ${body}`,
+        `Expected a frame body of at most ${this.bodyBytesMax} bytes, its header says ${body}`,
       );
     }
     return HEADER_BYTES + body;

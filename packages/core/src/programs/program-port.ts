@@ -52,7 +52,7 @@ export class ProgramPort implements JobService {
     const news = new RankStatusView(size);
     const programs = this.#programs;
     this.#news = news;
-    this.#queries = new ProgramQueries({ news, topologyOf });
+    this.#queries = new ProgramQueries(news, topologyOf);
     this.#turns = new ProgramTurns(node.platform.clock);
     this.#votes = new CollectiveCalls({
       node, holds, host, size, programs, onPairs: (pairs) => this.#queries.onPairs(pairs),

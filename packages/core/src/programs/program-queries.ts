@@ -11,11 +11,8 @@ import type { RankStatusView } from './rank-status-view.js';
 /** Topologies that are kept, if they have not more positions together than the largest one may. */
 const TOPOLOGIES_MAX = 16;
 
-export interface ProgramQueriesInit {
-  readonly news: RankStatusView;
-  /** As users write it. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
-  topologyOf(text: string, size: number): Topology;
-}
+/** As users write it. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
+type TopologyOf = (text: string, size: number) => Topology;
 
 type Of<Type extends ProgramRequest['type']> = Extract<ProgramRequest, { readonly type: Type }>;
 
@@ -25,12 +22,14 @@ interface Known {
 }
 
 export class ProgramQueries {
-  readonly #init: ProgramQueriesInit;
+  readonly #news: RankStatusView;
+  readonly #topologyOf: TopologyOf;
   readonly #pairs = new Map<string, readonly [form: number, value: Uint8Array]>();
   readonly #topologies = new Map<string, Known>();
 
-  constructor(init: ProgramQueriesInit) {
-    this.#init = init;
+  constructor(news: RankStatusView, topologyOf: TopologyOf) {
+    this.#news = news;
+    this.#topologyOf = topologyOf;
   }
 
   onPairs(pairs: MessageBody<'program.agreed'>['pairs']): void {
@@ -50,7 +49,7 @@ export class ProgramQueries {
   }
 
   hosts(program: Program, { id }: Of<'hosts'>): void {
-    program.connection?.send({ type: 'hosts', id, hosts: this.#init.news.places() });
+    program.connection?.send({ type: 'hosts', id, hosts: this.#news.places() });
   }
 
   topology(program: Program, request: Of<'topology'>): void {
@@ -84,7 +83,7 @@ export class ProgramQueries {
 
   #topology(spec: string, size: number): Known {
     const key = keyOf(spec, size);
-    const known = this.#topologies.get(key) ?? { topology: this.#init.topologyOf(spec, size), trees: new Map() };
+    const known = this.#topologies.get(key) ?? { topology: this.#topologyOf(spec, size), trees: new Map() };
     this.#topologies.delete(key);
     this.#topologies.set(key, known);
     this.#forget();

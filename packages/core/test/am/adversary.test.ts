@@ -32,10 +32,8 @@ const BAD = 1;
 /** Everything that leaves after the handshake passes by `attack`. */
 function attacked(channel: Channel, attack: Attack, next: Next): Channel {
   let isBad: boolean | undefined;
-  const decoder = new FrameDecoder({
-    bodyBytesMax: 1 << 26,
-    onFrame: (frame) => void channel.send(frameLayer(frame) === LAYER.link ? [frame] : attack(frame.slice(), next)),
-  });
+  const decoder = new FrameDecoder(1 << 26, (frame) =>
+    void channel.send(frameLayer(frame) === LAYER.link ? [frame] : attack(frame.slice(), next)));
   return {
     kind: channel.kind, label: channel.label,
     get queuedBytes() {

@@ -5,7 +5,7 @@ import { assert, seededIntegers, suite } from '@stci/testkit';
 import { HeldQueue, type HeldItem } from '../../dist/bootcom/held-queue.js';
 
 function queue(direction: 'in' | 'out' = 'out', random = () => 0.5): HeldQueue {
-  return new HeldQueue({ direction, random });
+  return new HeldQueue(direction, random);
 }
 
 const bytes = (length: number, fill = 0): Uint8Array => new Uint8Array(length).fill(fill);

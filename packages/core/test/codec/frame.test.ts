@@ -66,7 +66,7 @@ function join(pieces: readonly Uint8Array[]): Uint8Array {
 /** Feeds chunks; whole frames as copies, and the code of what ended it. */
 function feed(pieces: readonly Uint8Array[]): { frames: Uint8Array[]; code: string | undefined; midFrame: boolean } {
   const frames: Uint8Array[] = [];
-  const decoder = new FrameDecoder({ bodyBytesMax: BODY_MAX, onFrame: (frame) => frames.push(frame.slice()) });
+  const decoder = new FrameDecoder(BODY_MAX, (frame) => frames.push(frame.slice()));
   let code: string | undefined;
   try {
     for (const piece of pieces) decoder.push(piece);
@@ -83,7 +83,7 @@ suite('frame header', (test) => {
     const chunk = Buffer.alloc(512 * 1024);
     for (const at of [0, one.length]) chunk.set(one, at);
     const kept: Frame[] = [];
-    const decoder = new FrameDecoder({ bodyBytesMax: BODY_MAX, onFrame: (frame) => void kept.push(frame.slice()) });
+    const decoder = new FrameDecoder(BODY_MAX, (frame) => void kept.push(frame.slice()));
     decoder.push(chunk.subarray(0, one.length + 5));
     decoder.push(chunk.subarray(one.length + 5, 2 * one.length));
     assert.equal(kept.map((frame) => [frame.buffer.byteLength, [...frame]]), [0, 1].map(() => [one.length, [...one]]));
@@ -128,7 +128,7 @@ suite('frame decoder', (test) => {
   test('a frame within one chunk is a view of it; a body of the bound is taken', () => {
     const chunk = join([frameOf(seededIntegers(1), 10), frameOf(seededIntegers(2), BODY_MAX)]);
     const seen: Frame[] = [];
-    new FrameDecoder({ bodyBytesMax: BODY_MAX, onFrame: (frame) => seen.push(frame) }).push(chunk);
+    new FrameDecoder(BODY_MAX, (frame) => seen.push(frame)).push(chunk);
     assert.equal(seen.map((frame) => [frame.buffer === chunk.buffer, frameBody(frame).length]), [[true, 10],
       [true, BODY_MAX]]);
   });
@@ -139,7 +139,7 @@ suite('frame decoder', (test) => {
       const sent = Array.from({ length: 9 }, () => frameOf(next, next(BODY_MAX + 1)));
       const memory = join([new Uint8Array(next(99)), ...sent]);
       const seen: Frame[] = [];
-      const decoder = new FrameDecoder({ bodyBytesMax: BODY_MAX, onFrame: (frame) => seen.push(frame) });
+      const decoder = new FrameDecoder(BODY_MAX, (frame) => seen.push(frame));
       let at = memory.length - sent.reduce((sum, { length }) => sum + length, 0);
       while (at < memory.length) {
         const end = Math.min(memory.length, at + next([3, 50, 5000][seed % 3] as number) + 1);
@@ -151,7 +151,7 @@ suite('frame decoder', (test) => {
     }
     const memory = join([frameOf(seededIntegers(1), 100), frameOf(seededIntegers(2), 200)]);
     const seen: Frame[] = [];
-    const decoder = new FrameDecoder({ bodyBytesMax: BODY_MAX, onFrame: (frame) => seen.push(frame) });
+    const decoder = new FrameDecoder(BODY_MAX, (frame) => seen.push(frame));
     for (let at = 0; at < memory.length; at += 40) decoder.push(memory.subarray(at, at + 40));
     assert.equal(seen.map(({ buffer, length }) => [buffer === memory.buffer, length]), [[true, HEADER_BYTES + 100],
       [true, HEADER_BYTES + 200]]);
@@ -191,7 +191,7 @@ suite('frame decoder', (test) => {
 
   test('what is no frame is shown, if it is text', () => {
     const said = (text: string): string => {
-      const decoder = new FrameDecoder({ bodyBytesMax: BODY_MAX, onFrame: () => undefined });
+      const decoder = new FrameDecoder(BODY_MAX, () => undefined);
       return assert.throwsCode('STCI_FRAME_VERSION', () => decoder.push(Buffer.from(text))).message;
     };
     assert.match(said('Welcome to n1\n\u0007'), 'it says "Welcome to n1": a command around an agent must write');
@@ -204,7 +204,7 @@ suite('frame decoder', (test) => {
 
   test('after an error nothing is decoded any more', () => {
     let frames = 0;
-    const decoder = new FrameDecoder({ bodyBytesMax: BODY_MAX, onFrame: () => (frames += 1) });
+    const decoder = new FrameDecoder(BODY_MAX, () => (frames += 1));
     const good = frameOf(seededIntegers(7), 11);
     assert.throwsCode('STCI_FRAME_VERSION', () => decoder.push(Uint8Array.of(7, 7, 7)));
     assert.throwsCode('STCI_FRAME_VERSION', () => decoder.push(good));
@@ -243,12 +243,9 @@ suite('frame decoder', (test) => {
       const sent = [frameOf(next, next(90)), frameOf(next, next(90))];
       const rest: Uint8Array[] = [];
       const got: Frame[] = [];
-      const decoder = new FrameDecoder({
-        bodyBytesMax: BODY_MAX,
-        onFrame: (frame) => {
-          got.push(frame.slice());
-          decoder.stop();
-        },
+      const decoder = new FrameDecoder(BODY_MAX, (frame) => {
+        got.push(frame.slice());
+        decoder.stop();
       });
       const pieces = chunks(join(sent), next, 40);
       while (got.length === 0) decoder.push(pieces.shift() as Uint8Array);

@@ -125,12 +125,9 @@ class Stranger {
 
   constructor({ node, paths }: Place) {
     this.channel = node(BAD).platform.network.connectPrivate(paths.get(VICTIM) as string, 5000);
-    const decoder = new FrameDecoder({
-      bodyBytesMax: 1 << 20,
-      onFrame: (each) => {
-        this.heard.push(frameType(each));
-        this.onFrame(each.slice());
-      },
+    const decoder = new FrameDecoder(1 << 20, (each) => {
+      this.heard.push(frameType(each));
+      this.onFrame(each.slice());
     });
     this.channel.bind({
       onData: (chunk) => decoder.push(chunk),
