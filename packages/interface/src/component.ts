@@ -98,3 +98,13 @@ export function defineComponent<Module, Deps, Request>(
 ): Component<Module, Deps, Request> {
   return Object.freeze(component);
 }
+
+type Builtin<Module, Deps, Request> = Pick<Component<Module, Deps, Request>, 'framework' | 'name' | 'help' | 'query'
+  | 'create'> & { readonly params?: ParamSpecs };
+
+/** A component that stands beside its framework, and is always of the version that this has. */
+export function builtinComponent<Module, Deps, Request>(
+  own: Builtin<Module, Deps, Request>,
+): Component<Module, Deps, Request> {
+  return defineComponent({ version: '1.0.0', frameworkVersion: own.framework.version, params: {}, ...own });
+}

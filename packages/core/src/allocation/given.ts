@@ -1,16 +1,13 @@
 /** Component `given` of framework `allocation`: the hosts that `--host` and `--hostfile` name, as they are. */
 
-import { accept, decline, defineComponent } from '@stci/interface';
+import { accept, builtinComponent, decline } from '@stci/interface';
 import { namedHosts } from './allocate.js';
 import { allocationFramework } from './framework.js';
 
-export const allocationGiven = defineComponent({
+export const allocationGiven = builtinComponent({
   framework: allocationFramework,
   name: 'given',
-  version: '1.0.0',
-  frameworkVersion: 1,
   help: 'The hosts that --host and --hostfile name, taken as they are, inside of a batch job, too.',
-  params: {},
   query: ({ request: { hosts, hostfiles } }) => {
     if (hosts.length + hostfiles.length > 0) return accept(50, 'hosts are named');
     return decline('no host is named (--host, --hostfile)');

@@ -1,6 +1,6 @@
 /** Component `machine` of framework `allocation`: this machine, with a slot a processor as a hint. */
 
-import { accept, defineComponent } from '@stci/interface';
+import { accept, builtinComponent } from '@stci/interface';
 import type { AllocationDeps, HostSpec } from '@stci/interface';
 import { THIS_MACHINE } from '../job/slots.js';
 import { allocationFramework } from './framework.js';
@@ -9,13 +9,10 @@ export function machineHost({ hostname, cpuCount }: AllocationDeps['thisMachine'
   return { name: hostname, slots: Math.max(1, cpuCount), slotsBound: false, origin: THIS_MACHINE };
 }
 
-export const allocationMachine = defineComponent({
+export const allocationMachine = builtinComponent({
   framework: allocationFramework,
   name: 'machine',
-  version: '1.0.0',
-  frameworkVersion: 1,
   help: 'This machine alone.',
-  params: {},
   query: () => accept(10),
   create: ({ thisMachine }) => ({
     place: `this machine, ${thisMachine.hostname}`,

@@ -3,7 +3,7 @@
  * for each slot, and name it by a variable. Slots are a bound.
  */
 
-import { accept, decline, defineComponent } from '@stci/interface';
+import { accept, builtinComponent, decline } from '@stci/interface';
 import type { AnyComponent } from '@stci/interface';
 import { parseHostfile } from '../job/hostfile.js';
 import { allocationFramework } from './framework.js';
@@ -20,13 +20,10 @@ interface NodeFile {
 
 function nodeFileComponent({ name, system, file, job }: NodeFile): AnyComponent {
   const jobText = (variables: Variables): string => `${system} job ${variables[job] ?? ''}`.trim();
-  return defineComponent({
+  return builtinComponent({
     framework: allocationFramework,
     name,
-    version: '1.0.0',
-    frameworkVersion: 1,
     help: `Inside of a job of ${system}: its hosts, of the file that ${file} names.`,
-    params: {},
     query: ({ facts }) => {
       const variables = (facts['variables'] ?? {}) as Variables;
       const path = variables[file] ?? '';

@@ -7,7 +7,7 @@
  * SLURM_CPUS_PER_TASK. That variables are of a job that has ended cannot be seen here: Slurm tells when it is asked.
  */
 
-import { StciError, accept, decline, defineComponent } from '@stci/interface';
+import { StciError, accept, builtinComponent, decline } from '@stci/interface';
 import type { HostSpec } from '@stci/interface';
 import { counted, quote } from '@stci/registry';
 import { SLOTS_MAX, expandHostlist } from '../job/hostlist.js';
@@ -26,13 +26,10 @@ const STEP_TASKS = 'SLURM_STEP_TASKS_PER_NODE';
 const REMEDY = "If these variables are of another job, run 'unset SLURM_JOB_ID'. To do without Slurm: "
   + '--mca allocation=given with --host, or --mca allocation=machine.';
 
-export const allocationSlurm = defineComponent({
+export const allocationSlurm = builtinComponent({
   framework: allocationFramework,
   name: 'slurm',
-  version: '1.0.0',
-  frameworkVersion: 1,
   help: 'Inside of a Slurm job: its hosts.',
-  params: {},
   query: ({ facts }) => {
     const variables = (facts['variables'] ?? {}) as Variables;
     const job = variables[JOB] ?? '';

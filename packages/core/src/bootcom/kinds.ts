@@ -3,17 +3,14 @@
  * start of the child. `ws` connects to a listener over the platform's sockets.
  */
 
-import { accept, decline, defineComponent, type AnyComponent } from '@stci/interface';
+import { accept, builtinComponent, decline, type AnyComponent } from '@stci/interface';
 import { bootcomFramework } from './framework.js';
 
 function native(kind: string, help: string): AnyComponent {
-  return defineComponent({
+  return builtinComponent({
     framework: bootcomFramework,
     name: kind,
-    version: '1.0.0',
-    frameworkVersion: 1,
     help,
-    params: {},
     query: () => accept(50),
     create: () => ({ kind, needsListener: false }),
   });
@@ -23,14 +20,11 @@ const bootcomStdio = native('stdio', "A child's own pipes, or the channel of a r
 
 const bootcomMemory = native('memory', 'Agents in one process.');
 
-const bootcomWs = defineComponent({
+const bootcomWs = builtinComponent({
   framework: bootcomFramework,
   name: 'ws',
-  version: '1.0.0',
-  frameworkVersion: 1,
   help: 'WebSocket connections to a listener of the parent, on loopback or the interfaces that are named; encrypted '
     + 'by TLS with a key of the session (bootcom.ws.encrypt).',
-  params: {},
   query: ({ facts }) => (facts['sockets'] === false ? decline('this platform has no sockets') : accept(40)),
   create: ({ platform }) => ({
     kind: 'ws',

@@ -4,7 +4,7 @@
  * over other routes, and reported if no answer comes.
  */
 
-import { accept, defineComponent } from '@stci/interface';
+import { accept, builtinComponent } from '@stci/interface';
 import type {
   Detector, DetectorAction, DetectorEvent, DetectorModule, FailureCause, LinkCloseReason, MemberId, Members, ParamValue,
 } from '@stci/interface';
@@ -91,11 +91,9 @@ function createLink(params: Readonly<Record<string, ParamValue>>): DetectorModul
   };
 }
 
-export const detectorLink = defineComponent({
+export const detectorLink = builtinComponent({
   framework: detectorFramework,
   name: 'link',
-  version: '1.0.0',
-  frameworkVersion: 2,
   help: 'Agents whose link ended without goodbye, or was silent for its lease. Runs always.',
   params: {
     notifier: notifierParam,

@@ -3,7 +3,7 @@
  * session agent sees its own tools.
  */
 
-import { accept, defineComponent } from '@stci/interface';
+import { accept, builtinComponent } from '@stci/interface';
 import type { Detector, DetectorModule } from '@stci/interface';
 import { notifierParam } from './component.js';
 import { detectorFramework } from './framework.js';
@@ -30,11 +30,9 @@ const module: DetectorModule = {
   open: openProcess,
 };
 
-export const detectorProcess = defineComponent({
+export const detectorProcess = builtinComponent({
   framework: detectorFramework,
   name: 'process',
-  version: '1.0.0',
-  frameworkVersion: 2,
   help: 'Tools that ended with a status other than 0 or by a signal. Runs always.',
   params: { notifier: notifierParam },
   query: () => accept(90),

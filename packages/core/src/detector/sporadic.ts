@@ -6,7 +6,7 @@
  * A round is passed on once in half a period, so that many who wait at the same time cost no more than one of them.
  */
 
-import { defineComponent } from '@stci/interface';
+import { builtinComponent } from '@stci/interface';
 import type {
   Detector, DetectorAction, DetectorEvent, DetectorInit, DetectorModule, MemberId, Members, ParamValue, Position,
 } from '@stci/interface';
@@ -169,11 +169,9 @@ function createSporadic(params: Readonly<Record<string, ParamValue>>): DetectorM
   };
 }
 
-export const detectorSporadic = defineComponent({
+export const detectorSporadic = builtinComponent({
   framework: detectorFramework,
   name: 'sporadic',
-  version: '1.0.0',
-  frameworkVersion: 2,
   help: 'Agents that somebody waits for in vain: a request, a barrier, a receive. No message while nobody waits.',
   params: {
     notifier: notifierParam,

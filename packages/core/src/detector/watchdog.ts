@@ -3,7 +3,7 @@
  * some time, renews it with each sign, and is reported when it stops. A tool that promises nothing is not watched.
  */
 
-import { accept, defineComponent } from '@stci/interface';
+import { accept, builtinComponent } from '@stci/interface';
 import type { Detector, DetectorAction, DetectorEvent, DetectorModule, ParamValue, Rank } from '@stci/interface';
 import { durationParam, notifierParam } from './component.js';
 import { detectorFramework } from './framework.js';
@@ -75,11 +75,9 @@ function createWatchdog(params: Readonly<Record<string, ParamValue>>): DetectorM
   };
 }
 
-export const detectorWatchdog = defineComponent({
+export const detectorWatchdog = builtinComponent({
   framework: detectorFramework,
   name: 'watchdog',
-  version: '1.0.0',
-  frameworkVersion: 2,
   help: 'Tools that promised a sign of life and stopped. Runs always; a tool that promises nothing is not watched.',
   params: {
     notifier: notifierParam,

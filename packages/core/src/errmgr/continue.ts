@@ -4,20 +4,17 @@
  * all the same.
  */
 
-import { accept, defineComponent } from '@stci/interface';
+import { accept, builtinComponent } from '@stci/interface';
 import type { JobAction } from '@stci/interface';
 import { errmgrFramework } from './framework.js';
 import { decideOnHost } from './host-policy.js';
 import { isOver } from './kinds.js';
 
 function goingOn(name: string, type: 'go-on' | 'notify', help: string) {
-  return defineComponent({
+  return builtinComponent({
     framework: errmgrFramework,
     name,
-    version: '1.0.0',
-    frameworkVersion: 1,
     help,
-    params: {},
     query: () => accept(10, 'only by name'),
     create: ({ hosts }) => ({
       policy: name,

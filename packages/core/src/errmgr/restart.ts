@@ -4,7 +4,7 @@
  * The n-th start comes pause × 2^(n-2) after the failure before it, at most the longest pause.
  */
 
-import { accept, defineComponent, param } from '@stci/interface';
+import { accept, builtinComponent, param } from '@stci/interface';
 import type { Failure, JobAction, RestartAction } from '@stci/interface';
 import { backoffMs } from '../event/backoff.js';
 import { errmgrFramework } from './framework.js';
@@ -13,11 +13,9 @@ import { mayRestart } from './kinds.js';
 
 const PAUSE_MS_MAX = 3_600_000;
 
-export const errmgrRestart = defineComponent({
+export const errmgrRestart = builtinComponent({
   framework: errmgrFramework,
   name: 'restart',
-  version: '1.0.0',
-  frameworkVersion: 1,
   help: 'A rank that failed is started again, so many times; then the job ends.',
   params: {
     retries: param.int(3, [1, 100], 'Further starts of each rank; a failure after them is dealt with by '

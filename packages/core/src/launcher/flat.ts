@@ -3,7 +3,7 @@
  * to compare others with; its cost grows with the number of hosts.
  */
 
-import { accept, defineComponent, type BootTreePlan, type HostSpec } from '@stci/interface';
+import { accept, builtinComponent, type BootTreePlan, type HostSpec } from '@stci/interface';
 import { TOPOLOGY_ARITY_MAX } from '../topology/options.js';
 import { launcherFramework } from './framework.js';
 
@@ -13,13 +13,10 @@ function flatTree(hosts: readonly HostSpec[]): BootTreePlan {
   return { parents: hosts.map(() => undefined) };
 }
 
-export const launcherFlat = defineComponent({
+export const launcherFlat = builtinComponent({
   framework: launcherFramework,
   name: 'flat',
-  version: '1.0.0',
-  frameworkVersion: 1,
   help: 'The controller starts all root agents itself.',
-  params: {},
   query: () => accept(10, 'a tree scales better'),
   create: () => ({ policy: 'flat', tree: flatTree }),
 });

@@ -3,14 +3,12 @@
  * has more than k links to look after.
  */
 
-import { accept, defineComponent, param } from '@stci/interface';
+import { accept, builtinComponent, param } from '@stci/interface';
 import { launcherFramework } from './framework.js';
 
-export const launcherTree = defineComponent({
+export const launcherTree = builtinComponent({
   framework: launcherFramework,
   name: 'tree',
-  version: '1.0.0',
-  frameworkVersion: 1,
   help: 'Every agent starts up to arity others, level by level.',
   params: {
     arity: param.int(8, [1, 1024], 'Children of an agent in the boot tree. More makes the tree flatter and each agent '

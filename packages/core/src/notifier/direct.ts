@@ -3,18 +3,15 @@
  * sending n messages, and if it dies meanwhile, those that it had not sent to yet are not told.
  */
 
-import { accept, defineComponent } from '@stci/interface';
+import { accept, builtinComponent } from '@stci/interface';
 import { notifierFramework } from './framework.js';
 import { promiseText } from './promise.js';
 import { createRelay } from './relay.js';
 
-export const notifierDirect = defineComponent({
+export const notifierDirect = builtinComponent({
   framework: notifierFramework,
   name: 'direct',
-  version: '1.0.0',
-  frameworkVersion: 2,
   help: 'From its source to each agent; for few agents, and to compare with.',
-  params: {},
   query: () => accept(10),
   create: () => ({
     topology: '',

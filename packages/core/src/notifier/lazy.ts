@@ -5,18 +5,16 @@
  * twice as long, so that normally one copy goes over a link, and none while failures spread.
  */
 
-import { accept, defineComponent, param } from '@stci/interface';
+import { accept, builtinComponent, param } from '@stci/interface';
 import type { SpanningTree, Position } from '@stci/interface';
 import { notifierFramework } from './framework.js';
 import { bySize, liveChildren, liveNeighbours } from './graph.js';
 import { floodPromise, promiseText } from './promise.js';
 import { createRelay } from './relay.js';
 
-export const notifierLazy = defineComponent({
+export const notifierLazy = builtinComponent({
   framework: notifierFramework,
   name: 'lazy',
-  version: '1.0.0',
-  frameworkVersion: 2,
   help: 'Along a spanning tree at once, over all other links later: as tolerant as bmg, with half its messages.',
   params: {
     topology: param.text('bmg', 'The topology over whose links it sends.'),

@@ -4,17 +4,15 @@
  * sends again to them. It needs no link that the agents do not have anyway.
  */
 
-import { accept, defineComponent, param } from '@stci/interface';
+import { accept, builtinComponent, param } from '@stci/interface';
 import { notifierFramework } from './framework.js';
 import { bySize, liveChildren } from './graph.js';
 import { promiseText } from './promise.js';
 import { createRelay } from './relay.js';
 
-export const notifierTree = defineComponent({
+export const notifierTree = builtinComponent({
   framework: notifierFramework,
   name: 'tree',
-  version: '1.0.0',
-  frameworkVersion: 2,
   help: 'One message for each agent, along a tree; past an agent that fails meanwhile, once that is known.',
   params: {
     topology: param.text('tree', 'The topology along whose spanning tree it sends.'),
