@@ -7,46 +7,39 @@ import { StciError, bootPosition, type ArityPlan, type HostIndex } from '@stci/i
 import type { ParamSnapshot } from '@stci/registry';
 import { BODY_BYTES_MAX, MEMBERS_MAX, members } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
-import { bool, bytes, check, fields, integer, list, optional, plain, u32 } from '../codec/shape.js';
+import { bool, bytes, check, fields, integer, list, optional, plain, u32, type Infer } from '../codec/shape.js';
 import { TOPOLOGY_SIZE_MAX } from '../topology/options.js';
 import { shortestCycle } from './boot-plan.js';
 import { KEY_BYTES, addresses, hostLogin, type HostLogin } from './host-login.js';
 import { ParentTree, type BootTreePart, type ParentsPart } from './parent-tree.js';
-
-export interface BootDetails {
-  readonly host: HostIndex;
-  /** Number of all hosts of the session. */
-  readonly hosts: number;
-  /** What it needs of the boot tree. */
-  readonly tree: BootTreePart;
-  /** This agent's host, then those below it that it and the agents below it start. */
-  readonly subtree: readonly HostLogin[];
-  /** The agent may be linked to another parent if it loses its own. */
-  readonly outlivesParent: boolean;
-  /** Addresses to connect to for the boot link, best first; empty for a native link. */
-  readonly connect: readonly string[];
-  /** Key of the encryption of that link; absent: none. */
-  readonly connectKey?: Uint8Array;
-  /** Encoded once for all agents and forwarded unchanged. */
-  readonly params: Uint8Array;
-}
 
 /** Positions of a boot tree: its hosts and the controller. */
 export const HOSTS_MAX = TOPOLOGY_SIZE_MAX - 1;
 
 export const bootDetails = fields({
   host: integer(0, HOSTS_MAX - 1),
+  /** Number of all hosts of the session. */
   hosts: integer(1, HOSTS_MAX),
   tree: fields({
     arity: optional(integer(1, HOSTS_MAX)), planned: optional(integer(1, HOSTS_MAX)),
     parents: optional(list(u32, 2 * MEMBERS_MAX)),
   }),
+  /** This agent's host, then those below it that it and the agents below it start. */
   subtree: members(hostLogin),
+  /** The agent may be linked to another parent if it loses its own. */
   outlivesParent: bool,
+  /** Addresses to connect to for the boot link, best first; empty for a native link. */
   connect: addresses,
+  /** Key of the encryption of that link; absent: none. */
   connectKey: optional(bytes(KEY_BYTES)),
+  /** Encoded once for all agents and forwarded unchanged. */
   params: bytes(BODY_BYTES_MAX),
 });
+
+/** With what the agent needs of the boot tree. */
+export interface BootDetails extends Omit<Infer<typeof bootDetails>, 'tree'> {
+  readonly tree: BootTreePart;
+}
 
 export function encodeBootDetails(details: BootDetails): Uint8Array {
   return encode(details);

@@ -56,9 +56,6 @@ export class JobPrograms implements JobHooks {
   readonly #schedule: () => void;
   /** Hosts where programs take part. */
   readonly #open = new Set<HostIndex>();
-  /** By host, of the ledger's map, which another may replace. */
-  #named: { readonly hosts: unknown; readonly names: ReadonlyMap<HostIndex, string> }
-    = { hosts: undefined, names: new Map() };
 
   /** Of a ledger that stays the job's. */
   constructor(node: AgentNode, job: JobId, ledger: Ledger, owner: JobOwner) {
@@ -187,11 +184,7 @@ export class JobPrograms implements JobHooks {
 
   #hostName(rank: Rank): string {
     const { map, placements } = this.#ledger;
-    const { hosts } = map;
-    if (this.#named.hosts !== hosts) {
-      this.#named = { hosts, names: new Map(hosts.map(({ host, name }) => [host, name])) };
-    }
-    return this.#named.names.get(placements.host(rank)) ?? '';
+    return map.hosts[placements.host(rank)]?.name ?? '';
   }
 
   /** Losses and votes of one turn are told together: a host that is lost may have had thousands of ranks. */

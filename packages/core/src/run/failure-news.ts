@@ -4,9 +4,9 @@
  * the loss of one is told as soon as its record is complete, with all that is known of it.
  */
 
-import type { ErrorRecord, FailureId, FailureRecord, JobEvent, MemberEvent, RecoveryEvent } from '@stci/interface';
+import type { ErrorRecord, FailureId, FailureRecord, JobEvent, RecoveryEvent } from '@stci/interface';
 import { recordText } from './record-text.js';
-import { memberText, recoveryText } from './recovery-text.js';
+import { recoveryText } from './recovery-text.js';
 import { errorKey, withHosts } from './report.js';
 
 /** Records that are told one by one: a switch that dies takes many hosts. */
@@ -83,10 +83,6 @@ export class FailureNews {
   /** The failure with this message was told. */
   hasTold(reason: string): boolean {
     return this.reported.has(this.#keys.get(reason) ?? reason);
-  }
-
-  onMember(event: MemberEvent): void {
-    this.#init.logStep(memberText(event));
   }
 
   /** The failure that was reported just before does not end the job. */

@@ -20,7 +20,7 @@ import {
   signalText,
 } from './outcome.js';
 import { FailureNews } from './failure-news.js';
-import { restartText } from './recovery-text.js';
+import { restartText, memberText } from './recovery-text.js';
 import { endText, exitReport, finalLines, unreadText } from './report.js';
 
 /** Time after which a job that is ending, or whose output is not yet written, does not keep its failure to itself. */
@@ -174,7 +174,7 @@ export class JobRun implements FrontEndEvents {
       case 'failure-record':
         return this.#news.onRecord(event.record);
       case 'member':
-        return this.#news.onMember(event);
+        return this.#logStep(memberText(event));
       case 'ending':
         this.#endReason = event.reason;
         this.#watchStall();

@@ -48,12 +48,11 @@ export function finalLines(
 ): readonly FinalLine[] {
   const late = report.failures.some(({ code }) => code === 'STCI_JOB_TIMEOUT' || code === 'STCI_LAUNCH_TIMEOUT');
   const ranks = late ? timeoutState(report) : lostRanks(report, recorded);
-  const errors = [...failureSummary(report, reported), ...ranks];
+  const lines = (texts: readonly string[], isRemark = false): FinalLine[] => texts.map((text) => ({ text, isRemark }));
   return [
-    ...[...errors, ...lostText(report, isHere)].map((text) => ({ text, isRemark: false })),
-    ...droppedText(report).map((text) => ({ text, isRemark: false })),
-    ...leftoverText(report).map((text) => ({ text, isRemark: true })),
-    ...leftOutText(report, leftOut).map((text) => ({ text, isRemark: false })),
+    ...lines([...failureSummary(report, reported), ...ranks, ...lostText(report, isHere), ...droppedText(report)]),
+    ...lines(leftoverText(report), true),
+    ...lines(leftOutText(report, leftOut)),
   ];
 }
 

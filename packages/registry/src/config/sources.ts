@@ -88,14 +88,9 @@ function fileProblem(source: ParamSource, origin: string, problem: string): Para
 }
 
 export function amTexts(files: NonNullable<ParamInputs['amFiles']> = []): SourceTexts {
-  const texts = new Map<string, ParamText>();
-  const problems: ParamProblem[] = [];
-  for (const file of files) {
-    const read = fileTexts('am file', file);
-    for (const text of read.texts) texts.set(text.name, text);
-    problems.push(...read.problems);
-  }
-  return { texts: [...texts.values()], problems };
+  const read = files.map((file) => fileTexts('am file', file));
+  const texts = new Map(read.flatMap((each) => each.texts).map((text) => [text.name, text]));
+  return { texts: [...texts.values()], problems: read.flatMap(({ problems }) => problems) };
 }
 
 export function commandLineTexts(options: NonNullable<ParamInputs['commandLine']> = []): SourceTexts {
