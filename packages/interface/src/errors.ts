@@ -123,6 +123,16 @@ export function fromErrorRecord(record: ErrorRecord): StciError {
   });
 }
 
+/** What `call` returns; of an error of STCI that it throws, what `onError` does. Any other is a fault, and is thrown. */
+export function caught<Result>(call: () => Result, onError: (error: StciError) => Result): Result {
+  try {
+    return call();
+  } catch (thrown) {
+    if (thrown instanceof StciError) return onError(thrown);
+    throw thrown;
+  }
+}
+
 /** Throws on a programming error. On in production: a broken invariant must not propagate. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`Assertion failed: ${message}`);

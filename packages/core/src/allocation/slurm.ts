@@ -7,7 +7,7 @@
  * SLURM_CPUS_PER_TASK. That variables are of a job that has ended cannot be seen here: Slurm tells when it is asked.
  */
 
-import { StciError, accept, builtinComponent, decline } from '@stci/interface';
+import { StciError, accept, builtinComponent, decline, caught } from '@stci/interface';
 import type { HostSpec } from '@stci/interface';
 import { counted, quote } from '@stci/registry';
 import { SLOTS_MAX, expandHostlist } from '../job/hostlist.js';
@@ -44,14 +44,11 @@ export const allocationSlurm = builtinComponent({
 });
 
 function reasonOf(job: string, variables: Variables): string {
-  try {
+  return caught(() => {
     const { hosts, slotsOf } = slurmHosts(variables);
     const slots = slotsOf === undefined ? '' : `, their slots of ${slotsOf}`;
     return `Slurm job ${job}: ${counted(hosts.length, 'host')} of ${NODES}${slots}`;
-  } catch (thrown) {
-    if (!(thrown instanceof StciError)) throw thrown;
-    return `Slurm job ${job}, whose hosts cannot be read: ${thrown.message.split('\n', 1)[0] as string}`;
-  }
+  }, ({ message }) => `Slurm job ${job}, whose hosts cannot be read: ${message.split('\n', 1)[0] as string}`);
 }
 
 interface SlurmHosts {
@@ -108,12 +105,9 @@ function namesOf(variables: Variables): readonly string[] {
 }
 
 function expand(list: string): ReturnType<typeof expandHostlist> {
-  try {
-    return expandHostlist(list, { name: NODES, code: 'STCI_ALLOCATION_INVALID' });
-  } catch (thrown) {
-    if (!(thrown instanceof StciError)) throw thrown;
-    throw new StciError('STCI_ALLOCATION_INVALID', `${thrown.message}\n${REMEDY}`);
-  }
+  return caught(() => expandHostlist(list, { name: NODES, code: 'STCI_ALLOCATION_INVALID' }), ({ message }) => {
+    throw new StciError('STCI_ALLOCATION_INVALID', `${message}\n${REMEDY}`);
+  });
 }
 
 interface Slots {

@@ -3,7 +3,7 @@
  * error, or returns `Later` and answers in a later turn.
  */
 
-import { StciError, toErrorRecord } from '@stci/interface';
+import { StciError, toErrorRecord, caught } from '@stci/interface';
 import { FLAG } from '../codec/frame.js';
 import type { MessageName, MessagePart, MessageReply } from '../messages/messages.js';
 
@@ -37,13 +37,9 @@ export class Answer<Name extends MessageName = MessageName> {
   /** What cannot be sent, as what is too long, fails the request. */
   #give(flags: number, body: unknown): void {
     if (this.#isOver) return;
-    try {
-      this.#send(FLAG.reply | flags, body);
-    } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      if (flags !== FLAG.error) return this.fail(fault);
-      // The requester is gone, or its deadline settles the request.
-    }
+    const error = caught<StciError | undefined>(() => void this.#send(FLAG.reply | flags, body), (own) => own);
+    // Else the requester is gone, or its deadline settles the request.
+    if (error !== undefined && flags !== FLAG.error) return this.fail(error);
     if (flags === FLAG.part) return;
     this.#isOver = true;
     this.onOver();

@@ -5,7 +5,7 @@
  */
 
 import {
-  NEIGHBOUR, StciError, addressName, assert, type Address, type ErrorCode, type EventDomain, type JobId,
+  NEIGHBOUR, StciError, addressName, assert, caught, type Address, type ErrorCode, type EventDomain, type JobId,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import { LIST_MAX } from '../codec/bounds.js';
@@ -177,12 +177,7 @@ export class MessageLayer {
   ): void {
     const header = this.#header(destination, job, messageId(name), FLAG.request);
     if (!this.#requests.add(header.sequence, { name, destination, job, done, onPart }, timeoutMs)) return;
-    try {
-      this.#emit(header, encodeBody(name, body));
-    } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      this.#requests.settle(header.sequence, fault);
-    }
+    caught(() => this.#emit(header, encodeBody(name, body)), (error) => this.#requests.settle(header.sequence, error));
   }
 
   /** Takes every frame of every link. */
@@ -291,14 +286,10 @@ export class MessageLayer {
   }
 
   #try(name: MessageName, send: () => void): StciError | undefined {
-    try {
-      send();
-      return undefined;
-    } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      this.#init.onFault(fault, name);
-      return fault;
-    }
+    return caught<StciError | undefined>(() => void send(), (error) => {
+      this.#init.onFault(error, name);
+      return error;
+    });
   }
 
   #emit(header: FrameHeader, body: Uint8Array): void {

@@ -1,6 +1,6 @@
 /** Pending requests: each is settled once, by its reply, an error or its deadline. */
 
-import { StciError, addressKind, addressName, agentKey, agentName, fromErrorRecord } from '@stci/interface';
+import { StciError, addressKind, addressName, agentKey, agentName, fromErrorRecord, caught } from '@stci/interface';
 import type { Address, Clock, ErrorCode, JobId, Timer } from '@stci/interface';
 import { ITEMS_MAX, OPAQUE_ITEMS_MAX } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
@@ -99,18 +99,16 @@ export class PendingRequests {
     if (pending === undefined) return; // After its deadline.
     const kind: BodyKind = (header.flags & FLAG.part) === 0 ? 'reply' : 'part';
     let value: unknown;
-    let error: StciError | undefined;
-    try {
+    const error = caught<StciError | undefined>(() => {
       const isError = (header.flags & FLAG.error) !== 0;
       if (!isError) checkLength(pending.name, body.length, kind);
       value = decodeBody(pending.name, header.source, body);
-      if (isError) error = fromErrorRecord(check(errorRecord, value, 'error reply'));
-      else checkReply(pending.name, value, kind);
-    } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      error = fault;
+      if (isError) return fromErrorRecord(check(errorRecord, value, 'error reply'));
+      return void checkReply(pending.name, value, kind);
+    }, (fault) => {
       onMalformed(fault);
-    }
+      return fault;
+    });
     // An agent that cannot forward a request answers in the destination's name; no other agent may.
     const isOwn = agentKey(header.source, header.job) === agentKey(pending.destination, pending.job);
     if (isOwn && error === undefined && kind === 'part') pending.onPart?.(value);

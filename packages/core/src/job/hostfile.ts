@@ -11,7 +11,7 @@
  * byte order mark, CRLF, blank lines and trailing blanks do no harm.
  */
 
-import { StciError } from '@stci/interface';
+import { StciError, caught } from '@stci/interface';
 import type { HostSpec } from '@stci/interface';
 import { didYouMean, listed, quote } from '@stci/registry';
 import { SLOTS_MAX, expandHostlist } from './hostlist.js';
@@ -41,15 +41,11 @@ export function parseLines<T>(name: string, text: string, parseLine: (line: stri
   }
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
   const problems: string[] = [];
-  const parse = (line: string, index: number): T[] => {
-    try {
-      return problems.length < BAD_LINES_MAX ? parseLine(line, `${name}:${index + 1}`) : [];
-    } catch (thrown) {
-      if (!(thrown instanceof StciError)) throw thrown;
-      problems.push(thrown.message);
+  const parse = (line: string, index: number): T[] =>
+    caught(() => (problems.length < BAD_LINES_MAX ? parseLine(line, `${name}:${index + 1}`) : []), ({ message }) => {
+      problems.push(message);
       return [];
-    }
-  };
+    });
   const found = lines.flatMap(parse);
   if (problems.length > 0) {
     const isCut = problems.length === BAD_LINES_MAX;

@@ -5,8 +5,8 @@
 
 import {
   COLLECTIVES, FORMS, MARK_CHARS_MAX, PROGRAM_KEY_CHARS_MAX, PROGRAM_LINE_BYTES_MAX, PROGRAM_MESSAGE_BYTES_MAX,
-  PROGRAM_PARTS_BYTES_MAX, PROGRAM_PART_BYTES_MAX, PROGRAM_PROTOCOL, PROGRAM_TAG_CHARS_MAX, RecordReader, StciError,
-  WATCHDOG_MS_MAX, programRecord, type Channel, type ProgramEvent, type ProgramRequest, type RecordHead,
+  PROGRAM_PARTS_BYTES_MAX, PROGRAM_PART_BYTES_MAX, PROGRAM_PROTOCOL, PROGRAM_TAG_CHARS_MAX, RecordReader,
+  WATCHDOG_MS_MAX, programRecord, caught, type Channel, type ProgramEvent, type ProgramRequest, type RecordHead,
 } from '@stci/interface';
 import {
   bool, check, integer, narrowed, object, oneOf, optional, str, u32, variant, type Shape,
@@ -184,13 +184,8 @@ export class ProgramConnection implements TurnTaker {
 
   /** Closes the connection of a program that breaks the protocol. */
   #checked(head: RecordHead): ProgramRequest | undefined {
-    try {
-      return check(programRequest, head, 'request');
-    } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      this.close(fault.message);
-      return undefined;
-    }
+    return caught<ProgramRequest | undefined>(
+      () => check(programRequest, head, 'request'), ({ message }) => void this.close(message));
   }
 
   #take(found: ProgramRequest, body: Uint8Array): void {

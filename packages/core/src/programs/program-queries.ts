@@ -1,7 +1,7 @@
 /** What programs ask their session agent: values of keys, where ranks are, and what topologies say. */
 
 import {
-  FORMS, StciError, type Form, type ProgramRequest, type SpanningTree, type Topology,
+  FORMS, StciError, caught, type Form, type ProgramRequest, type SpanningTree, type Topology,
 } from '@stci/interface';
 import type { MessageBody } from '../messages/messages.js';
 import { PROGRAM_TOPOLOGY_SIZE_MAX } from './program-turns.js';
@@ -58,7 +58,7 @@ export class ProgramQueries {
       const reason = `topology ${spec}: size ${size} is more than ${PROGRAM_TOPOLOGY_SIZE_MAX}`;
       return program.fail(id, { code: 'STCI_CLIENT_TOPOLOGY', reason });
     }
-    try {
+    caught(() => {
       const { topology, trees } = this.#topology(spec, size);
       for (const [what, at] of Object.entries({ position, root, target: target ?? 0 })) {
         if (at < size) continue;
@@ -75,10 +75,7 @@ export class ProgramQueries {
         diameter: topology.diameter,
         ...(target !== undefined && { next: topology.nextHop(position, target) ?? -1 }),
       });
-    } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      program.fail(id, { code: 'STCI_CLIENT_TOPOLOGY', reason: fault.message });
-    }
+    }, ({ message }) => program.fail(id, { code: 'STCI_CLIENT_TOPOLOGY', reason: message }));
   }
 
   #topology(spec: string, size: number): Known {

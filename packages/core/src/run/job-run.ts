@@ -4,7 +4,7 @@
  * controller, whose exit rule orders them among the job's failures, and outcome.ts settles the rest.
  */
 
-import { StciError } from '@stci/interface';
+import { StciError, caught } from '@stci/interface';
 import type {
   Clock, EndCause, FrontEnd, FrontEndEvents, JobEvent, JobMap, JobReport, JobSpec, Rank, SignalName,
   Timer,
@@ -115,15 +115,12 @@ export class JobRun implements FrontEndEvents {
       detach: () => this.detach(),
       pause: (on) => this.#hasAgents && frontEnd.announceSilence(on ? SILENCE_MS_MAX : 0),
     });
-    try {
-      frontEnd.submit(this.#init.spec);
-    } catch (thrown) {
-      if (!(thrown instanceof StciError)) throw thrown;
-      this.#say(thrown.message);
-      this.#refusedCode = thrown.exitCode;
+    caught(() => frontEnd.submit(this.#init.spec), ({ message, exitCode }) => {
+      this.#say(message);
+      this.#refusedCode = exitCode;
       this.#shown = true;
       frontEnd.stop();
-    }
+    });
   }
 
   /** Leaves the job to its session: shows what has come, and ends with 0, or with its own failure. */
