@@ -14,9 +14,9 @@ export interface Machine<Event, Action> {
 export interface MachineDriverEvents<Event, Action> {
   onAction(name: string, action: Action, nowMs: number): void;
   /** The process could not run for so long when a machine was due. */
-  onLate(lagMs: number): void;
+  onLate?(lagMs: number): void;
   /** A message does not fit, as a coded error says: it is dropped. */
-  onMalformed(name: string, event: Event, error: StciError): void;
+  onMalformed?(name: string, event: Event, error: StciError): void;
   /** The machine threw: it has been removed. */
   onFault(name: string, error: StciError): void;
 }
@@ -100,7 +100,7 @@ export class MachineDriver<Event extends { readonly type: string }, Action> {
   }
 
   #onThrown(name: string, event: Event, fault: unknown): void {
-    if (event.type === 'message' && fault instanceof StciError) return this.#events.onMalformed(name, event, fault);
+    if (event.type === 'message' && fault instanceof StciError) return this.#events.onMalformed?.(name, event, fault);
     this.#machines.delete(name);
     const text = fault instanceof Error ? fault.message : String(fault);
     const message = `${this.#what} ${name} failed and has been stopped, the session goes on without it: ${text}`;
@@ -112,7 +112,7 @@ export class MachineDriver<Event extends { readonly type: string }, Action> {
     const nowMs = this.#clock.nowMs();
     const lagMs = nowMs - (this.#timerMs as number);
     this.#timer = undefined;
-    if (lagMs >= LATE_MS) this.#events.onLate(lagMs);
+    if (lagMs >= LATE_MS) this.#events.onLate?.(lagMs);
     const due = { type: 'due' } as unknown as Event;
     for (const name of this.names) if (this.#dueMs(name) <= nowMs) this.on(due, name);
     this.#setTimer();

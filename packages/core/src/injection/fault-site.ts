@@ -80,8 +80,6 @@ export class FaultSite implements OpenService {
     this.#processes = new FaultProcesses(init.node);
     this.#driver = new MachineDriver<FaultEvent, FaultAction>(init.node.platform.clock, 'Fault', {
       onAction: (key, action) => this.#onAnyAction(key, action),
-      onLate: () => undefined,
-      onMalformed: () => undefined,
       onFault: (key, error) => this.#onFault(key, error),
     });
     this.#holds.atEnd(() => this.#driver.stop());

@@ -3,9 +3,7 @@
  * router the ways around agents that are gone, and takes from these links what a peer may send over them.
  */
 
-import {
-  addressKind, type Address, type Bootcom, type MemberId, type Position, type Timer, type Topology,
-} from '@stci/interface';
+import { addressKind, type Address, type MemberId, type Position, type Timer, type Topology } from '@stci/interface';
 import type { OverlayRouting } from '../am/router.js';
 import type { Link } from '../bootcom/link.js';
 import { frameDestination, frameJob, frameSource, type Frame } from '../codec/frame.js';
@@ -13,9 +11,9 @@ import { addressAt, positionOf } from '../members/positions.js';
 import { isLiving, type MemberChange } from '../members/view.js';
 import type { Neighbour, OverlayLinkKind } from '../messages/neighbour.js';
 import { isCommandFrame } from '../node/command.js';
-import type { AgentNode } from '../node/node.js';
 import type { OverlayWays } from '../peers/contracts.js';
 import type { TreeOverlay } from '../peers/tree-overlay.js';
+import type { RootPlace } from '../service/contracts.js';
 import { overlayTls } from './keys.js';
 import { OverlayLinks } from './overlay-links.js';
 import { OverlayRoutes } from './routes.js';
@@ -26,18 +24,12 @@ const WAIT_MS = 200;
 /** How long the links that are opened at the start are waited for: the way to all agents and back, and the attempt. */
 const OPEN_HANDSHAKES = 2;
 
-export interface LinkedOverlayInit {
-  readonly node: AgentNode;
-  /** Of this agent, to which this is added. */
-  readonly overlay: TreeOverlay;
-  readonly size: number;
-  topologyOf(size: number): Topology;
-  bootcom(): Bootcom;
-}
+/** `overlay`: of this agent, to which this is added. */
+type LinkedPlace = Pick<RootPlace, 'node' | 'overlay' | 'scope'>;
 
 export class LinkedOverlay implements OverlayWays, OverlayRouting {
   readonly overlay: TreeOverlay;
-  readonly #init: LinkedOverlayInit;
+  readonly #place: LinkedPlace;
   #links: OverlayLinks | undefined;
   #routes: OverlayRoutes;
   /** The last link to it has closed, and none came up since. */
@@ -46,11 +38,11 @@ export class LinkedOverlay implements OverlayWays, OverlayRouting {
   #opening: { readonly timer: Timer; readonly call: () => void } | undefined;
   #isConnected = false;
 
-  constructor(init: LinkedOverlayInit) {
-    this.#init = init;
-    this.overlay = init.overlay;
-    this.#routes = this.#routesOver(init.size);
-    const { messages, router } = init.node;
+  constructor(place: LinkedPlace, size: number) {
+    this.#place = place;
+    this.overlay = place.overlay;
+    this.#routes = this.#routesOver(size);
+    const { messages, router } = place.node;
     this.overlay.extend(this);
     router.overlay = this;
     router.keepsToTree = isCommandFrame;
@@ -73,9 +65,9 @@ export class LinkedOverlay implements OverlayWays, OverlayRouting {
   /** Calls `done` with the addresses at which it listens; a second time with none. */
   listen(kind: OverlayLinkKind, done: (addresses: readonly string[], problem?: string) => void): void {
     if (this.#links !== undefined) return;
-    const { node, bootcom } = this.#init;
+    const { node, scope } = this.#place;
     const tls = kind === 'ws' ? overlayTls(node.platform.secrets, node.identity.secret, node.params) : undefined;
-    const chosen = kind === 'ws' ? bootcom() : undefined;
+    const chosen = kind === 'ws' ? scope.bootcom('ws') : undefined;
     this.#links = new OverlayLinks({
       node, members: this.overlay.members, kind, bootcom: chosen, tls,
       isLinked: (position) => this.#treeLink(position) !== undefined,
@@ -95,7 +87,7 @@ export class LinkedOverlay implements OverlayWays, OverlayRouting {
   }
 
   whenOpen(call: () => void): void {
-    const { node } = this.#init;
+    const { node } = this.#place;
     if (node.params.string('overlay.open') === 'lazy') return call();
     const boundMs = OPEN_HANDSHAKES * node.params.int('bootcom.handshake');
     const timer = node.platform.clock.after(boundMs, () => this.#opened());
@@ -146,12 +138,12 @@ export class LinkedOverlay implements OverlayWays, OverlayRouting {
     const [from, peer] = [positionOf(source), positionOf(link.peer)];
     if (from === undefined || peer === undefined) return false;
     if (from === this.self.position) return positionOf(frameDestination(frame)) !== from;
-    return link.role === 'parent' || this.#init.node.router.leadsTo(source, frameJob(frame), link)
+    return link.role === 'parent' || this.#place.node.router.leadsTo(source, frameJob(frame), link)
       || this.#routes.isBeyond(from, peer);
   }
 
   detour(): void {
-    const { node } = this.#init;
+    const { node } = this.#place;
     const { messages, router } = node;
     if (router.parentLink === undefined) for (const at of this.#routes.neighbours ?? []) this.#links?.want(at);
     node.resendUp();
@@ -175,7 +167,7 @@ export class LinkedOverlay implements OverlayWays, OverlayRouting {
     else this.#unlinked.add(position);
     this.#routes.onChange();
     if (!isUp) this.#links?.onOtherClosed(position);
-    const { router } = this.#init.node;
+    const { router } = this.#place.node;
     if (isUp && this.self.position !== 0 && router.parentLink === undefined) this.detour();
   }
 
@@ -193,7 +185,9 @@ export class LinkedOverlay implements OverlayWays, OverlayRouting {
   #routesOver(size: number): OverlayRoutes {
     const { members } = this.overlay;
     const isAvoided = (position: Position): boolean => this.#unlinked.has(position) || members.isLost(position);
-    return new OverlayRoutes(this.#init.topologyOf(size), this.self.position, isAvoided);
+    const { node, scope } = this.#place;
+    const topology = scope.topologyOf(node.params.string('overlay.topology'), size);
+    return new OverlayRoutes(topology, this.self.position, isAvoided);
   }
 
   #ways(destination: Address, from: Link | undefined): readonly Position[] {
@@ -208,6 +202,6 @@ export class LinkedOverlay implements OverlayWays, OverlayRouting {
   }
 
   #treeLink(position: Position): Link | undefined {
-    return this.#init.node.router.link(addressAt(position));
+    return this.#place.node.router.link(addressAt(position));
   }
 }

@@ -10,7 +10,7 @@ import {
 import { LOCAL } from '../boot/agent-launcher.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { Neighbour, OverlayLinkKind } from '../messages/neighbour.js';
-import type { ControllerPlace, Gone, OpenService, RootPlace } from '../service/contracts.js';
+import type { ControllerPlace, Gone, OpenService } from '../service/contracts.js';
 import { overlayTls, pairKey } from './keys.js';
 import { LinkedOverlay } from './linked-overlay.js';
 
@@ -46,7 +46,7 @@ export class OverlayControl implements OpenService {
 
   onOpen(hosts: readonly HostSpec[], spares: readonly HostSpec[]): void {
     this.#kind = this.#place.scope.launchMethod([...hosts, ...spares]) === LOCAL ? 'private' : 'ws';
-    this.#linked = linkedOverlay(this.#place, hosts.length + 1);
+    this.#linked = new LinkedOverlay(this.#place, hosts.length + 1);
   }
 
   onReady(): void {
@@ -168,13 +168,6 @@ export class OverlayControl implements OpenService {
 function isNews(said: Listening | undefined, incarnation: number, addresses: readonly string[]): boolean {
   if (said?.incarnation !== incarnation) return true;
   return addresses.length === 0 && said.addresses.length > 0;
-}
-
-/** What the parameters ask for, added to the overlay of this agent. */
-export function linkedOverlay({ node, overlay, scope }: RootPlace | ControllerPlace, size: number): LinkedOverlay {
-  const text = node.params.string('overlay.topology');
-  const topologyOf = (size: number): Topology => scope.topologyOf(text, size);
-  return new LinkedOverlay({ node, overlay, size, topologyOf, bootcom: () => scope.bootcom('ws') });
 }
 
 function memberOf(table: MembershipTable, host: HostIndex): MemberId {

@@ -7,7 +7,7 @@
 
 import {
   CONTROLLER, PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, type Channel, type ErrorRecord, type LostRanks,
-  type ProgramEvent, type ProgramRequest, type Rank, type Topology,
+  type ProgramEvent, type ProgramRequest, type Rank,
 } from '@stci/interface';
 import { Gate } from '../bootcom/gate.js';
 import type { MessageBody } from '../messages/messages.js';
@@ -25,12 +25,10 @@ import { RankStatusView } from './rank-status-view.js';
 
 const TOKEN_BYTES = 16;
 
-export interface ProgramPortInit extends Omit<JobPlace, 'scope' | 'ownsProcess' | 'params'> {
-  topologyOf(text: string, size: number): Topology;
-}
+type PortPlace = Omit<JobPlace, 'ownsProcess' | 'params'>;
 
 export class ProgramPort implements JobService {
-  readonly #init: ProgramPortInit;
+  readonly #place: PortPlace;
   readonly #programs = new Map<Rank, Program>();
   readonly #untold: UntoldKeys = { bytes: 0 };
   readonly #connections = new Set<ProgramConnection>();
@@ -43,16 +41,16 @@ export class ProgramPort implements JobService {
   #hasOpened = false;
   readonly #marks: (readonly [Rank, string, number])[] = [];
 
-  constructor(init: ProgramPortInit) {
-    this.#init = init;
-    const { node, holds, host, size, hosts, topologyOf } = init;
+  constructor(place: PortPlace) {
+    this.#place = place;
+    const { node, scope, holds, host, size, hosts } = place;
     const pendingMax = node.params.int('bootcom.pending.max');
     const accept = (channel: Channel): ProgramConnection => this.#accept(channel);
     this.#gate = new Gate({ holds, of: 'programs', platform: node.platform, pendingMax, accept });
     const news = new RankStatusView(size);
     const programs = this.#programs;
     this.#news = news;
-    this.#queries = new ProgramQueries(news, topologyOf);
+    this.#queries = new ProgramQueries(news, (text, positions) => scope.topologyOf(text, positions));
     this.#turns = new ProgramTurns(node.platform.clock);
     this.#votes = new CollectiveCalls({
       node, holds, host, size, programs, onPairs: (pairs) => this.#queries.onPairs(pairs),
@@ -90,7 +88,7 @@ export class ProgramPort implements JobService {
 
   /** A process is about to be started for this rank; returns the variables by which it finds the socket. */
   add(rank: Rank, attempt: number): Record<string, string> {
-    const bytes = this.#init.node.platform.secrets.bytes(TOKEN_BYTES);
+    const bytes = this.#place.node.platform.secrets.bytes(TOKEN_BYTES);
     const token = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
     this.#programs.set(rank, new Program(rank, attempt, token, this.#untold));
     return { [PROGRAM_SOCKET_VARIABLE]: this.#gate.addresses[0] ?? '', [PROGRAM_TOKEN_VARIABLE]: token };
@@ -141,14 +139,14 @@ export class ProgramPort implements JobService {
     } else {
       program.connection = connection;
       if (this.#news.isKnown) this.#welcome(program, connection);
-      else this.#open(this.#init.node);
+      else this.#open(this.#place.node);
       return program;
     }
     return undefined;
   }
 
   #welcome({ rank, attempt }: Program, connection: ProgramConnection): void {
-    const { size, job, hostName } = this.#init;
+    const { size, job, hostName } = this.#place;
     connection.send({ type: 'welcome', rank, size, job, attempt, host: hostName });
     const { lost, ended } = this.#news;
     if (lost.length > 0) connection.send({ type: 'failed', lost });
@@ -160,7 +158,7 @@ export class ProgramPort implements JobService {
   #open({ messages, router }: AgentNode): void {
     if (this.#hasOpened) return;
     this.#hasOpened = true;
-    messages.send(CONTROLLER, 'program.open', { host: this.#init.host });
+    messages.send(CONTROLLER, 'program.open', { host: this.#place.host });
     if (router.parentLink !== undefined) messages.sendNeighbour(router.parentLink, 'failure.interest', {});
   }
 
@@ -168,7 +166,7 @@ export class ProgramPort implements JobService {
     program.connection = undefined;
     program.awaitsVote = false;
     program.mailbox.disconnect();
-    if (program.hasPromised) this.#init.onAlive(program.rank, 0);
+    if (program.hasPromised) this.#place.onAlive(program.rank, 0);
     program.hasPromised = false;
   }
 
@@ -186,7 +184,7 @@ export class ProgramPort implements JobService {
     switch (request.type) {
       case 'alive':
         program.hasPromised = request.withinMs > 0;
-        return this.#init.onAlive(program.rank, request.withinMs);
+        return this.#place.onAlive(program.rank, request.withinMs);
       case 'mark':
         return this.#onMark(program, request.name);
       case 'vote':
@@ -219,7 +217,7 @@ export class ProgramPort implements JobService {
   }
 
   #onMark(program: Program, name: string): void {
-    const { clock } = this.#init.node.platform;
+    const { clock } = this.#place.node.platform;
     if (!program.marks.take(clock.nowMs())) return program.connection?.close(MarkBudget.problem);
     this.#marks.push([program.rank, name, clock.wallMs()]);
     if (this.#marks.length === 1) clock.soon(() => this.#sendMarks());
@@ -227,7 +225,7 @@ export class ProgramPort implements JobService {
 
   /** Those of one turn together. */
   #sendMarks(): void {
-    const { node, host } = this.#init;
+    const { node, host } = this.#place;
     node.messages.send(CONTROLLER, 'program.marked', { host, marks: this.#marks.splice(0) });
   }
 

@@ -6,9 +6,7 @@ import { openPrograms, type JobPrograms } from './job-programs.js';
 import { ProgramPort } from './program-port.js';
 
 export const code: ServiceCode = {
-  job: (place) => new ProgramPort({
-    ...place, topologyOf: (text, positions) => place.scope.topologyOf(text, positions),
-  }),
+  job: (place) => new ProgramPort(place),
   controller: listen,
 };
 

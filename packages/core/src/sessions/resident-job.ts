@@ -276,16 +276,11 @@ export class ResidentJob implements FrontEndEvents {
         this.#ranks.set(rank, { rank, host: this.map.hosts[host]?.name ?? '?', pid, state: 'running' });
         return;
       }
-      case 'exited': {
+      case 'exited':
+      case 'restarting': {
         const { rank, host, pid, outcome, end } = event.report;
         if (this.#ranks.get(rank)?.state === 'running') this.#running -= 1;
-        this.#ranks.set(rank, { rank, host, pid, state: outcome, end });
-        return;
-      }
-      case 'restarting': {
-        const { rank, host, pid, end } = event.report;
-        if (this.#ranks.get(rank)?.state === 'running') this.#running -= 1;
-        this.#ranks.set(rank, { rank, host, pid, state: 'restarting', end });
+        this.#ranks.set(rank, { rank, host, pid, state: event.type === 'restarting' ? event.type : outcome, end });
         return;
       }
       case 'running':

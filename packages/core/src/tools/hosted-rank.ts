@@ -18,6 +18,7 @@ import type { ErrorManager, ErrorRecord, Params, Placement, Platform } from '@st
 import { Lifecycle, type LifeTable } from '../event/lifecycle.js';
 import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
+import { NEWLINE, NEWLINE_BYTES, NO_BYTES } from '../iof/bytes.js';
 import type { StreamName } from '../iof/source.js';
 import { MARK_VARIABLE, rankEnvironment, type HostContext } from '../job/environment.js';
 import { failureOf } from '../job/exit-rule.js';
@@ -94,8 +95,6 @@ interface Followed {
   readonly report: number;
 }
 
-const EMPTY = new Uint8Array(0);
-const NEWLINE = 10;
 
 export class HostedRank implements ToolEvents {
   readonly #place: RankPlace;
@@ -285,12 +284,12 @@ export class HostedRank implements ToolEvents {
   }
 
   #endLine(stream: StreamName, wallMs: number): void {
-    if (this.#unfinishedLines.delete(stream)) this.#send(stream, Uint8Array.of(NEWLINE), wallMs);
+    if (this.#unfinishedLines.delete(stream)) this.#send(stream, NEWLINE_BYTES, wallMs);
   }
 
   #endStream(stream: StreamName, wallMs: number): void {
     this.#unfinishedLines.delete(stream);
-    this.#send(stream, EMPTY, wallMs);
+    this.#send(stream, NO_BYTES, wallMs);
   }
 
   /** An empty chunk ends the stream. Its start is told before its output. */

@@ -111,7 +111,6 @@ export class ToolWatch {
         driver.on({ type: 'lag', lagMs });
         node.metrics.count('lag_ms', lagMs);
       },
-      onMalformed: () => undefined,
       onFault: (name, error) => node.fault(error, `detector ${name}`),
     });
     const generator = random.fork(`detectors of ${node.name} on ${env.hostname}`);

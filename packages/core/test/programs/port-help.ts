@@ -6,6 +6,7 @@ import {
 import { createTree } from '@stci/topology-tree';
 import { Scope } from '../../dist/event/scope.js';
 import type { AgentNode } from '../../dist/node/node.js';
+import type { ServiceScope } from '../../dist/service/contracts.js';
 import { ProgramPort } from '../../dist/programs/program-port.js';
 import { testPlace } from '../world.js';
 
@@ -52,7 +53,8 @@ export function play({ bytesMax = 1 << 26, isKnown = false }: PlayOptions = {}) 
   const onAlive = (rank: Rank, withinMs: number): void => void alive.push([rank, withinMs]);
   const holds = new Scope('job 7');
   const port = new ProgramPort({
-    node, holds, host: 1, hostName: 'b', job: 7, size: SIZE, hosts: 2, onAlive, topologyOf,
+    node, holds, host: 1, hostName: 'b', job: 7, size: SIZE, hosts: 2, onAlive,
+    scope: { topologyOf } as unknown as ServiceScope,
   });
   let isOpen = false;
   port.open((error) => (isOpen = error === undefined));
