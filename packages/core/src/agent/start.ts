@@ -4,16 +4,8 @@
  */
 
 import {
-  CONTROLLER,
-  StciError,
-  addressKind,
-  addressName,
-  type BootTree,
-  type Bootcom,
-  type Channel,
-  type HostSpec,
-  type LinkCloseReason,
-  type SignalName,
+  CONTROLLER, StciError, addressKind, addressName, caught, type BootTree, type Bootcom, type Channel, type HostSpec,
+  type LinkCloseReason, type SignalName,
 } from '@stci/interface';
 import type { Composition } from '../assembly/composition.js';
 import { AdoptionListener } from '../boot/adoption.js';
@@ -94,12 +86,7 @@ class RunningAgent implements AgentHandle {
     this.#timers = new Timers(init.platform.clock);
     this.#exit = init.exit;
     this.#release = init.release;
-    try {
-      this.#compose(init, composition, startRole);
-    } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      this.#fail(fault.message);
-    }
+    caught(() => this.#compose(init, composition, startRole), ({ message }) => this.#fail(message));
   }
 
   abort(reason: string): void {

@@ -26,11 +26,22 @@ export interface HostContext {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** The names, in the order of the table in docs/environment.md. */
-export const RANK_VARIABLES = [
-  'STCI_RANK', 'STCI_SIZE', 'STCI_LOCAL_RANK', 'STCI_LOCAL_SIZE', 'STCI_NODE', 'STCI_NODES', 'STCI_HOST',
-  'STCI_APP', 'STCI_ATTEMPT', 'STCI_JOB_ID', 'STCI_SESSION_ID',
-] as const;
+/** Variables that the runtime sets for one rank, in the order of the table in docs/environment.md. */
+const OF_RANK = {
+  STCI_RANK: (_host, { rank }) => rank,
+  STCI_SIZE: ({ size }) => size,
+  STCI_LOCAL_RANK: (_host, { localRank }) => localRank,
+  STCI_LOCAL_SIZE: ({ hostMap }) => localSize(hostMap),
+  STCI_NODE: ({ node }) => node,
+  STCI_NODES: ({ nodes }) => nodes,
+  STCI_HOST: ({ hostMap }) => hostMap.name,
+  STCI_APP: (_host, { app }) => app,
+  STCI_ATTEMPT: (_host, _rank, attempt) => attempt,
+  STCI_JOB_ID: ({ job }) => job,
+  STCI_SESSION_ID: ({ session }) => session,
+} satisfies Record<string, (host: HostContext, rank: Placement, attempt: number) => string | number>;
+
+export const RANK_VARIABLES = Object.keys(OF_RANK) as (keyof typeof OF_RANK)[];
 
 /** Variables that are the same for all ranks of a job, and tell where the others are. */
 export const JOB_VARIABLES = ['STCI_HOSTS', 'STCI_MASTER'] as const;
@@ -42,8 +53,6 @@ export const MARK_VARIABLE = 'STCI_TOOL_MARK';
 export const RESERVED_VARIABLES: readonly string[] = [
   ...RANK_VARIABLES, ...JOB_VARIABLES, MARK_VARIABLE, 'STCI_GUARD', PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE,
 ];
-
-type RankVariable = (typeof RANK_VARIABLES)[number];
 
 /** STCI_NODE of each host of a job as it runs, without those that are left out. */
 export function nodeNumbers(hosts: readonly HostIndex[]): Map<HostIndex, number> {
@@ -71,27 +80,6 @@ export function jobVariables(
   };
 }
 
-/** The variables that the runtime sets for one rank. */
-function rankVariables(
-  context: HostContext,
-  placement: Placement,
-  attempt: number,
-): Record<RankVariable, string> {
-  return {
-    STCI_RANK: String(placement.rank),
-    STCI_SIZE: String(context.size),
-    STCI_LOCAL_RANK: String(placement.localRank),
-    STCI_LOCAL_SIZE: String(localSize(context.hostMap)),
-    STCI_NODE: String(context.node),
-    STCI_NODES: String(context.nodes),
-    STCI_HOST: context.hostMap.name,
-    STCI_APP: String(placement.app),
-    STCI_ATTEMPT: String(attempt),
-    STCI_JOB_ID: String(context.job),
-    STCI_SESSION_ID: context.session,
-  };
-}
-
 /** The complete environment of one rank, at its start of the number `attempt`. */
 export function rankEnvironment(
   spec: Pick<JobSpec, 'apps' | 'env'>,
@@ -101,5 +89,6 @@ export function rankEnvironment(
 ): Record<string, string> {
   const { apps, env } = spec;
   const program = apps[placement.app]?.env;
-  return { ...env, ...context.variables, ...program, ...rankVariables(context, placement, attempt) };
+  const own = Object.entries(OF_RANK).map(([name, of]) => [name, String(of(context, placement, attempt))]);
+  return { ...env, ...context.variables, ...program, ...Object.fromEntries(own) as Record<string, string> };
 }

@@ -1,6 +1,6 @@
 /** The services of one agent: each is opened by the first message for it. */
 
-import { StciError } from '@stci/interface';
+import { StciError, caught } from '@stci/interface';
 import type { Gone, OpenService, Places, Service, ServiceCode } from './contracts.js';
 
 /** Calls of services that wait for their code to be loaded. */
@@ -55,12 +55,7 @@ export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
         }
         if (opened === undefined) return;
         if (!isLater) return call(opened);
-        try {
-          call(opened);
-        } catch (fault) {
-          if (!(fault instanceof StciError)) throw fault;
-          this.#place.node.fault(fault, `service ${name}`);
-        }
+        caught(() => call(opened), (fault) => this.#place.node.fault(fault, `service ${name}`));
       });
       isLater = true;
     }
@@ -74,13 +69,8 @@ export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
     if (service === undefined) return done(undefined);
     this.#asked.add(name);
     service.code.use((code, error) => {
-      let [opened, problem] = [undefined as OpenService | undefined, error];
-      try {
-        opened = code && this.#opened(name, code);
-      } catch (fault) {
-        if (!(fault instanceof StciError)) throw fault;
-        problem = fault;
-      }
+      const open = (): readonly [OpenService | undefined, StciError?] => [code && this.#opened(name, code)];
+      const [opened, problem = error] = caught(open, (own) => [undefined, own]);
       done(opened, problem);
     });
   }

@@ -3,7 +3,7 @@
  * until the job is launched and their code is loaded.
  */
 
-import { StciError, toErrorRecord, type Channel, type ErrorRecord, type Rank } from '@stci/interface';
+import { caught, toErrorRecord, type StciError, type Channel, type ErrorRecord, type Rank } from '@stci/interface';
 import type { Scope } from '../event/scope.js';
 import type { AgentNode } from '../node/node.js';
 import type { JobPlace, JobService, Service } from './contracts.js';
@@ -96,10 +96,5 @@ export class JobServices {
 
 /** What cannot be chosen or made is told to the job, whose ranks are not started. */
 function tried<Result>(call: () => Result): readonly [Result | undefined, ErrorRecord?] {
-  try {
-    return [call()];
-  } catch (fault) {
-    if (!(fault instanceof StciError)) throw fault;
-    return [undefined, toErrorRecord(fault)];
-  }
+  return caught<readonly [Result | undefined, ErrorRecord?]>(() => [call()], (own) => [undefined, toErrorRecord(own)]);
 }

@@ -1,5 +1,6 @@
 /** What the services of one job do for it at the controller. */
 
+import { entryOf } from '@stci/interface';
 import type { HostIndex, RankReport } from '@stci/interface';
 import type { JobHooks } from './contracts.js';
 
@@ -12,11 +13,7 @@ export class ServedHooks implements JobHooks {
 
   /** Made by the first call for this service. */
   of<Hooks extends JobHooks>(name: string, make: () => Hooks): Hooks {
-    const known = this.#hooks.get(name);
-    if (known !== undefined) return known as Hooks;
-    const made = make();
-    this.#hooks.set(name, made);
-    return made;
+    return entryOf<string, JobHooks>(this.#hooks, name, make) as Hooks;
   }
 
   onEnded(report: RankReport): void {

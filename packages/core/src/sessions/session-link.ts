@@ -56,11 +56,10 @@ export interface SessionLinkInit {
   readonly channel: Channel;
   readonly role: 'connect' | 'accept';
   admit(peer: Address): string | undefined;
-  onUp?(): void;
   onClosed(text: string): void;
 }
 
-export function sessionLink({ node, channel, role, admit, onUp, onClosed }: SessionLinkInit): Link {
+export function sessionLink({ node, channel, role, admit, onClosed }: SessionLinkInit): Link {
   const { self, session, secret } = node.identity;
   const { platform, params } = node;
   const { leaseMs: _none, ...limits } = node.linkLimits(params.int('bootcom.handshake'), channel);
@@ -68,7 +67,6 @@ export function sessionLink({ node, channel, role, admit, onUp, onClosed }: Sess
   const link = new Link(
     { role: role === 'connect' ? 'parent' : 'child', channel, clock: platform.clock, handshake, limits },
     node.linkEvents({
-      ...(onUp !== undefined && { onUp }),
       onClosed: (closed, _reason, text) => afterMessages(node, closed, () => onClosed(text)),
     }),
   );

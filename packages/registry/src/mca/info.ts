@@ -78,11 +78,7 @@ export interface InfoFramework {
 }
 
 /** Parameters that belong to no framework. */
-export interface InfoGroup {
-  readonly name: string;
-  readonly help: string;
-  readonly params: readonly InfoParam[];
-}
+export type InfoGroup = Pick<InfoFramework, 'name' | 'help' | 'params'>;
 
 /** A file of parameters that was looked for; `reason`: why an existing one is not used. */
 export interface ConfigFile {
