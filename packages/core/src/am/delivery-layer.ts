@@ -14,7 +14,8 @@ import {
 import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 import { AheadFrames, type AheadFrame } from './ahead-frames.js';
-import { Receiver, Sender, isAckDue, type AgentTest, type Incoming, type Outgoing, type SenderInit } from './delivery.js';
+import { Receiver, Sender, isAckDue } from './delivery.js';
+import type { AgentTest, Incoming, Outgoing, SenderInit } from './delivery.js';
 import type { Router } from './router.js';
 
 /** Frame types of the layer: all carry the mark of the pair; its number is the last one taken, or sent in a probe. */

@@ -1,26 +1,20 @@
 /** Kinds of failures, as policies tell them apart. */
 
-import { ERROR_KINDS, isErrorCode, type Failure } from '@stci/interface';
+import { ERROR_KINDS, isErrorCode, type Failure, type FailureKind } from '@stci/interface';
 
 /** Subjects of which a policy can be chosen: a rank's program; a session agent; a host, with its root agent. */
 export const SUBJECTS = ['tool', 'agent', 'host'] as const;
 export type Subject = (typeof SUBJECTS)[number];
 
-/** What failed; undefined: the job as a whole. */
+/** What failed, where that is not the job as a whole. */
+const SUBJECT_OF: Readonly<Partial<Record<FailureKind, Subject>>> = {
+  'tool-status': 'tool', 'tool-signal': 'tool', 'tool-start': 'tool',
+  'session-lost': 'agent',
+  'agent-launch': 'host', 'agent-lost': 'host',
+};
+
 export function subjectOf({ kind }: Pick<Failure, 'kind'>): Subject | undefined {
-  switch (kind) {
-    case 'tool-status':
-    case 'tool-signal':
-    case 'tool-start':
-      return 'tool';
-    case 'session-lost':
-      return 'agent';
-    case 'agent-launch':
-    case 'agent-lost':
-      return 'host';
-    default:
-      return undefined;
-  }
+  return SUBJECT_OF[kind];
 }
 
 /** The job is over, whatever its ranks do: time is up, the user ended it, or its output cannot be written. */

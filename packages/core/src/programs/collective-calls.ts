@@ -5,8 +5,7 @@
 
 import {
   COLLECTIVES, CONTROLLER, FORMS, isInRanges, joinBytes, programRecord, ranksInRanges, type Agreed,
-  type CollectiveKind, type Form, type PartHead, type ProgramErrorCode, type ProgramEvent, type ProgramRequest,
-  type Rank,
+  type CollectiveKind, type Form, type PartHead, type ProgramErrorCode, type ProgramEvent, type Rank,
 } from '@stci/interface';
 import { Timers } from '../event/timers.js';
 import { NO_BYTES } from '../iof/bytes.js';
@@ -14,6 +13,7 @@ import type { MessageBody } from '../messages/messages.js';
 import type { JobPlace } from '../service/contracts.js';
 import { callText } from './agreement-text.js';
 import { collectiveLimits } from './program-limits.js';
+import type { RequestOf } from './program-connection.js';
 import type { Program } from './program.js';
 
 /**
@@ -29,7 +29,6 @@ export interface CollectiveCallsInit extends Pick<JobPlace, 'node' | 'holds' | '
 }
 
 type WireVote = MessageBody<'program.votes'>['votes'][number];
-type VoteRequest = Extract<ProgramRequest, { type: 'vote' }>;
 
 export class CollectiveCalls {
   readonly #init: CollectiveCallsInit;
@@ -54,7 +53,7 @@ export class CollectiveCalls {
     return this.#decided;
   }
 
-  vote(program: Program, { kind, flag = true, root = 0, form = 'bytes' }: VoteRequest, bytes: Uint8Array): void {
+  vote(program: Program, { kind, flag = true, root = 0, form = 'bytes' }: RequestOf<'vote'>, bytes: Uint8Array): void {
     const { connection, vote } = program;
     if (root >= this.#init.size) {
       return connection?.close(`root ${root} is no rank: the job has ${this.#init.size} ranks, from 0`);

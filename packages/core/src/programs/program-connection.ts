@@ -36,29 +36,29 @@ function word(charsMax: number): Shape<string> {
 const tag = word(PROGRAM_TAG_CHARS_MAX);
 const key = word(PROGRAM_KEY_CHARS_MAX);
 
-type Of<Type extends ProgramRequest['type']> = Extract<ProgramRequest, { type: Type }>;
+export type RequestOf<Type extends ProgramRequest['type']> = Extract<ProgramRequest, { readonly type: Type }>;
 
 export const programRequest = variant<'type', ProgramRequest>('type', {
-  hello: object<Of<'hello'>>({ type: oneOf('hello'), version: u32, token: str(256) }),
-  vote: object<Of<'vote'>>({
+  hello: object<RequestOf<'hello'>>({ type: oneOf('hello'), version: u32, token: str(256) }),
+  vote: object<RequestOf<'vote'>>({
     type: oneOf('vote'), kind: oneOf(...COLLECTIVES), flag: optional(bool), root: optional(u32),
     form: optional(form), bytes,
   }),
-  send: object<Of<'send'>>({ type: oneOf('send'), id, to: u32, tag, form, bytes }),
-  receive: object<Of<'receive'>>({
+  send: object<RequestOf<'send'>>({ type: oneOf('send'), id, to: u32, tag, form, bytes }),
+  receive: object<RequestOf<'receive'>>({
     type: oneOf('receive'), id, from: optional(u32), tag: optional(tag),
     waitMs: optional(integer(0, WATCHDOG_MS_MAX)),
   }),
-  cancel: object<Of<'cancel'>>({ type: oneOf('cancel'), id }),
-  put: object<Of<'put'>>({ type: oneOf('put'), id, key, form, bytes }),
-  get: object<Of<'get'>>({ type: oneOf('get'), id, key }),
-  hosts: object<Of<'hosts'>>({ type: oneOf('hosts'), id }),
-  topology: object<Of<'topology'>>({
+  cancel: object<RequestOf<'cancel'>>({ type: oneOf('cancel'), id }),
+  put: object<RequestOf<'put'>>({ type: oneOf('put'), id, key, form, bytes }),
+  get: object<RequestOf<'get'>>({ type: oneOf('get'), id, key }),
+  hosts: object<RequestOf<'hosts'>>({ type: oneOf('hosts'), id }),
+  topology: object<RequestOf<'topology'>>({
     type: oneOf('topology'), id, spec: str(SPEC_CHARS_MAX), size: u32, position: u32,
     root: optional(u32), target: optional(u32),
   }),
-  mark: object<Of<'mark'>>({ type: oneOf('mark'), name: str(MARK_CHARS_MAX) }),
-  alive: object<Of<'alive'>>({ type: oneOf('alive'), withinMs: integer(0, WATCHDOG_MS_MAX) }),
+  mark: object<RequestOf<'mark'>>({ type: oneOf('mark'), name: str(MARK_CHARS_MAX) }),
+  alive: object<RequestOf<'alive'>>({ type: oneOf('alive'), withinMs: integer(0, WATCHDOG_MS_MAX) }),
 });
 
 /** Most bytes after the line of each type; others have none. */

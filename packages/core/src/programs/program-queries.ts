@@ -1,10 +1,9 @@
 /** What programs ask their session agent: values of keys, where ranks are, and what topologies say. */
 
-import {
-  FORMS, StciError, caught, type Form, type ProgramRequest, type SpanningTree, type Topology,
-} from '@stci/interface';
+import { FORMS, StciError, caught, type Form, type SpanningTree, type Topology } from '@stci/interface';
 import type { MessageBody } from '../messages/messages.js';
 import { PROGRAM_TOPOLOGY_SIZE_MAX } from './program-turns.js';
+import type { RequestOf } from './program-connection.js';
 import type { Program } from './program.js';
 import type { RankStatusView } from './rank-status-view.js';
 
@@ -13,8 +12,6 @@ const TOPOLOGIES_MAX = 16;
 
 /** As users write it. Throws STCI_TOPOLOGY_INVALID or STCI_MCA_*. */
 type TopologyOf = (text: string, size: number) => Topology;
-
-type Of<Type extends ProgramRequest['type']> = Extract<ProgramRequest, { readonly type: Type }>;
 
 interface Known {
   readonly topology: Topology;
@@ -37,22 +34,22 @@ export class ProgramQueries {
   }
 
   /** Positions of a topology and a tree that are to be built for the answer. */
-  positionsOf({ spec, size, root = 0 }: Of<'topology'>): number {
+  positionsOf({ spec, size, root = 0 }: RequestOf<'topology'>): number {
     const isKnown = this.#topologies.get(keyOf(spec, size))?.trees.has(root) === true;
     return isKnown || size > PROGRAM_TOPOLOGY_SIZE_MAX ? 0 : size;
   }
 
-  get(program: Program, { id, key }: Of<'get'>): void {
+  get(program: Program, { id, key }: RequestOf<'get'>): void {
     const pair = this.#pairs.get(key);
     const form = FORMS[pair?.[0] ?? 0] as Form;
     program.connection?.send({ type: 'value', id, found: pair !== undefined, form }, pair?.[1]);
   }
 
-  hosts(program: Program, { id }: Of<'hosts'>): void {
+  hosts(program: Program, { id }: RequestOf<'hosts'>): void {
     program.connection?.send({ type: 'hosts', id, hosts: this.#news.places() });
   }
 
-  topology(program: Program, request: Of<'topology'>): void {
+  topology(program: Program, request: RequestOf<'topology'>): void {
     const { id, spec, size, position, root = 0, target } = request;
     if (size > PROGRAM_TOPOLOGY_SIZE_MAX) {
       const reason = `topology ${spec}: size ${size} is more than ${PROGRAM_TOPOLOGY_SIZE_MAX}`;

@@ -5,7 +5,7 @@
 
 import {
   FORMS, PROGRAM_RECEIVES_MAX, PROGRAM_SENDS_BYTES_MAX, PROGRAM_SENDS_MAX, StciError, ranksInRanges, sessionAddress,
-  entryOf, type HostIndex, type LostRanks, type ProgramRequest, type Rank, type RankRange,
+  entryOf, type HostIndex, type LostRanks, type Rank, type RankRange,
 } from '@stci/interface';
 import type { MessageBody } from '../messages/messages.js';
 import type { JobPlace } from '../service/contracts.js';
@@ -13,6 +13,7 @@ import { NOT_YET } from './agreement-text.js';
 import { IncomingMessages } from './incoming-messages.js';
 import { OutgoingMessages, peerOf, type Peer, type Turn } from './outgoing-messages.js';
 import { BATCHES_MAX, messagingLimits, type MessagingLimits } from './program-limits.js';
+import type { RequestOf } from './program-connection.js';
 import type { Program } from './program.js';
 import { chargeOf } from './rank-mailbox.js';
 import type { RankStatusView, RankProblem } from './rank-status-view.js';
@@ -27,7 +28,6 @@ export interface RankMessagingInit extends Pick<JobPlace, 'node' | 'host' | 'hos
 }
 
 type Batch = MessageBody<'program.messages'>;
-type Of<Type extends ProgramRequest['type']> = Extract<ProgramRequest, { readonly type: Type }>;
 
 /** Another agent may have taken the place of one that left as much as it may. */
 const EARLY_FACTOR = 2;
@@ -59,7 +59,7 @@ export class RankMessaging {
     node.messages.on('program.taken', ({ host, ...taken }) => this.#outgoing.onTaken(this.#peer(host), taken));
   }
 
-  send(program: Program, { id, to, tag, form }: Of<'send'>, bytes: Uint8Array): void {
+  send(program: Program, { id, to, tag, form }: RequestOf<'send'>, bytes: Uint8Array): void {
     const { news, size } = this.#init;
     const { connection } = program;
     program.sends += 1;
@@ -86,7 +86,7 @@ export class RankMessaging {
     this.#outgoing.send({ from: program.rank, to, tag, form, bytes, settle });
   }
 
-  receive(program: Program, { id, from, tag, waitMs }: Of<'receive'>): void {
+  receive(program: Program, { id, from, tag, waitMs }: RequestOf<'receive'>): void {
     const { mailbox, connection } = program;
     if (mailbox.receives.length >= PROGRAM_RECEIVES_MAX) {
       return connection?.close(`more than ${PROGRAM_RECEIVES_MAX} of its receives wait`);

@@ -87,6 +87,6 @@ export function recordJson(record: FailureRecord): RecordJson {
   };
 }
 
-function timeOf(wallMs: number | undefined): string | undefined {
+export function timeOf(wallMs: number | undefined): string | undefined {
   return wallMs === undefined ? undefined : isoTime(wallMs);
 }

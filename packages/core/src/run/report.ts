@@ -3,10 +3,9 @@
 import type { ErrorRecord, FailureId, FailureRecord, JobReport, RankReport, StdinTo } from '@stci/interface';
 import { alignColumns } from '@stci/registry';
 import { foldRanks } from '../iof/fold.js';
-import { isoTime } from '../iof/label.js';
 import { foldSorted } from '../job/hostset.js';
 import { takesStdin } from '../job/stdin.js';
-import { recordJson, reportJson } from './event-json.js';
+import { recordJson, reportJson, timeOf } from './event-json.js';
 import { foldFailures } from './fold-failures.js';
 import type { ExitReportJson } from './json-types.js';
 import { isOwnFailure } from './outcome.js';
@@ -210,9 +209,23 @@ function rankList(ranks: readonly RankReport[]): string {
   return `${word} ${foldRanks(ranks.map((rank) => rank.rank))} on ${hosts}`;
 }
 
-const COLUMNS = [
-  'rank', 'host', 'pid', 'outcome', 'status', 'signal', 'start', 'end', 'duration', 'leftovers', 'attempts',
-] as const;
+/** Of the exit report. */
+const COLUMNS: Readonly<Record<string, (rank: RankReport) => string | number | undefined>> = {
+  rank: ({ rank }) => rank,
+  host: ({ host }) => host,
+  pid: ({ pid }) => (pid === 0 ? undefined : pid),
+  outcome: ({ outcome }) => outcome,
+  status: ({ end }) => end?.status,
+  signal: ({ end }) => end?.signal,
+  start: ({ startWallMs }) => timeOf(startWallMs),
+  end: ({ endWallMs }) => timeOf(endWallMs),
+  duration: ({ startWallMs = NaN, endWallMs = NaN }) => {
+    const durationMs = Math.max(0, endWallMs - startWallMs);
+    return Number.isNaN(durationMs) ? undefined : `${(durationMs / 1000).toFixed(3)}s`;
+  },
+  leftovers: ({ leftovers }) => leftovers,
+  attempts: ({ earlier = [] }) => 1 + earlier.length,
+};
 
 /** `records`: of the failures, in the order in which they were told. */
 export function exitReport(
@@ -225,30 +238,13 @@ export function exitReport(
     const json: ExitReportJson = { ...reportJson(report), ...failureRecords };
     return `${JSON.stringify(json, undefined, 2)}\n`;
   }
-  const rows = [COLUMNS as readonly string[], ...report.ranks.map(row)];
+  const row = (rank: RankReport): string[] => Object.values(COLUMNS).map((of) => String(of(rank) ?? '-'));
+  const rows = [Object.keys(COLUMNS), ...report.ranks.map(row)];
   const daemons = report.daemons.map(({ host, count }) => `daemons ended on ${host}: ${count}\n`).join('');
   const dropped = (report.dropped ?? [])
     .map(({ rank, stream, bytes }) => `output dropped of rank ${rank} (${stream}): ${bytes} bytes\n`).join('');
   const failures = records.map((record) => `${recordText(record)}\n`).join('');
   return `${alignColumns(rows).join('\n')}\n${daemons}${dropped}${failures}job exit code ${report.exitCode}\n`;
-}
-
-function row(rank: RankReport): readonly string[] {
-  const { startWallMs, endWallMs } = rank;
-  const durationMs = startWallMs === undefined || endWallMs === undefined ? undefined : endWallMs - startWallMs;
-  return [
-    String(rank.rank),
-    rank.host,
-    rank.pid === 0 ? '-' : String(rank.pid),
-    rank.outcome,
-    rank.end?.status === undefined ? '-' : String(rank.end.status),
-    rank.end?.signal ?? '-',
-    startWallMs === undefined ? '-' : isoTime(startWallMs),
-    endWallMs === undefined ? '-' : isoTime(endWallMs),
-    durationMs === undefined ? '-' : `${(Math.max(0, durationMs) / 1000).toFixed(3)}s`,
-    String(rank.leftovers),
-    String(1 + (rank.earlier?.length ?? 0)),
-  ];
 }
 
 /** How a rank ended, for a step of `--verbose`. */

@@ -84,27 +84,26 @@ export function parseValue(spec: ParamSpec, text: string): Parsed {
   return problem === undefined ? parsed : bad(problem);
 }
 
+const FLAWS: Readonly<Record<ParamType, (value: unknown, spec: ParamSpec) => string | undefined>> = {
+  int: numberProblem,
+  duration: numberProblem,
+  size: numberProblem,
+  bool: (value) => (typeof value === 'boolean' ? undefined : 'is not a boolean'),
+  string: (value) => (typeof value === 'string' ? undefined : 'is not a string'),
+  enum: (value, { values }) => (values?.includes(value as string) === true ? undefined : 'is not one of the values'),
+  list: (value) => (isList(value) ? undefined : 'is not a list of names'),
+};
+
 /** What is wrong with a value in memory (a default, a value of a snapshot), undefined where nothing is. */
 export function valueProblem(spec: ParamSpec, value: unknown): string | undefined {
-  switch (spec.type) {
-    case 'bool':
-      return typeof value === 'boolean' ? undefined : 'is not a boolean';
-    case 'string':
-      return typeof value === 'string' ? undefined : 'is not a string';
-    case 'enum':
-      return spec.values?.includes(value as string) === true ? undefined : 'is not one of the values';
-    case 'list':
-      return isList(value) ? undefined : 'is not a list of names';
-    default:
-      return numberProblem(spec, value);
-  }
+  return FLAWS[spec.type](value, spec);
 }
 
 function isList(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '' && !item.includes(','));
 }
 
-function numberProblem(spec: ParamSpec, value: unknown): string | undefined {
+function numberProblem(value: unknown, spec: ParamSpec): string | undefined {
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) return 'is not a safe integer';
   if (spec.type !== 'int' && value < 0) return 'is less than 0';
   if (spec.min !== undefined && value < spec.min) return `is less than ${formatValue(spec, spec.min)}`;
