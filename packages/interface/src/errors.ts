@@ -123,7 +123,7 @@ export function fromErrorRecord(record: ErrorRecord): StciError {
   });
 }
 
-/** What `call` returns; of an error of STCI that it throws, what `onError` does. Any other is a fault, and is thrown. */
+/** What `call` returns; for an error of STCI that it throws, what `onError` does. Any other is a fault, and thrown. */
 export function caught<Result>(call: () => Result, onError: (error: StciError) => Result): Result {
   try {
     return call();

@@ -26,7 +26,8 @@ export class Scope {
 
   /** Such tables are independent of each other: the global container stays empty. */
   constructor(
-    name: string, container = globalContainer.createChildContainer(), scopes = new WeakMap<DependencyContainer, Scope>(),
+    name: string, container = globalContainer.createChildContainer(),
+    scopes = new WeakMap<DependencyContainer, Scope>(),
   ) {
     this.name = name;
     this.#container = container;
