@@ -8,8 +8,8 @@
  */
 
 import {
-  StciError, sessionAddress, type Failure, type HostIndex, type HostSpec,
-  type JobControl, type JobEvent, type JobId, type JobSpec, type Params, type Rank,
+  caught, sessionAddress, type Failure, type HostIndex, type HostSpec, type JobControl, type JobEvent, type JobId,
+  type JobSpec, type Params, type Rank, type StciError,
 } from '@stci/interface';
 import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
 import { Scope } from '../event/scope.js';
@@ -163,13 +163,11 @@ export class ControllerJob implements ServedJob {
     this.#deadlines.resumeLaunch();
     const plan = this.#planned;
     if (leftOut.size !== plan?.leftOut.size || hosts.some((host, i) => host !== plan.hosts[i])) {
-      try {
+      const fault = caught<StciError | undefined>(() => {
         this.#ledger = this.mapOn(hosts, leftOut);
-        this.#mapped();
-      } catch (fault) {
-        if (!(fault instanceof StciError)) throw fault;
-        return this.#forceEnd('agent-launch', fault);
-      }
+        return void this.#mapped();
+      }, (error) => error);
+      if (fault !== undefined) return this.#forceEnd('agent-launch', fault);
     }
     this.#leftOut = leftOut;
     for (const host of leftOut) this.#hosts.onLost(host);
@@ -183,8 +181,10 @@ export class ControllerJob implements ServedJob {
   }
 
   service<Hooks extends JobHooks>(name: string, make: (of: JobAtController) => Hooks): Hooks {
-    const [node, holds, params, ledger] = [this.#node, this.#holds, this.#params, this.#ledger];
-    return this.#services.of(name, () => make({ node, holds, job: this.job, params, ledger, front: this.front }));
+    return this.#services.of(name, () => make({
+      node: this.#node, holds: this.#holds, job: this.job, params: this.#params, ledger: this.#ledger,
+      front: this.front, isPlacing: () => this.recovery.isPlacing,
+    }));
   }
 
   /** Hosts have been linked again: the launch may have been lost on the way to them. */
@@ -212,6 +212,7 @@ export class ControllerJob implements ServedJob {
       const attempt = ledger.attempt(rank);
       this.emit({ type: 'started', rank, host, pid, wallMs, ...(attempt > 1 && { attempt }) });
     }
+    this.#services.onStarted();
     this.#checkRunning();
   }
 
@@ -300,9 +301,8 @@ export class ControllerJob implements ServedJob {
   }
 
   #mapped(): void {
-    const { map } = this.#ledger;
-    this.#hosts.onMapped(map);
-    this.emit({ type: 'mapped', map });
+    this.#hosts.onMapped(this.#ledger.map);
+    this.emit({ type: 'mapped', map: this.#ledger.map });
   }
 
   #checkRunning(): void {
@@ -316,8 +316,8 @@ export class ControllerJob implements ServedJob {
     const report = this.#ledger.rankReport(rank);
     if (report === undefined) return;
     this.emit({ type: 'exited', report });
-    const { failures } = this.#session;
-    if (failure !== undefined) failures.onRankFailed(this.job, failure, report, this.#ledger.attempt(rank));
+    const attempt = this.#ledger.attempt(rank);
+    if (failure !== undefined) this.#session.failures.onRankFailed(this.job, failure, report, attempt);
     this.#services.onEnded(report);
   }
 
@@ -338,9 +338,8 @@ export class ControllerJob implements ServedJob {
 
   /** Neither a host nor a reader of output delays the end further. A job that is ending has its cause. */
   #onJobTimeout(timeoutMs: number): void {
-    const end = (waits: string): void =>
-      this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.#ledger.ranksOpen, waits));
-    this.#services.askWaits(end);
+    this.#services.askWaits((waits) =>
+      this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.#ledger.ranksOpen, waits)));
   }
 
   /** Without asking the error manager: the user set the deadline, and a job that does not fit its hosts cannot run. */

@@ -161,6 +161,13 @@ export class JobRecovery {
     return true;
   }
 
+  /** Those have neither run nor an outcome yet. */
+  get isPlacing(): boolean {
+    const ledger = this.#init.ledger();
+    return [...this.#places.keys()].some((rank) =>
+      ledger.attempt(rank) === 1 && !ledger.isRunning(rank) && ledger.rankReport(rank) === undefined);
+  }
+
   #startAgain(ranks: readonly Rank[], found: Failure, leastMs: number): void {
     const afterMs = Math.max(leastMs, this.#endMs(found));
     for (const rank of ranks) {

@@ -54,11 +54,15 @@ export class JobPrograms implements JobHooks {
   #keysBytes = 0;
   readonly #keysBytesMax: number;
   readonly #schedule: () => void;
+  readonly #isPlacing: () => boolean;
   /** Hosts where programs take part. */
   readonly #open = new Set<HostIndex>();
+  /** Of these, those that have not been told where the ranks are. */
+  readonly #unanswered = new Set<HostIndex>();
 
   /** Of a ledger that stays the job's. */
-  constructor(node: AgentNode, job: JobId, ledger: Ledger, owner: JobOwner) {
+  constructor(node: AgentNode, job: JobId, ledger: Ledger, owner: JobOwner, isPlacing: () => boolean) {
+    this.#isPlacing = isPlacing;
     this.#node = node;
     this.#schedule = soonOnce(node.platform.clock, () => this.#tell());
     this.#job = job;
@@ -80,6 +84,22 @@ export class JobPrograms implements JobHooks {
   /** A program has connected to the session agent of this host, which is told of all losses from now on. */
   onOpen(host: HostIndex): void {
     this.#open.add(host);
+    this.#unanswered.add(host);
+    this.#answer();
+  }
+
+  onStarted(): void {
+    this.#answer();
+  }
+
+  /** Nobody is told a place of a rank at which it will not be, or to which messages come before it. */
+  #answer(): void {
+    if (this.#unanswered.size === 0 || this.#isPlacing()) return;
+    for (const host of this.#unanswered) this.#tellState(host);
+    this.#unanswered.clear();
+  }
+
+  #tellState(host: HostIndex): void {
     const { hosts } = this.#ledger.map;
     const state: MessageBody<'program.state'> = {
       decided: this.#agreement.decided,
@@ -143,15 +163,18 @@ export class JobPrograms implements JobHooks {
   /** Its session agent answers no more; another that takes its place opens anew. */
   onHostLost(host: HostIndex): void {
     this.#open.delete(host);
+    this.#unanswered.delete(host);
   }
 
   onEnded(report: RankReport): void {
+    this.#answer();
     this.#add(report);
     this.#schedule();
   }
 
   /** An attempt of a rank has ended, and another follows. */
   onRestarting(report: RankReport): void {
+    this.#answer();
     this.#addReturned(report.rank, reasonOf(report) ?? 'it is started again');
     this.#schedule();
   }
@@ -299,7 +322,7 @@ function reasonOf(report: RankReport): string | undefined {
  * Throws STCI_MESSAGE_INVALID for a job without the client library: its session agents would not understand what they
  * are told from then on.
  */
-export function openPrograms({ node, job, params, ledger, front }: JobAtController): JobPrograms {
-  if (params.bool('client.enable')) return new JobPrograms(node, job, ledger, front);
+export function openPrograms({ node, job, params, ledger, front, isPlacing }: JobAtController): JobPrograms {
+  if (params.bool('client.enable')) return new JobPrograms(node, job, ledger, front, isPlacing);
   throw new StciError('STCI_MESSAGE_INVALID', 'Expected no program of a job that runs without the client library');
 }

@@ -172,6 +172,8 @@ export interface JobAtController {
   readonly params: Params;
   readonly ledger: Ledger;
   readonly front: JobOwner;
+  /** Ranks whose host was lost before they started are to run elsewhere: they have neither run nor an outcome. */
+  isPlacing(): boolean;
 }
 
 /** Whom a job's services concern at the controller. */
@@ -183,6 +185,8 @@ export interface JobOwner {
 
 /** A service is told what becomes of the ranks of a job. */
 export interface JobHooks {
+  /** Attempts of ranks run. */
+  onStarted?(): void;
   onEnded(report: RankReport): void;
   /** An attempt of a rank has ended, and another follows. */
   onRestarting(report: RankReport): void;

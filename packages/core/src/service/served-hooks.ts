@@ -16,6 +16,10 @@ export class ServedHooks implements JobHooks {
     return entryOf<string, JobHooks>(this.#hooks, name, make) as Hooks;
   }
 
+  onStarted(): void {
+    for (const each of this.#hooks.values()) each.onStarted?.();
+  }
+
   onEnded(report: RankReport): void {
     for (const each of this.#hooks.values()) each.onEnded(report);
   }

@@ -55,7 +55,7 @@ function programsOf() {
   /** Messages without which programs would wait for ever. */
   const owned: string[] = [];
   const check = (error?: StciError): void => void (error && owned.push(error.code));
-  const programs = new JobPrograms(node, 1, ledger, { emit: () => undefined, check });
+  const programs = new JobPrograms(node, 1, ledger, { emit: () => undefined, check }, () => false);
   const vote = (rank: number, sequence: number): void => {
     const kind = COLLECTIVES.indexOf('shrink');
     programs.onVotes({ host: 0, sequence, votes: [[rank, 1, kind, true, 0, 0, 0, new Uint8Array(), []]] });
@@ -214,10 +214,40 @@ suite('programs of a job', (test) => {
       ledger.exited({ rank, pid: 1, outcome: 'exited', end: { status: 0 }, endWallMs: 1, leftovers: 0 }, 1);
     }
     ledger.remap(moveRanks(ledger.map, new Map([[3, 0], [1, 0]])));
-    new JobPrograms(node, 1, ledger, { emit: () => undefined, check: () => undefined }).onOpen(1);
+    new JobPrograms(node, 1, ledger, { emit: () => undefined, check: () => undefined }, () => false).onOpen(1);
     const evens = [6, 8, 10, 12].map((rank) => [rank, rank]);
     const odds = [5, 7, 9, 11, 13].map((rank) => [rank, rank]);
     assert.equal(states[0]?.places, [[0, 'a', [[0, 4], ...evens]], [1, 'b', odds]]);
     assert.equal([states[0]?.ended, states[0]?.attempts], [[[2, 2], [11, 11]], []]);
+  });
+
+  test('nobody is told where ranks are while some are to run elsewhere than planned', () => {
+    const told: number[] = [];
+    const node = {
+      platform: testPlace().platform, params: { int: () => 1 << 24 },
+      messages: {
+        send: (to: number) => void told.push(addressIndex(to)), sendList: () => undefined,
+        waits: { end: () => undefined },
+      },
+    } as unknown as AgentNode;
+    const spec = job({ apps: [app(3)], hosts: hosts('a b c'), mapBy: { by: 'node' } });
+    const ledger = new Ledger({ job: 1, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
+    let isPlacing = true;
+    const owner = { emit: () => undefined, check: () => undefined };
+    const programs = new JobPrograms(node, 1, ledger, owner, () => isPlacing);
+    for (const host of [0, 1]) programs.onOpen(host);
+    programs.onHostLost(0);
+    programs.onStarted();
+    assert.equal(told.splice(0), [], 'one of several runs');
+    isPlacing = false;
+    programs.onStarted();
+    programs.onStarted();
+    assert.equal(told.splice(0), [1], 'once, and not the host that is lost');
+    isPlacing = true;
+    programs.onOpen(2);
+    isPlacing = false;
+    ledger.exited({ rank: 2, pid: 1, outcome: 'exited', end: { status: 1 }, endWallMs: 1, leftovers: 0 }, 1);
+    programs.onEnded(ledger.rankReport(2)!);
+    assert.equal(told, [2], 'it has ended before it was known to run');
   });
 });
