@@ -146,7 +146,7 @@ class RunningAgent implements AgentHandle {
     this.#node = node;
     composition.onNode?.(node);
     new LinkGuard(node);
-    node.messages.on('agent.held', () => node.holds.rows());
+    node.collects.on('agent.held', () => node.holds.rows());
     node.messages.on('agent.stop', ({ reason }) => this.#onStop(reason));
     node.messages.on('agent.leave', () => this.#onStop('it was removed', true));
     if (addressKind(self) === 'root') {

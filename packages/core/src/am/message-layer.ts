@@ -63,6 +63,7 @@ export interface MessageContext {
   readonly from: Link | undefined;
 }
 
+type Sender = Pick<FrameHeader, 'source' | 'job'>;
 type Handler = (body: never, context: MessageContext) => unknown;
 
 /** Handlers of agents that have no other. */
@@ -93,7 +94,7 @@ export class MessageLayer {
       onLocal: (frame, from) => this.#local(frame, from),
       onUnforwarded: (request, error) => this.#answer(request).fail(error),
       onGone: (isGone, error, agent, job) => {
-        this.#requests.fail(isGone, error);
+        this.#requests.fail((request) => isGone(request.destination, request.job), error);
         init.onGone(agent, job);
       },
       onFault: (error) => init.onFault(error),
@@ -142,8 +143,7 @@ export class MessageLayer {
     link: Link, name: Name, body: MessageBody<Name>, job: JobId = this.ownJob,
   ): StciError | undefined {
     const header = this.#header(NEIGHBOUR, job, messageId(name));
-    const encoded = (): Uint8Array => bounded(encodeBody(name, body), this.#init.limits);
-    return this.#try(name, () => cut(header, [encoded()], (pieces) => link.send(pieces)));
+    return this.#try(name, () => this.#emit(header, encodeBody(name, body), link));
   }
 
   /** To every agent below this one, but session agents of other jobs; agents forward it without decoding it. */
@@ -173,11 +173,18 @@ export class MessageLayer {
    */
   request<Name extends MessageName>(
     destination: Address, name: Name, body: MessageBody<Name>, done: RequestDone,
-    { timeoutMs = this.#timeoutMs(name), job = this.ownJob, onPart }: RequestOptions = {},
+    { timeoutMs, job = this.ownJob, onPart, link }: RequestOptions = {},
   ): void {
-    const header = this.#header(destination, job, messageId(name), FLAG.request);
-    if (!this.#requests.add(header.sequence, { name, destination, job, done, onPart }, timeoutMs)) return;
-    caught(() => this.#emit(header, encodeBody(name, body)), (error) => this.#requests.settle(header.sequence, error));
+    const waitMs = timeoutMs ?? (isLate(name) ? Infinity : this.#init.limits.requestTimeoutMs);
+    const header = this.#header(link === undefined ? destination : NEIGHBOUR, job, messageId(name), FLAG.request);
+    if (!this.#requests.add(header.sequence, { name, destination, job, done, onPart, link }, waitMs)) return;
+    caught(
+      () => this.#emit(header, encodeBody(name, body), link), (error) => this.#requests.settle(header.sequence, error));
+  }
+
+  /** A link has closed: what the neighbour there was asked over it fails. */
+  onClosed(link: Link): void {
+    this.#requests.failOver(link);
   }
 
   /** Takes every frame of every link. */
@@ -217,14 +224,12 @@ export class MessageLayer {
     this.#onMalformed({ source: frameSource(frame), job: frameJob(frame) }, from, error);
   }
 
-  #onMalformed(header: Pick<FrameHeader, 'source' | 'job'>, from: Link | undefined, error: StciError): void {
+  #onMalformed(header: Sender, from: Link | undefined, error: StciError): void {
     this.#init.onFault(error);
     this.#notifyGuard(header, from, error);
   }
 
-  #notifyGuard(
-    { source, job }: Pick<FrameHeader, 'source' | 'job'>, from: Link | undefined, error: StciError,
-  ): void {
+  #notifyGuard({ source, job }: Sender, from: Link | undefined, error: StciError): void {
     const isSenders = SENDER_FAULTS.includes(error.code) || error.data['tooLong'] === true;
     if (from !== undefined && isSenders) this.guard?.onMalformed(source, job, from, error);
   }
@@ -281,10 +286,6 @@ export class MessageLayer {
     });
   }
 
-  #timeoutMs(name: MessageName): number {
-    return isLate(name) ? Infinity : this.#init.limits.requestTimeoutMs;
-  }
-
   #try(name: MessageName, send: () => void): StciError | undefined {
     return caught<StciError | undefined>(() => void send(), (error) => {
       this.#init.onFault(error, name);
@@ -292,15 +293,15 @@ export class MessageLayer {
     });
   }
 
-  #emit(header: FrameHeader, body: Uint8Array): void {
+  /** `link`: to the neighbour there. */
+  #emit(header: FrameHeader, body: Uint8Array, link?: Link): void {
     bounded(body, this.#init.limits);
-    if (this.#init.router.isSelf(header.destination, header.job)) this.#enqueue({ header, body, from: undefined });
+    if (link !== undefined) cut(header, [body], (pieces) => link.send(pieces));
+    else if (this.#init.router.isSelf(header.destination, header.job)) this.#enqueue({ header, body, from: undefined });
     else this.transport.send(header, [body]);
   }
 
-  #header(
-    destination: Address, job: JobId, type: number, flags = 0, sequence = this.#nextSequence(),
-  ): FrameHeader {
+  #header(destination: Address, job: JobId, type: number, flags = 0, sequence = this.#nextSequence()): FrameHeader {
     const { router: { self: source }, limits: { ttl } } = this.#init;
     return { layer: LAYER.message, type, flags, ttl, stream: 0, source, destination, job, sequence };
   }

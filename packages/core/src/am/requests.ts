@@ -2,6 +2,7 @@
 
 import { StciError, addressKind, addressName, agentKey, agentName, fromErrorRecord, caught } from '@stci/interface';
 import type { Address, Clock, ErrorCode, JobId, Timer } from '@stci/interface';
+import type { Link } from '../bootcom/link.js';
 import { ITEMS_MAX, OPAQUE_ITEMS_MAX } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
 import { FLAG, type FrameHeader } from '../codec/frame.js';
@@ -9,7 +10,6 @@ import { check } from '../codec/shape.js';
 import type { Scope } from '../event/scope.js';
 import { errorRecord } from '../messages/job-shapes.js';
 import { checkLength, checkReply, type BodyKind, type MessageName } from '../messages/messages.js';
-import type { AgentTest } from './delivery.js';
 import type { Waits } from './waits.js';
 
 const REQUESTS_MAX = 65_536;
@@ -29,6 +29,8 @@ export interface RequestOptions {
   readonly onPart?: ((part: unknown) => void) | undefined;
   /** The job that it is about; of a destination that is a session agent, its job. Default: this agent's own. */
   readonly job?: JobId;
+  /** To the neighbour there, and over this link only: it fails when the link closes. */
+  readonly link?: Link | undefined;
 }
 
 export type RequestDone = (error: StciError | undefined, reply: unknown) => void;
@@ -39,6 +41,7 @@ interface Request {
   readonly job: JobId;
   readonly done: RequestDone;
   readonly onPart?: RequestOptions['onPart'];
+  readonly link?: RequestOptions['link'];
 }
 
 export class PendingRequests {
@@ -79,11 +82,15 @@ export class PendingRequests {
     pending.done(error, reply);
   }
 
-  /** Fails the requests to the destinations that `isGone` accepts. */
-  fail(isGone: AgentTest, error: StciError): void {
-    for (const [sequence, { destination, job }] of this.#pending) {
-      if (isGone(destination, job)) this.settle(sequence, error);
-    }
+  /** Fails the requests that `isMeant` accepts. */
+  fail(isMeant: (request: Request) => boolean, error: StciError): void {
+    for (const [sequence, request] of this.#pending) if (isMeant(request)) this.settle(sequence, error);
+  }
+
+  /** Fails those to the neighbour at a link, which has closed. */
+  failOver(link: Link): void {
+    const error = new StciError('STCI_LINK_CLOSED', `The link to ${addressName(link.peer)} is closed`);
+    this.fail((request) => request.link === link, error);
   }
 
   /** Fails all requests, and cancels their deadlines. */
@@ -114,6 +121,10 @@ export class PendingRequests {
     if (isOwn && error === undefined && kind === 'part') pending.onPart?.(value);
     else if (isOwn || (error !== undefined && BOUNCED.includes(error.code))) this.settle(header.sequence, error, value);
   }
+}
+
+export function lostError(agent: Address): StciError {
+  return new StciError('STCI_AGENT_LOST', `${addressName(agent)} is lost`);
 }
 
 /** Throws STCI_MESSAGE_TOO_LARGE. */

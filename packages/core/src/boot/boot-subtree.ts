@@ -79,6 +79,7 @@ export class BootSubtree {
     this.#children = init.agentLauncher.supervise(events, this.#tree.height + 1, false);
     init.node.router.rule = (destination) => this.#nextHop(destination);
     init.node.pathBelow = (agent) => this.#pathTo(agent);
+    init.node.levels = () => this.#tree.height + 1;
     init.node.isPlannedBelow = (agent, above) => this.#isPlannedBelow(agent, above);
   }
 

@@ -4,6 +4,7 @@ import type { JobEvent, StciError } from '@stci/interface';
 import type { ParamSnapshot } from '@stci/registry';
 import type { AgentScope } from '../assembly/composition.js';
 import type { AgentLauncher } from '../boot/agent-launcher.js';
+import type { HeldRow } from '../event/scope.js';
 import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
 import type { AgentNode } from '../node/node.js';
 
@@ -26,4 +27,11 @@ export interface SessionObserver {
   onRoom(): void;
   /** A batch system takes the hosts. */
   onEnding(error: StciError): void;
+}
+
+/** What each agent of the session holds, as it comes; then the names of those that did not answer. */
+export interface GatheredHeld {
+  /** `host`: its name; that of the controller has none. */
+  onAgent(host: string, agent: string, rows: readonly HeldRow[]): void;
+  onDone(silent: readonly string[]): void;
 }

@@ -5,8 +5,9 @@
  */
 
 import {
-  CONTROLLER, fromErrorRecord, toErrorRecord, type Allocation, type FrontEnd, type FrontEndEvents, type HostSpec,
-  type JobControl, type JobId, type JobSpec, type Params, type Platform, type StciError,
+  CONTROLLER, addressIndex, addressName, agentName, fromErrorRecord, toErrorRecord, type Allocation, type FrontEnd,
+  type FrontEndEvents, type HostSpec, type JobControl, type JobId, type JobSpec, type Params, type Platform,
+  type StciError,
 } from '@stci/interface';
 import type { ParamSnapshot } from '@stci/registry';
 import { LinkSurveys } from '../agent/link-survey.js';
@@ -24,9 +25,8 @@ import { AgentNode } from '../node/node.js';
 import type { GatheredMetrics, SessionMetrics } from '../scrape/contracts.js';
 import { AgentServices } from '../service/agent-services.js';
 import type { OpenService } from '../service/contracts.js';
-import type { SessionObserver } from './controller-contracts.js';
+import type { GatheredHeld, SessionObserver } from './controller-contracts.js';
 import { Controller } from './controller.js';
-import { gatherHeld, type GatheredHeld } from './gather-held.js';
 
 export interface SessionInit {
   readonly platform: Platform;
@@ -147,10 +147,13 @@ export class Session {
   }
 
   /** Of all agents that run. */
-  gatherHeld(gathered: GatheredHeld): void {
-    const { agents } = this.#controller;
-    const hostName = (host: number): string => this.#controller.hostName(host);
-    gatherHeld({ node: this.#node, holds: this.holds, agents, hostName }, gathered);
+  gatherHeld({ onAgent, onDone }: GatheredHeld): void {
+    const controller = this.#controller;
+    onAgent('', addressName(CONTROLLER), this.holds.rows());
+    this.#node.collects.ask('agent.held', controller.agents, {
+      onEach: (rows, [agent, job]) => onAgent(controller.hostName(addressIndex(agent)), agentName(agent, job), rows),
+      onDone,
+    });
   }
 
   /** Number 0 begins a survey of all links; its own number asks how far it is. */

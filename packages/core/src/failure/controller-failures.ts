@@ -15,7 +15,7 @@ import { addressAt } from '../members/positions.js';
 import type { LossReport } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
 import { countFailure } from '../metrics/failures.js';
-import type { AgentOfJob } from '../node/request-all.js';
+import type { AgentOfJob } from '../messages/collected.js';
 import { recoveryText } from '../run/recovery-text.js';
 import { arbiterCode } from './arbiter-code.js';
 import { ARBITER_MESSAGES, type Arbiter, type ControllerFailuresInit } from './contracts.js';

@@ -4,8 +4,8 @@
  */
 
 import type { FailedSubject, Evidence, FailureRecord, Timer } from '@stci/interface';
+import type { AgentOfJob } from '../messages/collected.js';
 import type { AgentNode } from '../node/node.js';
-import { requestAll, type AgentOfJob } from '../node/request-all.js';
 import { FailureRecords, type RecordNames } from './records.js';
 
 /** A job waits so long at most for an agent that does not answer. */
@@ -64,7 +64,11 @@ export class FailureLog {
     this.#endings.add(end);
     const isAwaited = this.records.isAwaited((subject) => isDue(subject) && isSpread(subject), agents.length);
     if (this.#isStopped || !isAwaited) return end();
-    requestAll(this.#init.node, agents, { name: 'failure.told', body: {}, timeoutMs: ENDING_MS, onDone: end });
+    this.#init.node.collects.ask('failure.told', agents, {
+      withinMs: ENDING_MS,
+      onEach: (seen, [agent]) => seen.forEach(([id, wallMs]) => this.records.seen(id, agent, wallMs)),
+      onDone: end,
+    });
   }
 
   /** The session ends: what is recorded is told. */

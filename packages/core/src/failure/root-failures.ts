@@ -17,8 +17,10 @@ import { bindFailureWatch, openFailureWatch, startFailureWatch } from './failure
 import { memberOf } from './notice.js';
 import type { FailureWatch } from './watch.js';
 
-/** When the controller learns that this agent was told: after all have been told, and many at once, or if it asks. */
+/** When the controller learns that this agent was told: after all have been told, and many at once; or it collects. */
 const SEEN_MS = 250;
+
+type Seen = readonly [subject: FailedSubject, wallMs: number];
 
 export interface RootFailuresInit {
   readonly node: AgentNode;
@@ -42,7 +44,7 @@ export class RootFailures implements OpenService {
   /** Jobs whose programs here want to know. */
   #interested = new Set<JobId>();
   /** What this agent was told of since the controller was told so, and when. */
-  #seen: (readonly [subject: FailedSubject, wallMs: number])[] = [];
+  #seen: Seen[] = [];
   readonly #timers: Timers<'seen'>;
 
   constructor(init: RootFailuresInit) {
@@ -52,7 +54,7 @@ export class RootFailures implements OpenService {
     this.#timers = new Timers(init.node.platform.clock, init.node.holds);
     messages.on('failure.watch', ({ members }) => this.#start(membersOf(members)));
     messages.on('failure.interest', (_body, { job }) => this.#onInterest(job));
-    messages.on('failure.told', () => this.#tellSeen());
+    init.node.collects.on('failure.told', () => seenOf(this.#seen));
     messages.on('failure.changes', ({ changes }) => changes.forEach((change) => this.#watch?.onChange(change)));
     bindFailureWatch(init.node, () => this.#watch);
   }
@@ -112,14 +114,15 @@ export class RootFailures implements OpenService {
   }
 
   #tellSeen(): void {
-    this.#timers.clear('seen');
-    if (this.#seen.length === 0) return;
     const { node, overlay } = this.#init;
     const told = this.#seen.splice(0);
-    const seen = told.map(([subject, wallMs]): [FailureId, number] => [failureId(subject), wallMs]);
     // Of the others the controller has decided.
     const members = told.flatMap(([subject]) => memberOf(subject) ?? [])
       .filter((member) => overlay.members.stateOf(member) === 'reported');
-    node.messages.send(CONTROLLER, 'failure.seen', { seen, members });
+    node.messages.send(CONTROLLER, 'failure.seen', { seen: seenOf(told), members });
   }
+}
+
+function seenOf(told: readonly Seen[]): [FailureId, number][] {
+  return told.map(([subject, wallMs]) => [failureId(subject), wallMs]);
 }

@@ -2,7 +2,11 @@
 
 import { BODY_BYTES_MAX, members, name } from '../codec/bounds.js';
 import { any, fields, oneOf, optional, tuple, u32, wallTime } from '../codec/shape.js';
+import { collected } from './collected.js';
 import { evidence, failureId, memberId, toolEvidence } from './failure-shapes.js';
+
+/** When an agent was told of failures. */
+const seen = members(tuple(failureId, wallTime));
 
 export const FAILURE_MESSAGES = {
   /** Detector → the one of the same name at another agent. `incarnation`: of the sender. */
@@ -19,10 +23,10 @@ export const FAILURE_MESSAGES = {
   'failure.report': { id: 73, from: ['session'], body: fields({ ranks: members(toolEvidence) }) },
   /** Root agent → controller: when it was told of these failures, by their ids; agents among them. */
   'failure.seen': {
-    id: 74, from: ['root'], body: fields({ seen: members(tuple(failureId, wallTime)), members: members(memberId) }),
+    id: 74, from: ['root'], body: fields({ seen, members: members(memberId) }),
   },
-  /** Controller → root agent, request: tell now, by `failure.seen`, before the answer. */
-  'failure.told': { id: 79, from: ['controller'], body: fields({}) },
+  /** What `failure.seen` will say, before its time. */
+  'failure.told': { id: 79, ...collected('roots', seen) },
   /**
    * Controller → root agents: in their order, who is dead, and is told so itself; lives all the same; has left the
    * session; or takes part, as another incarnation.

@@ -11,6 +11,7 @@ import {
   any, bool, check, closed, fields, integer, oneOf, optional, tuple, u32, wallTime, type Infer, type Shape,
 } from '../codec/shape.js';
 import { addresses, hostLogin, socket } from '../launcher/host-login.js';
+import { collected } from './collected.js';
 import { FAILURE_MESSAGES } from './failure-messages.js';
 import { sessionFailure } from './failure-shapes.js';
 import { heldRows } from './held-rows.js';
@@ -58,6 +59,8 @@ export interface MessageType {
   readonly part?: Shape<unknown>;
   /** It is answered however late: its request has no deadline but the loss of who is asked. */
   readonly late?: true;
+  /** It is a collection, of contributions of these agents. */
+  readonly collects?: 'roots' | 'all';
 }
 
 const KERNEL_MESSAGES = {
@@ -209,8 +212,8 @@ const KERNEL_MESSAGES = {
   'job.end': { id: 15, from: 'above', body: fields({ kill: bool, reason: text }) },
   /** Parent → child: nothing of the job is needed any more. */
   'job.close': { id: 17, from: 'parent', body: fields({}) },
-  /** Controller → root or session agent: what it holds, as rows of a tree. */
-  'agent.held': { id: 146, from: ['controller'], body: fields({}), reply: heldRows },
+  /** What each agent holds, as rows of a tree. */
+  'agent.held': { id: 146, ...collected('all', heldRows) },
   /**
    * Stream root → member, request: open or close your endpoint. The stream layer checks that the sender is the root.
    */
@@ -238,6 +241,14 @@ export type MessageReply<Name extends MessageName> =
 
 export type MessagePart<Name extends MessageName> =
   MessageTable[Name] extends { readonly part: Shape<infer T> } ? T : never;
+
+/** Types by which contributions are collected. */
+export type CollectionName = {
+  [Name in MessageName]: MessageTable[Name] extends { readonly collects: string } ? Name : never;
+}[MessageName];
+
+export type Contribution<Name extends CollectionName> =
+  MessageReply<Name> extends readonly (readonly [number, number, infer T])[] ? T : never;
 
 /** A message, or what answers a request. */
 export type BodyKind = 'body' | 'reply' | 'part';
@@ -287,6 +298,10 @@ const ADDED_BYTES_MAX = 64 * 1024;
 
 export function isLate(name: MessageName): boolean {
   return typeOf(name).late === true;
+}
+
+export function collectsFrom(name: CollectionName): 'roots' | 'all' {
+  return typeOf(name).collects as 'roots' | 'all';
 }
 
 /** Most bytes of a message of this type, or of what answers one. */

@@ -31,6 +31,7 @@ import type { Frame } from '../codec/frame.js';
 import { EventDispatcher } from '../event/dispatcher.js';
 import { Scope } from '../event/scope.js';
 import { MetricStore } from '../metrics/store.js';
+import { Collects } from '../streams/collects.js';
 import { StreamLayer } from '../streams/stream-layer.js';
 
 export interface Identity {
@@ -96,6 +97,7 @@ export class AgentNode {
   readonly dispatcher: EventDispatcher;
   readonly messages: MessageLayer;
   readonly streams: StreamLayer;
+  readonly collects = new Collects(this);
   readonly metrics = new MetricStore();
   /** Of experiments. */
   readonly linkFaults: LinkFaults;
@@ -105,6 +107,8 @@ export class AgentNode {
   linkObserver: Pick<LinkEvents, 'onUp' | 'onClosed'> | undefined;
   /** Whether `agent` is below `above`, an agent below this one, in the boot tree as it is planned. */
   isPlannedBelow: (agent: Address, above: Address) => boolean = () => false;
+  /** Levels of agents below the controller, session agents included. */
+  levels: () => number = () => 1;
   readonly #pauseAt: number;
   readonly #paused = new Set<Link>();
   /** Bytes waiting for the parent's link at which links from below are not read. */
@@ -159,6 +163,14 @@ export class AgentNode {
       treeOf: (spec) => init.treeOf(spec),
       onFault: (error) => this.fault(error, 'stream'),
     });
+  }
+
+  /**
+   * Whether an agent may be at or below the one at the other end of a link: as the tree is known here, or because that
+   * one, which may link to those planned below it, may have done so before this agent learns the way.
+   */
+  leadsTo(agent: Address, job: JobId, link: Link): boolean {
+    return this.router.leadsTo(agent, job, link) || this.isPlannedBelow(agent, link.peer);
   }
 
   get name(): string {
@@ -239,6 +251,7 @@ export class AgentNode {
         if (link === this.router.parentLink) this.#block(false);
         this.router.removeLink(link);
         this.#paused.delete(link);
+        this.messages.onClosed(link);
         this.linkFaults.onClosed(link);
         hooks.onClosed(link, reason, text);
         this.linkObserver?.onClosed(link, reason, text);

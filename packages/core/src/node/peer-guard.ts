@@ -48,10 +48,7 @@ export class LinkGuard implements PeerGuard {
 
   #admitsByTree(link: Link, frame: Frame): boolean {
     const source = frameSource(frame);
-    const { router, isPlannedBelow } = this.#node;
-    const isKnown = router.leadsTo(source, frameJob(frame), link);
-    // An agent that may link to others, those planned below it, may have done so before this agent learns the way.
-    if (!isKnown && !isPlannedBelow(source, link.peer) && !this.#hasMoved(source, link)) {
+    if (!this.#node.leadsTo(source, frameJob(frame), link) && !this.#hasMoved(source, link)) {
       this.#close(link, `it sent a frame in the name of ${addressName(source)}`);
       return false;
     }

@@ -12,10 +12,10 @@ import type { SelectedDetector } from '../detector/selected.js';
 import type { Scope } from '../event/scope.js';
 import type { Ledger } from '../job/ledger.js';
 import type { MembershipTable } from '../membership/table.js';
+import type { AgentOfJob } from '../messages/collected.js';
 import type { ToolEvidence } from '../messages/failure-shapes.js';
 import type { MessageName } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
-import type { AgentOfJob } from '../node/request-all.js';
 import type { TreeOverlay } from '../peers/tree-overlay.js';
 import type { Loadable } from './loadable.js';
 

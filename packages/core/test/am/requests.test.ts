@@ -120,7 +120,7 @@ suite('requests that are pending', (test) => {
     for (const [sequence, host, job] of [[1, 4, 0], [2, 4, 7], [3, 4, 8], [4, 5, 0]] as const) add(sequence, host, job);
     next();
     const asked: string[] = [];
-    requests.fail((agent, job) => (asked.push(`${agent === sessionAddress(4)} ${job}`), job === 7),
+    requests.fail(({ destination, job }) => (asked.push(`${destination === sessionAddress(4)} ${job}`), job === 7),
       new StciError('STCI_AGENT_LOST', 'lost'));
     assert.equal(asked, ['false 0', 'true 7', 'true 8', 'false 0']);
     assert.equal(next(), ['request 2 is over', '2: lost']);

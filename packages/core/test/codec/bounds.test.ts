@@ -89,11 +89,11 @@ suite('lengths of replies', (test) => {
     const net = makeNet(line(2));
     const answers: unknown[] = [];
     let rows: unknown = Array.from({ length: 1000 }, () => ['n'.repeat(120), 'counter', 'h'.repeat(100), [], [1]]);
-    net.nodes[1]?.messages.on('agent.metrics', () => rows as never);
+    net.nodes[1]?.messages.on('agent.metrics', () => [[addressOf(1), 0, rows]]);
     for (const next of [rows, new Uint8Array(64 << 20)]) {
       rows = next;
-      net.nodes[0]?.messages.request(addressOf(1), 'agent.metrics', {}, (error, reply) =>
-        answers.push(error?.code ?? (reply as unknown[]).length));
+      net.nodes[0]?.messages.request(addressOf(1), 'agent.metrics', { withinMs: 0, stepMs: 0 }, (error, reply) =>
+        answers.push(error?.code ?? (reply as [number, number, unknown[]][])[0]?.[2].length));
       net.until(() => answers.length > 0, 'an answer');
       net.run();
     }

@@ -4,7 +4,9 @@ import { rootAddress, type FailedSubject, type Evidence, type FailureRecord } fr
 import { assert, suite } from '@stci/testkit';
 import { ENDING_MS, FailureLog } from '../../dist/failure/failure-log.js';
 import { RECORD_MS } from '../../dist/failure/records.js';
+import type { AgentOfJob } from '../../dist/messages/collected.js';
 import type { AgentNode } from '../../dist/node/node.js';
+import type { Collecting } from '../../dist/streams/collects.js';
 import { testPlace } from '../world.js';
 
 const HOST = { kind: 'host', host: 2, incarnation: 1 } as const;
@@ -15,18 +17,20 @@ const NOTICE: Evidence = {
   suspectedWallMs: 1, confirmedWallMs: 1,
 };
 
+const AGENTS: readonly AgentOfJob[] = [[rootAddress(0), 0], [rootAddress(1), 0]];
+
 /** With two agents, which are asked and have not answered. */
 function openLog() {
   const place = testPlace();
-  const answers: (() => void)[] = [];
+  const asked: Collecting<'failure.told'>[] = [];
   const told: (string | number)[] = [];
-  const request = (_to: number, name: string, _body: unknown, done: () => void, options: object) => {
-    assert.equal([name, options], ['failure.told', { timeoutMs: ENDING_MS, job: 0 }]);
-    answers.push(done);
+  const ask = (name: string, agents: unknown, collecting: Collecting<'failure.told'>) => {
+    assert.equal([name, agents, collecting.withinMs], ['failure.told', AGENTS, ENDING_MS]);
+    asked.push(collecting);
   };
   const log = new FailureLog({
-    node: { platform: place.platform, messages: { request } } as unknown as AgentNode,
-    agents: () => [[rootAddress(0), 0], [rootAddress(1), 0]],
+    node: { platform: place.platform, collects: { ask } } as unknown as AgentNode,
+    agents: () => AGENTS,
     onRecord: ({ notified }: FailureRecord) => void told.push(notified),
   });
   const end = (isSpread = true): void => {
@@ -35,39 +39,38 @@ function openLog() {
   };
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   const add = (isProvisional?: boolean): void => log.add(NOTICE, { host: 'c', reporter: 'root:0' }, isProvisional);
-  return { ...place, log, told, answers, end, add, isQuiet };
+  return { ...place, log, told, asked, end, add, isQuiet };
 }
 
 suite('records of failures, at the end of a job', (test) => {
   test('it is over when all agents have said when they were told, or do not answer in time', () => {
-    const { log, told, answers, end, add } = openLog();
+    const { log, told, asked, end, add } = openLog();
     add();
     log.records.seen(KEY, rootAddress(0), 3);
     end();
-    assert.equal([told, answers.length], [[], 2]);
-    answers[0]?.();
-    log.records.seen(KEY, rootAddress(1), 4);
+    assert.equal([told, asked.length], [[], 1]);
+    asked[0]?.onEach([[KEY, 4]], AGENTS[1] as AgentOfJob);
     assert.equal(told, []);
-    answers[1]?.();
+    asked[0]?.onDone([]);
     assert.equal(told, [2, 'over']);
   });
 
   test('at once without records, if all agents have said so already, or if they are not told of such a failure', () => {
     for (const [isAdded, seen, isSpread] of [[false, 0, true], [true, 2, true], [true, 0, false]] as const) {
-      const { log, told, answers, end, add } = openLog();
+      const { log, told, asked, end, add } = openLog();
       if (isAdded) add();
       for (let i = 0; i < seen; i++) log.records.seen(KEY, rootAddress(i), 3);
       end(isSpread);
-      assert.equal([told, answers.length], [isAdded ? [seen, 'over'] : ['over'], 0]);
+      assert.equal([told, asked.length], [isAdded ? [seen, 'over'] : ['over'], 0]);
     }
   });
 
   test('at once when the session ends, and once', () => {
-    const { log, told, answers, end, add } = openLog();
+    const { log, told, asked, end, add } = openLog();
     add();
     end();
     log.stop();
-    for (const answer of answers) answer();
+    for (const { onDone } of asked) onDone([]);
     end();
     assert.equal(told, [0, 'over', 'over']);
   });

@@ -50,6 +50,7 @@ function rootAgent(jobs: Set<JobId>) {
       observeWaits: () => undefined,
       transport: { dropKept: () => undefined },
     },
+    collects: { on: (name: string, own: Handler) => void handlers.set(name, own) },
   } as unknown as AgentNode;
   const notifier = {
     topology: '',
@@ -119,15 +120,14 @@ suite('failures at a root agent', (test) => {
     assert.equal([tool(1, 1), tool(2, 1), tool(3, 1)], [['failure.notice to job 1'], [], ['failure.notice to job 3']]);
   });
 
-  test('the controller is told when this agent was told: after a while, or at once if it asks', () => {
-    const { receive, host, run } = rootAgent(new Set([1]));
-    const seen = 'failure.seen to controller';
+  test('the controller is told when this agent was told: after a while, and before if it collects that', () => {
+    const { ask, host, run, bodies } = rootAgent(new Set([1]));
     host(2);
-    assert.equal(receive('failure.told', {}), [seen]);
-    assert.equal(receive('failure.told', {}), [], 'nothing new');
-    assert.equal(run(10_000), [], 'nor later');
-    host(3);
-    assert.equal([run(200), run(100)], [[], [seen]]);
+    const collected = ask('failure.told') as [string, number][];
+    assert.equal(collected.map(([id]) => id), ['host 1#1']);
+    assert.equal([run(200), run(100)], [[], ['failure.seen to controller']], 'what was collected may be lost');
+    assert.equal(bodies, [{ seen: collected, members: [] }]);
+    assert.equal([ask('failure.told'), run(10_000)], [[], []], 'nothing new, nor later');
   });
 
   test('the interest of a job ends with it', () => {
@@ -154,7 +154,7 @@ suite('failures at a root agent', (test) => {
     assert.is(isQuiet(), true);
     receive('failure.changes', { changes: [{ member: { position: 6, incarnation: 1 }, change: 'joined' }] });
     reported(6);
-    receive('failure.told', {});
+    run(250);
     assert.is(isQuiet(), true, 'it does not tell again later');
     const [, second] = bodies as { seen: unknown[]; members: MemberId[] }[];
     assert.equal([second?.seen.length, second?.members], [1, [{ position: 6, incarnation: 1 }]]);

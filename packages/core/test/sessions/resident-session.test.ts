@@ -155,7 +155,7 @@ suite('a session that stays', (test) => {
     const { messages } = nodes.get('controller') as AgentNode;
     for (const [agent, job] of [[rootAddress(1), 0], [sessionAddress(1), 1]] as const) {
       const options = { job, timeoutMs: 60_000 };
-      messages.request(agent, 'agent.metrics', {}, (error) => void errors.push(error?.code), options);
+      messages.request(agent, 'agent.echo', 0, (error) => void errors.push(error?.code), options);
     }
     world.killProcess(login.host, pidOf('root:1'));
     until(() => stateOf(1) === 'failed', 'its loss', 1000);
