@@ -21,6 +21,7 @@ import { Broadcasts, KEPT_ALL_BYTES_MAX, withOwnHeader, type MissedBroadcasts } 
 import { DeliveryLayer, type DeliveryInit } from './delivery-layer.js';
 import type { AgentTest } from './delivery.js';
 import { Reassembly, cut } from './fragments.js';
+import { lostError } from './requests.js';
 import type { Router } from './router.js';
 
 /** Destination of a frame for every agent at and below the receiver. */
@@ -158,7 +159,7 @@ export class Transport {
   }
 
   /** An agent is gone for good: requests to it fail, its streams go on without it. Without `job`: those of all jobs. */
-  drop(agent: Address, job?: JobId, error = new StciError('STCI_AGENT_LOST', `${addressName(agent)} is lost`)): void {
+  drop(agent: Address, job?: JobId, error = lostError(agent)): void {
     const isGone = (to: Address, toJob: JobId): boolean =>
       to === agent && (job === undefined || agentKey(to, job) === agentKey(to, toJob));
     this.delivery.drop(isGone);

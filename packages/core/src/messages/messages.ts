@@ -300,6 +300,10 @@ export function isLate(name: MessageName): boolean {
   return typeOf(name).late === true;
 }
 
+export function isCollection(name: MessageName): name is CollectionName {
+  return typeOf(name).collects !== undefined;
+}
+
 export function collectsFrom(name: CollectionName): 'roots' | 'all' {
   return typeOf(name).collects as 'roots' | 'all';
 }

@@ -18,7 +18,6 @@ import { ranksOf } from '../job/placement.js';
 import { checkRanks } from '../job/rank-checks.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
-import { requestAll } from '../node/request-all.js';
 import type { JobAtController, JobHooks, JobOwner } from '../service/contracts.js';
 import { Agreement, type Decision, type Pair } from './agreement.js';
 import { collectiveLimits } from './program-limits.js';
@@ -144,11 +143,10 @@ export class JobPrograms implements JobHooks {
   /** Calls `done` with what the programs wait for, in words; '' if none does. */
   askWaits(done: (text: string) => void): void {
     const answers: Waiting[] = [];
-    requestAll(this.#node, [...this.#open].map((host) => [sessionAddress(host), this.#job] as const), {
-      name: 'program.wait', body: {}, timeoutMs: ANSWERS_MS,
-      onAnswer: (error, reply, [agent]) => {
-        if (error !== undefined) return;
-        const { count, waits } = reply as Waiting;
+    const agents = [...this.#open].map((host) => [sessionAddress(host), this.#job] as const);
+    this.#node.collects.ask('program.wait', agents, {
+      withinMs: ANSWERS_MS, job: this.#job,
+      onEach: ({ count, waits }, [agent]) => {
         const own = waits.filter(([rank]) => this.#isAt(rank, addressIndex(agent)));
         answers.push({ count, waits: own.slice(0, WAITS_MAX) });
       },

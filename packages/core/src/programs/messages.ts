@@ -6,6 +6,7 @@ import {
 } from '@stci/interface';
 import { members, name, text } from '../codec/bounds.js';
 import { bool, bytes, fields, integer, list, optional, str, tuple, u32, wallTime } from '../codec/shape.js';
+import { collected } from '../messages/collected.js';
 import { declareMessages } from '../messages/messages.js';
 
 /** Ranks, first to last, that were lost, why, and on which host. */
@@ -103,12 +104,11 @@ const PROGRAM_MESSAGES = {
     }),
   },
   /**
-   * Controller → session agent, request: what its programs wait for. The reply: of so many the first, `[rank, kind,
-   * from, tag, ms]`; `kind`: of a collective + 1, or 0: a receive, from a rank + 1, or 0: any, with a tag, or '': any.
+   * What the programs of each session agent wait for: of so many the first, `[rank, kind, from, tag, ms]`; `kind`: of a
+   * collective + 1, or 0: a receive, from a rank + 1, or 0: any, with a tag, or '': any.
    */
   'program.wait': {
-    id: 107, from: ['controller'], body: fields({}),
-    reply: fields({ count: u32, waits: members(tuple(u32, u32, u32, tag, u32)) }),
+    id: 107, ...collected('all', fields({ count: u32, waits: members(tuple(u32, u32, u32, tag, u32)) })),
   },
 } as const;
 

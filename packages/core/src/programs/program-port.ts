@@ -78,7 +78,7 @@ export class ProgramPort implements JobService {
       this.#messaging.onDecided();
     });
     messages.on('program.refused', (refusal) => this.#votes.onRefused(refusal));
-    messages.on('program.wait', () => waitsOf(programs.values(), node.platform.clock.nowMs()));
+    node.collects.on('program.wait', () => waitsOf(programs.values(), node.platform.clock.nowMs()));
   }
 
   /** Calls `done` when programs can connect, or with the reason why they cannot. */

@@ -10,7 +10,7 @@ import type { Program } from './program.js';
 /** How many waits are told, of each host and in all. */
 export const WAITS_MAX = 8;
 
-/** As in the answer to `program.wait`. */
+/** As in `program.wait`. */
 type Wait = readonly [rank: number, kind: number, source: number, tag: string, ms: number];
 
 export interface Waiting {

@@ -13,7 +13,7 @@ export const programService: Service = {
     ],
     controller: ['program.open', 'program.votes', 'program.marked'],
   },
-  passed: ['program.failed', 'program.ended', 'program.agreed'],
+  passed: ['program.failed', 'program.ended', 'program.agreed', 'program.wait'],
   wants: (params) => params.bool('client.enable'),
   code: new Loadable('the client library', () => import('./program-service.js').then(({ code }) => code)),
 };

@@ -1,6 +1,7 @@
 /** The services of one agent: each is opened by the first message for it. */
 
 import { StciError, caught } from '@stci/interface';
+import { isCollection } from '../messages/messages.js';
 import type { Gone, OpenService, Places, Service, ServiceCode } from './contracts.js';
 
 /** Calls of services that wait for their code to be loaded. */
@@ -27,10 +28,13 @@ export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
     this.#onFailed = onFailed;
     this.#place = place;
     this.#services = services;
-    const { messages } = place.node;
+    const { messages, collects } = place.node;
     for (const { name, messages: { [where]: own = [] }, passed = [], isOfAgents } of services) {
       if (own.length > 0) messages.lazy.add(own, (done) => this.use(name, (_opened, error) => done(error)));
-      if (where === 'root') for (const each of passed) messages.on(each, () => undefined);
+      for (const each of where === 'root' ? passed : []) {
+        if (isCollection(each)) collects.on(each, () => undefined);
+        else messages.on(each, () => undefined);
+      }
       if (own.length > 0 && isOfAgents?.(place.node.params) === true) this.#asked.add(name);
     }
     this.tell(() => undefined);

@@ -24,7 +24,7 @@ export interface Service {
   readonly name: string;
   /** By where it runs, the messages that it handles there. */
   readonly messages: Readonly<Partial<Record<keyof Places, readonly MessageName[]>>>;
-  /** Messages to all agents of a job: root agents pass them on, and do nothing with them. */
+  /** Messages to all agents of a job, and collections of them: root agents pass them on, and do nothing with them. */
   readonly passed?: readonly MessageName[];
   /** Whether it takes part in a job with these parameters, from before the first rank is started. */
   wants?(params: Params, scope: ServiceScope): boolean;

@@ -7,7 +7,7 @@
 
 import {
   sessionAddress, toErrorRecord, entryOf, type Address, type AgentMethod, type AgentProcess, type HostIndex,
-  type JobId, type SignalName,
+  type JobId, type SignalName, type StciError,
 } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import type { AgentLauncher } from '../boot/agent-launcher.js';
@@ -19,7 +19,6 @@ import { hostSpec, type HostLogin } from '../launcher/host-login.js';
 import type { SessionFailure } from '../messages/failure-shapes.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
-import { requestAll } from '../node/request-all.js';
 
 export interface SessionAgentsInit {
   readonly node: AgentNode;
@@ -99,15 +98,16 @@ export class SessionAgents {
 
   /** To the tools of all jobs. `done`, once: all have got it; or why that is not certain. */
   signal(signal: SignalName, timeoutMs: number, done: (problem?: string) => void): void {
-    const { node } = this.#init;
-    const agents = [...this.#jobs.keys()].map((job) => [this.#address, job] as const)
-      .filter(([agent, job]) => node.router.link(agent, job) !== undefined);
-    let problem: string | undefined;
-    requestAll(node, agents, {
-      name: 'job.signal', body: { signal }, timeoutMs,
-      onAnswer: (error) => void (problem ??= error?.message),
-      onDone: () => done(problem),
-    });
+    const { messages, router } = this.#init.node;
+    const jobs = [...this.#jobs.keys()].filter((job) => router.link(this.#address, job) !== undefined);
+    let [open, problem] = [jobs.length, undefined as string | undefined];
+    if (open === 0) return done();
+    const onAnswer = (error: StciError | undefined): void => {
+      problem ??= error?.message;
+      open -= 1;
+      if (open === 0) done(problem);
+    };
+    for (const job of jobs) messages.request(this.#address, 'job.signal', { signal }, onAnswer, { timeoutMs, job });
   }
 
   close(job: JobId): void {

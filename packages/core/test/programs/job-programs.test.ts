@@ -2,14 +2,16 @@
 
 import { Ledger, mapJob } from '@stci/core';
 import {
-  COLLECTIVES, MARKS_MAX, PROGRAM_PARTS_BYTES_MAX, StciError, addressIndex, type ErrorCode,
+  COLLECTIVES, MARKS_MAX, PROGRAM_PARTS_BYTES_MAX, StciError, addressIndex, agentName, sessionAddress,
+  type ErrorCode,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import type { RequestDone } from '../../dist/am/requests.js';
 import { moveRanks } from '../../dist/job/placement.js';
+import type { AgentOfJob } from '../../dist/messages/collected.js';
 import type { MessageBody } from '../../dist/messages/messages.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { JobPrograms } from '../../dist/programs/job-programs.js';
+import type { Collecting } from '../../dist/streams/collects.js';
 import { LIMITS, app, hosts, job } from '../job-help.js';
 import { testPlace } from '../world.js';
 
@@ -23,7 +25,7 @@ function programsOf() {
   const decisions: string[] = [];
   let waits = 0;
   const unsent = new Map<string, ErrorCode>();
-  const asked: RequestDone[] = [];
+  const asked: Collecting<'program.wait'>[] = [];
   const send = (to: number, name: string, body: MessageBody<'program.agreed'> & { readonly lost?: unknown }) => {
     const code = unsent.get(name);
     if (code !== undefined) return new StciError(code, 'not sent');
@@ -43,11 +45,13 @@ function programsOf() {
       sendSubtree: (name: string, body: never) => send(-1, name, body),
       sendList: (to: number, name: string, items: unknown[], bodyOf: (items: unknown[]) => never) =>
         send(to, name, bodyOf(items)),
-      request: (_to: number, name: string, _body: unknown, done: RequestDone) => {
-        log.push(name);
-        asked.push(done);
-      },
       waits: { begin: () => (waits = 1), end: () => (waits = 0) },
+    },
+    collects: {
+      ask: (name: string, agents: readonly AgentOfJob[], collecting: Collecting<'program.wait'>) => {
+        log.push(`${name} of ${agents.map((agent) => agentName(...agent)).join()}`);
+        asked.push(collecting);
+      },
     },
   } as unknown as AgentNode;
   const spec = job({ apps: [app(2)], hosts: hosts('a') });
@@ -158,20 +162,18 @@ suite('programs of a job', (test) => {
     const texts: string[] = [];
     const ask = (): void => programs.askWaits((text) => texts.push(text));
     programs.onOpen(0);
-    ask();
-    assert.equal(texts, []);
     programs.onHostLost(0);
-    asked.shift()?.(new StciError('STCI_AGENT_LOST', 'lost'), undefined);
-    assert.equal(texts, ['']);
     ask();
-    assert.equal(texts, ['', '']);
-    assert.equal(told(), ['program.state []', 'program.wait']);
+    asked.shift()?.onDone([]);
+    assert.equal([texts, told()], [[''], ['program.state []', 'program.wait of ']]);
     programs.onOpen(0);
     ask();
-    const waits = [7, 1].map((rank) => [rank, 0, 0, '', 1000]);
-    asked.shift()?.(undefined, { count: 1, waits });
+    const waits = [7, 1].map((rank) => [rank, 0, 0, '', 1000] as const);
+    asked[0]?.onEach({ count: 1, waits }, [sessionAddress(0), 1]);
+    assert.is(texts.length, 1);
+    asked[0]?.onDone([]);
     assert.is(texts.at(-1), 'rank 1 waits in receive() since 1.0 s', 'it has no say about ranks elsewhere');
-    assert.equal(told(), ['program.state []', 'program.wait']);
+    assert.equal([asked[0]?.job, told()], [1, ['program.state []', 'program.wait of session:0 of job 1']]);
   });
 
   test('what a vote says of its length counts no less than what it has', () => {

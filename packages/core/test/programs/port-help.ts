@@ -41,7 +41,8 @@ export function play({ bytesMax = 1 << 26, isKnown = false }: PlayOptions = {}) 
     sendNeighbour: (_link: unknown, name: string, body: unknown) => sent.push([name, body]),
   };
   const params = { int: (name: string) => (name.endsWith('.max') && name !== 'bootcom.pending.max' ? bytesMax : 64) };
-  const parts = { platform: place.platform, params, messages, router: { parentLink: {} } };
+  const collects = { on: () => undefined };
+  const parts = { platform: place.platform, params, messages, collects, router: { parentLink: {} } };
   const node = parts as unknown as AgentNode;
   /** When topologies were built, and of how many positions. */
   const built: [number, number][] = [];

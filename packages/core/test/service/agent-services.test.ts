@@ -3,6 +3,7 @@
 import { StciError } from '@stci/interface';
 import { assert, eventually, suite } from '@stci/testkit';
 import '../../dist/injection/messages.js';
+import '../../dist/programs/messages.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { LinkGuard } from '../../dist/node/peer-guard.js';
 import { AgentServices } from '../../dist/service/agent-services.js';
@@ -30,7 +31,7 @@ function play(isOfAgents?: () => boolean) {
   };
   let loads = 0;
   const service: Service = {
-    name: 'test', messages: { root: ['fault.undo', 'agent.clock'] }, passed: ['program.ended'],
+    name: 'test', messages: { root: ['fault.undo', 'agent.clock'] }, passed: ['program.ended', 'program.wait'],
     ...(isOfAgents && { isOfAgents }),
     code: new Loadable('the test', () => new Promise((come, fail) => {
       loads += 1;
@@ -54,6 +55,18 @@ function play(isOfAgents?: () => boolean) {
 }
 
 suite('services of an agent', (test) => {
+  test('a collection of session agents is passed on, and loads nothing', () => {
+    const { controller, addSession, loads, run } = play();
+    const session = addSession(1, 7);
+    session.collects.on('program.wait', () => ({ count: 3, waits: [] }));
+    const counts: number[] = [];
+    controller.collects.ask('program.wait', [[session.identity.self, 7]], {
+      job: 7, onEach: ({ count }) => counts.push(count), onDone: (silent) => counts.push(silent.length),
+    });
+    run(10);
+    assert.equal([counts, loads()], [[3, 0], 0]);
+  });
+
   test('the first message loads one, once; those that come meanwhile are handled in order', async () => {
     const { undo, loaded, log, loads, faults, run } = play();
     assert.is(loads(), 0);

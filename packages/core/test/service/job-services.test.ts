@@ -20,7 +20,7 @@ function serviceOf(name: string, log: string[], more: Partial<JobService> = {}) 
     ...more,
   };
   const service: Service = {
-    name, messages: { job: name === 'a' ? ['program.wait'] : ['program.refused'] },
+    name, messages: { job: name === 'a' ? ['program.ended'] : ['program.refused'] },
     wants: (params) => params.bool('client.enable'),
     code: new Loadable(name, () => Promise.reject(new Error('it is here'))),
   };
@@ -28,7 +28,7 @@ function serviceOf(name: string, log: string[], more: Partial<JobService> = {}) 
     job: ({ node: { messages }, holds }) => {
       holds.atEnd(() => void log.push(`${name} closes`));
       log.push(`${name} is made`);
-      if (name === 'a') messages.on('program.wait', () => void log.push('a is asked'));
+      if (name === 'a') messages.on('program.ended', () => void log.push('a is asked'));
       return open;
     },
   });
@@ -46,7 +46,7 @@ function play(isWanted: boolean, more?: Partial<JobService>) {
   const open = (): void =>
     services.open(place, (error) => void log.push(error === undefined ? 'ranks start' : error.message));
   const ask = (): void => {
-    net.nodes[0]?.messages.send(node.identity.self, 'program.wait', {}, 1);
+    net.nodes[0]?.messages.send(node.identity.self, 'program.ended', { ranks: [] }, 1);
     net.run(10);
   };
   return { ...net, node, holds, log, a, b, services, open, ask };
@@ -82,7 +82,7 @@ suite('services of a job', (test) => {
     ask();
     open();
     assert.equal([log, services.add(0, 1)], [['ranks start'], {}]);
-    assert.match(faults.join(), /has no handler for message program\.wait/);
+    assert.match(faults.join(), /has no handler for message program\.ended/);
     assert.match(services.exit(0, 1) ?? '', /started without --client/);
   });
 
