@@ -281,11 +281,6 @@ export const ERROR_KINDS = {
   STCI_REQUEST_TIMEOUT: kind(EXIT.protocol, true),
   /** Too many requests are waiting for answers. To do: send fewer at once, or try again later. */
   STCI_REQUEST_LIMIT: kind(EXIT.protocol, true),
-  /**
-   * A stream or a reduction was used wrongly: opened twice, not declared, or incomplete. To do: change what the
-   * message names in the code that uses the stream.
-   */
-  STCI_STREAM_INVALID: kind(EXIT.protocol),
   /** A stream's sender or receiver broke the rule of credit. To do: report it. */
   STCI_STREAM_CREDIT: kind(EXIT.protocol),
   /** The link between two agents ended. To do: try again; what ended it is told with the agent that was lost. */

@@ -25,7 +25,6 @@ export * from './program-records.js';
 export * from './program.js';
 export * from './records.js';
 export { hmacSha256, sameBytes, sha256 } from './sha256.js';
-export * from './streams.js';
 export * from './topology.js';
 export * from './topology-text.js';
 export * from './service.js';

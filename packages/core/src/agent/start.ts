@@ -142,7 +142,7 @@ class RunningAgent implements AgentHandle {
     const params = composition.paramsOf(details.params);
     const scope = composition.scope(addressName(self), params, platform);
     const identity = { self, job, incarnation: boot.start, session, secret };
-    const node = new AgentNode({ platform, identity, params, treeOf: (spec) => scope.streamTree(spec) });
+    const node = new AgentNode({ platform, identity, params });
     this.#node = node;
     composition.onNode?.(node);
     new LinkGuard(node);

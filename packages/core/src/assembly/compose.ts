@@ -122,7 +122,6 @@ function agentScope(registry: Registry, scope: Scope, plugins: PluginHooks): Age
       if (!('arity' in part)) return new ParentTree(hosts + 1, part);
       return topology({ kind: 'tree', options: { arity: part.arity } }, hosts + 1) as TreeTopology;
     },
-    streamTree: ({ members, topology }) => topologyOf(topology, members.length).spanningTree(0),
     launcher: () => scope.get(LAUNCHER),
     pluginArchive: (index) => {
       const copy = copiesOf(scope.get(PARAMS))[index];

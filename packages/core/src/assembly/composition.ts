@@ -14,8 +14,6 @@ import type {
   LauncherProc,
   Params,
   Platform,
-  SpanningTree,
-  StreamSpec,
 } from '@stci/interface';
 import type { ParamSnapshot, Registry } from '@stci/registry';
 import type { BootTreePart } from '../launcher/parent-tree.js';
@@ -47,7 +45,6 @@ export interface Composition {
 export interface AgentScope extends ServiceScope {
   /** Over the controller and so many hosts. */
   bootTree(hosts: number, part: BootTreePart): BootTree;
-  streamTree(spec: StreamSpec): SpanningTree;
   /** The files of a plugin, by its number among the session's; undefined: they are not here. */
   pluginArchive(index: number): Uint8Array | undefined;
   launcher(): Launcher;

@@ -9,7 +9,7 @@
  *   32 u16 incarnation of the source                   34 u16 generation of the pair (am/delivery.ts)
  */
 
-import { assert, type Address, type JobId, type StreamId } from '@stci/interface';
+import { assert, type Address, type JobId } from '@stci/interface';
 
 export const FRAME_VERSION = 1;
 export const HEADER_BYTES = 36;
@@ -31,12 +31,8 @@ export const FLAG = {
   reply: 4,
   /** The body of this reply is an error record. */
   error: 8,
-  /** On a stream: a contribution to a reduction. */
-  reduce: 16,
   /** Of a message: this reply is a part, others to the same request follow. */
   part: 16,
-  /** On a stream, down: for every member at and below the receiver, not for the receiver only. */
-  all: 32,
   /** Fragments of the same message came before. */
   rest: 64,
   /** The frame goes by the routes of the overlay, not by those of the tree. */
@@ -48,7 +44,7 @@ export interface FrameHeader {
   readonly type: number;
   readonly flags: number;
   readonly ttl: number;
-  readonly stream: StreamId;
+  readonly stream: number;
   readonly source: Address;
   readonly destination: Address;
   readonly job: JobId;

@@ -67,9 +67,7 @@ export class Session {
     const scope = this.#scope;
     const session = platform.secrets.bytes(SESSION_BYTES);
     const identity = { self: CONTROLLER, job: 0, session, secret: platform.secrets.bytes(SECRET_BYTES) };
-    const node = new AgentNode({
-      platform, identity, params, holds: this.holds.child('controller'), treeOf: (spec) => scope.streamTree(spec),
-    });
+    const node = new AgentNode({ platform, identity, params, holds: this.holds.child('controller') });
     this.#node = node;
     composition.onNode?.(node);
     const agentLauncher = new AgentLauncher({ node, scope, startRole: roleFactory(composition) });

@@ -4,7 +4,7 @@
  */
 
 import {
-  CONTROLLER, DEFAULT_STREAM, addressIndex, sessionAddress, type FrontEndEvents, type HostIndex, type JobEvent,
+  addressIndex, sessionAddress, type FrontEndEvents, type HostIndex, type JobEvent,
   type JobId, type JobMap, type JobReport, type JobSpec, type Params, type Rank, type RankReport, type StciError,
 } from '@stci/interface';
 import { needsOwner } from '../am/requests.js';
@@ -152,14 +152,12 @@ export class JobFront {
     const places = { lookup, map };
     this.#places = places;
     this.#stream = node.streams.attach(
-      { id: DEFAULT_STREAM, job, members: [CONTROLLER, ...members], topology: 'boot', reduction: 'none' },
+      { job, members, creditBytes: creditBytes(params, map.hosts.length), check: outputCheck(places) },
       {
-        onUp: (data, _source, release) => this.#onOutput(data, release),
+        onUp: (data, release) => this.#onOutput(data, release),
         onDown: () => undefined,
         onCredit: () => this.#events?.onStdinDrain(),
-        onFault: (error) => node.fault(error, 'output stream'),
       },
-      { creditBytes: creditBytes(params, map.hosts.length), check: outputCheck(places) },
     );
     this.#readers.clear();
     if (stdin.to === 'all') {

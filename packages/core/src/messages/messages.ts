@@ -5,7 +5,7 @@
  */
 
 import { CONTROLLER, StciError, addressIndex, addressKind, addressName, assert } from '@stci/interface';
-import type { Address, AgentKind, StreamSpec } from '@stci/interface';
+import type { Address, AgentKind } from '@stci/interface';
 import { MESSAGE_BYTES_MAX, members, name, numbers, text, word } from '../codec/bounds.js';
 import {
   any, bool, check, closed, fields, integer, oneOf, optional, tuple, u32, wallTime, type Infer, type Shape,
@@ -36,13 +36,6 @@ const rankEnd = {
   readInput: optional(bool),
   attempt: optional(u32),
 };
-
-const streamSpec = fields({
-  id: u32,
-  members: numbers,
-  topology: name,
-  reduction: oneOf('none', 'sum', 'min', 'max', 'concat', 'and', 'or'),
-}) as Shape<StreamSpec>;
 
 /** Who may send a type: agents of these kinds; the parent; the parent or, through it, the controller; any agent. */
 type Senders = readonly AgentKind[] | 'parent' | 'above' | 'any';
@@ -214,11 +207,6 @@ const KERNEL_MESSAGES = {
   'job.close': { id: 17, from: 'parent', body: fields({}) },
   /** What each agent holds, as rows of a tree. */
   'agent.held': { id: 146, ...collected('all', heldRows) },
-  /**
-   * Stream root → member, request: open or close your endpoint. The stream layer checks that the sender is the root.
-   */
-  'stream.open': { id: 30, from: 'any', body: streamSpec },
-  'stream.close': { id: 31, from: 'any', body: fields({ stream: u32 }) },
   ...FAILURE_MESSAGES,
   ...SESSION_MESSAGES,
 } as const satisfies Record<string, MessageType>;

@@ -14,8 +14,6 @@ import {
   type LinkCloseReason,
   type Params,
   type Platform,
-  type SpanningTree,
-  type StreamSpec,
 } from '@stci/interface';
 import { OUTPUT_KEPT_MAX } from '../am/delivery.js';
 import type { Received, ReceivedFrame } from '../am/dispatch-queue.js';
@@ -52,8 +50,6 @@ export interface NodeInit {
   readonly params: Params;
   /** Ends with it; default: one of its own. */
   readonly holds?: Scope;
-  /** The tree over a stream's members, rooted at position 0. */
-  treeOf(spec: StreamSpec): SpanningTree;
 }
 
 /** Bytes of frames: kept until they are acknowledged, to be repeated, before their stream, queued for one link. */
@@ -159,8 +155,6 @@ export class AgentNode {
       holds: this.holds,
       messages: this.messages,
       limits,
-      creditBytes: params.int('iof.window'),
-      treeOf: (spec) => init.treeOf(spec),
       onFault: (error) => this.fault(error, 'stream'),
     });
   }

@@ -4,7 +4,7 @@
  * be stopped for as long as its user likes.
  */
 
-import { CONTROLLER, assert, type Address, type Channel, type Params, type Platform } from '@stci/interface';
+import { CONTROLLER, type Address, type Channel, type Params, type Platform } from '@stci/interface';
 import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
 import { Link } from '../bootcom/link.js';
 import type { Scope } from '../event/scope.js';
@@ -45,7 +45,6 @@ export function sessionNode({ platform, params, key, self, holds }: SessionNodeI
     params,
     ...(holds && { holds }),
     identity: { self, job: 0, ...key },
-    treeOf: () => assert(false, 'there are no streams between a front-end and its session') as never,
   });
   node.messages.guard = { admits: () => true, onMalformed: (_source, _job, from, { message }) => from.close(message) };
   return node;

@@ -1,9 +1,9 @@
 /** Frames that arrive before their stream is open here: kept for a time, with bounds on their number and bytes. */
 
-import type { Address, JobId, StreamId } from '@stci/interface';
+import type { Address, JobId } from '@stci/interface';
 import { CREDIT_BYTES_MAX } from '../am/credit.js';
 import type { Link } from '../bootcom/link.js';
-import { decodeHeader, frameSource, type Frame } from '../codec/frame.js';
+import { frameJob, frameSource, type Frame } from '../codec/frame.js';
 
 /** Bounds for all sources together. */
 const FRAMES_MAX = 4096;
@@ -63,12 +63,9 @@ export class EarlyFrames {
   }
 
   /** Removes and returns the frames of one stream. */
-  take(job: JobId, id: StreamId, nowMs: number): EarlyFrame[] {
+  take(job: JobId, nowMs: number): EarlyFrame[] {
     this.#dropStale(nowMs);
-    const isOf = ({ frame }: EarlyFrame): boolean => {
-      const header = decodeHeader(frame);
-      return header.stream === id && header.job === job;
-    };
+    const isOf = ({ frame }: EarlyFrame): boolean => frameJob(frame) === job;
     const taken = this.#frames.filter(isOf);
     this.#frames = this.#frames.filter((early) => !isOf(early));
     for (const { frame } of taken) this.#forget(frame);

@@ -1,33 +1,23 @@
 /**
- * One endpoint of a stream: sends under credit, receives, and takes part in each round if the stream reduces. The layer
- * (stream-layer.ts) opens endpoints and passes them their frames.
+ * One endpoint of a job's stream: the controller's, or that of a session agent. It sends under credit, and receives.
+ * The layer (stream-layer.ts) has the endpoints and passes them their frames.
  */
 
-import {
-  StciError,
-  addressName,
-  assert,
-  type Address,
-  type Clock,
-  type JobId,
-  type SpanningTree,
-  type Stream,
-  type StreamEvents,
-  type StreamSpec,
-} from '@stci/interface';
+import { CONTROLLER, StciError, addressName, assert, type Address, type Clock, type JobId } from '@stci/interface';
 import { CHUNK_COST_BYTES, OVERDRAFT_BYTES_MAX } from '../am/credit.js';
 import type { MessageLayer } from '../am/message-layer.js';
 import { SUBTREE } from '../am/transport.js';
 import { OPAQUE_ITEMS_MAX } from '../codec/bounds.js';
 import { decode, encode } from '../codec/cbor.js';
-import { FLAG, HEADER_BYTES, LAYER, readU32, writeU32, type FrameHeader } from '../codec/frame.js';
+import { HEADER_BYTES, LAYER, readU32, writeU32, type FrameHeader } from '../codec/frame.js';
 import type { Scope } from '../event/scope.js';
-import { Timers } from '../event/timers.js';
 import { ReceiveWindow, SendWindow } from '../event/window.js';
-import { RoundTable, checkContribution, tagContribution, untagResult } from './reduce.js';
 
 /** Frame types of the layer `stream`. */
 const STREAM_FRAME = { up: 1, down: 2, creditUp: 3, creditDown: 4 } as const;
+
+/** Number of the stream in frames: a job has one. */
+export const STREAM = 1;
 
 /** Body of a credit frame: one number, the bytes granted. */
 const GRANT_BYTES = 4;
@@ -40,156 +30,119 @@ export interface StreamLayerInit {
   readonly holds: Scope;
   readonly messages: MessageLayer;
   readonly limits: { readonly ttl: number; readonly messageBytesMax: number; readonly requestTimeoutMs: number };
-  /** Window of each sender, bytes. */
-  readonly creditBytes: number;
-  /** The tree over a stream's members, rooted at position 0. */
-  treeOf(spec: StreamSpec): SpanningTree;
   onFault(error: StciError): void;
 }
 
-/** Checks the data of one stream. Throws STCI_MESSAGE_INVALID if `source` may not send it. */
+/** Checks received data. Throws STCI_MESSAGE_INVALID if `source` may not send it. */
 export type StreamCheck = (data: unknown, source: Address) => void;
 
 export interface StreamOptions {
-  /** Window of each sender, bytes; default: the layer's. */
-  readonly creditBytes?: number;
-  /** Check of received data; default: none. */
-  readonly check?: StreamCheck;
+  /** Default: the agent's own. */
+  readonly job?: JobId;
+  /** At the controller: the others. */
+  readonly members?: readonly Address[];
+  /** Window of each sender, bytes. */
+  readonly creditBytes: number;
+  readonly check: StreamCheck;
 }
 
-export class StreamEndpoint implements Stream {
-  readonly spec: StreamSpec & { readonly job: JobId };
+export interface StreamEvents {
+  /**
+   * At the controller: data of a member. `release` returns the credit to it: to be called when the data is consumed;
+   * the sender stops while too much is unreleased.
+   */
+  onUp(data: unknown, release: () => void): void;
+  /** At a member: data of the controller. `release` as above. */
+  onDown(data: unknown, release: () => void): void;
+  /** `upPieces` or `down` may be called again after returning false. */
+  onCredit(): void;
+}
+
+export class StreamEndpoint {
+  readonly job: JobId;
   readonly #init: StreamLayerInit;
+  readonly #options: StreamOptions;
   readonly #events: StreamEvents;
-  readonly #creditBytes: number;
-  readonly #check: StreamCheck;
-  readonly #positions: Map<Address, number>;
-  readonly #position: number;
-  readonly #tree: SpanningTree | undefined;
+  readonly #isRoot: boolean;
+  /** Who may send to this endpoint; at the controller, those that have left included. */
+  readonly #sources: Set<Address>;
   readonly #onClose: () => void;
   readonly #upCredit: SendWindow;
-  /** Root: credit left for each member. Member: unused. */
+  /** At the controller: credit left for each member. */
   readonly #downCredit = new Map<Address, SendWindow>();
-  /** Root: members whose credit a call of `down` waits for. */
+  /** At the controller: members whose credit a call of `down` waits for. */
   readonly #awaited = new Set<Address>();
   #allAwaited = false;
   /** Bytes consumed of each source and not granted again yet. */
   readonly #consumed = new Map<Address, ReceiveWindow>();
-  readonly #rounds: RoundTable | undefined;
-  readonly #roundTimers: Timers<number>;
-  #round = 0;
   #sequence = 0;
   #closed = false;
 
-  constructor(
-    init: StreamLayerInit,
-    spec: StreamEndpoint['spec'],
-    events: StreamEvents | ((stream: Stream) => StreamEvents),
-    { creditBytes = init.creditBytes, check = () => undefined }: StreamOptions,
-    onClose: () => void,
-  ) {
-    this.spec = spec;
+  constructor(init: StreamLayerInit, options: StreamOptions, events: StreamEvents, onClose: () => void) {
+    const { job = init.messages.ownJob, members = [], creditBytes } = options;
+    this.job = job;
     this.#init = init;
-    this.#creditBytes = creditBytes;
-    this.#check = check;
+    this.#options = options;
+    this.#events = events;
     this.#onClose = onClose;
-    this.#roundTimers = new Timers(init.clock, init.holds);
+    this.#isRoot = init.self === CONTROLLER;
+    this.#sources = new Set(this.#isRoot ? members : [CONTROLLER]);
     this.#upCredit = sendWindow(creditBytes);
-    this.#positions = new Map(spec.members.map((member, position) => [member, position]));
-    const position = this.#positions.get(init.self);
-    assert(position !== undefined, 'an agent attaches only to streams that it is a member of');
-    this.#position = position;
-    this.#tree = spec.topology === 'boot' ? undefined : init.treeOf(spec);
-    if (spec.reduction !== 'none') {
-      this.#rounds = new RoundTable(spec.reduction, 1 + this.#childMembers().length);
-    }
-    if (this.#position === 0) {
-      for (const member of spec.members.slice(1)) this.#downCredit.set(member, sendWindow(creditBytes));
-    }
-    this.#events = typeof events === 'function' ? events(this) : events;
+    for (const member of members) this.#downCredit.set(member, sendWindow(creditBytes));
   }
 
-  get job(): JobId {
-    return this.spec.job;
-  }
-
-  get root(): Address {
-    return this.spec.members[0] as Address;
-  }
-
-  up(data: unknown): boolean {
-    if (this.#closed) return true;
-    if (this.#rounds === undefined) return this.upPieces([encode(data)]);
-    const value = tagContribution(this.spec.reduction, this.#position, data);
-    this.#round += 1;
-    this.#contribute(this.#round, value);
-    return true;
-  }
-
-  /** Contributes data that is CBOR already, in pieces that are not copied. Reduction `none` only. */
+  /**
+   * From a member: sends data that is CBOR already, in pieces that are not copied. As all that sends, it does so in any
+   * case; false asks the caller to wait for `onCredit`.
+   */
   upPieces(pieces: readonly Uint8Array[]): boolean {
-    assert(this.#rounds === undefined && this.#position !== 0, 'pieces go up from members, without reduction');
-    if (this.#closed) return true;
+    assert(!this.#isRoot, 'data goes up from members');
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    this.#send(STREAM_FRAME.up, this.root, 0, this.#nextSequence(), pieces);
+    this.#send(STREAM_FRAME.up, CONTROLLER, pieces);
     return this.#upCredit.spend(bytes + HEADER_BYTES);
   }
 
-  /** Credit left for `up`: for data and a header for each piece of it. Data for a closed stream needs none. */
+  /** Credit left for `upPieces`: for data and a header for each piece of it. */
   get upCreditBytes(): number {
-    return this.#closed ? Infinity : this.#upCredit.leftBytes;
+    return this.#upCredit.leftBytes;
   }
 
+  /** From the controller, to all members, or to one of them. Data for a closed stream is dropped. */
   down(data: unknown, to?: Address): boolean {
-    assert(this.#position === 0, 'only the root sends down');
+    assert(this.#isRoot, 'only the controller sends down');
     if (this.#closed) return true;
-    const body = [encode(data)];
-    const bytes = (body[0] as Uint8Array).length;
-    const sequence = this.#nextSequence();
+    const body = encode(data);
+    this.#send(STREAM_FRAME.down, to ?? SUBTREE, [body]);
+    const bytes = body.length + HEADER_BYTES;
     if (to !== undefined) {
-      this.#send(STREAM_FRAME.down, to, 0, sequence, body);
-      const available = this.#downCredit.get(to)?.spend(bytes + HEADER_BYTES) ?? true;
+      const available = this.#downCredit.get(to)?.spend(bytes) ?? true;
       if (!available) this.#awaited.add(to);
       return available;
     }
-    const targets = this.#tree === undefined ? [SUBTREE] : this.#childMembers();
-    for (const target of targets) this.#send(STREAM_FRAME.down, target, FLAG.all, sequence, body);
-    for (const credit of this.#downCredit.values()) credit.spend(bytes + HEADER_BYTES);
+    for (const credit of this.#downCredit.values()) credit.spend(bytes);
     this.#allAwaited = !this.#allDownAvailable();
     return !this.#allAwaited;
   }
 
-  /**
-   * A member has left: at the root, its missing credit no longer blocks the others. Without its root, a stream is over,
-   * and what is contributed to it is dropped.
-   */
+  /** At the controller: a member has left, and its missing credit no longer blocks the others. */
   drop(member: Address): void {
-    if (member === this.root) {
-      const text = `${addressName(member)}, the root of stream ${this.spec.id}, is lost`;
-      return this.#fault(new StciError('STCI_AGENT_LOST', text));
-    }
     this.#downCredit.delete(member);
     this.#consumed.delete(member);
     this.#onMemberCredit(member);
   }
 
-  /** At the root, without a tree: an agent becomes a member, or another takes the place of one that has left. */
+  /** At the controller: an agent becomes a member, or another takes the place of one that has left. */
   admit(member: Address): void {
-    assert(this.#position === 0 && this.#tree === undefined, 'the root of a stream along the boot tree admits members');
-    if (!this.#positions.has(member)) this.#positions.set(member, this.#positions.size);
+    assert(this.#isRoot, 'the controller admits members');
+    this.#sources.add(member);
     this.#consumed.delete(member);
-    this.#downCredit.set(member, sendWindow(this.#creditBytes));
+    this.#downCredit.set(member, sendWindow(this.#options.creditBytes));
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#roundTimers.close();
     this.#onClose();
-    if (this.#position !== 0 || this.spec.id === 1) return;
-    for (const member of this.spec.members.slice(1)) {
-      this.#init.messages.send(member, 'stream.close', { stream: this.spec.id }, this.job);
-    }
   }
 
   /**
@@ -197,60 +150,37 @@ export class StreamEndpoint implements Stream {
    */
   receive(header: FrameHeader, body: Uint8Array): () => void {
     if (this.#closed) return () => undefined;
-    this.#checkSource(header);
-    switch (header.type) {
+    const { type, source } = header;
+    const isForRoot = type === STREAM_FRAME.up || type === STREAM_FRAME.creditDown;
+    if (isForRoot !== this.#isRoot || !this.#sources.has(source)) {
+      throw malformed(`${addressName(source)} may not send frames of type ${type} on the stream of job ${this.job}`);
+    }
+    switch (type) {
       case STREAM_FRAME.up:
-        return this.#onUp(header, body);
+        return this.#onData(source, body, STREAM_FRAME.creditUp, (data, release) => this.#events.onUp(data, release));
       case STREAM_FRAME.down:
-        return this.#onDown(header, body);
+        return this.#onData(source, body, STREAM_FRAME.creditDown, (data, release) =>
+          this.#events.onDown(data, release));
       case STREAM_FRAME.creditUp: {
         const resumed = this.#upCredit.grant(grantOf(body));
         return () => resumed && this.#events.onCredit();
       }
       case STREAM_FRAME.creditDown: {
-        const resumed = this.#downCredit.get(header.source)?.grant(grantOf(body)) === true;
-        return () => resumed && this.#onMemberCredit(header.source);
+        const resumed = this.#downCredit.get(source)?.grant(grantOf(body)) === true;
+        return () => resumed && this.#onMemberCredit(source);
       }
       default:
-        throw malformed(`Stream ${header.stream} has no frames of type ${header.type}`);
+        throw malformed(`A stream has no frames of type ${type}`);
     }
   }
 
-  /** Up: frames from members, or with a reduction from children in the tree. Down: from the root or the parent. */
-  #checkSource({ type, flags, source, stream }: FrameHeader): void {
-    const position = this.#positions.get(source);
-    const tree = this.#tree;
-    let may = position !== undefined && position !== this.#position;
-    if (type === STREAM_FRAME.up && (flags & FLAG.reduce) !== 0) {
-      may &&= tree?.parent(position as number) === this.#position;
-    } else if (type === STREAM_FRAME.up || type === STREAM_FRAME.creditDown) may &&= this.#position === 0;
-    else if (type === STREAM_FRAME.creditUp) may &&= position === 0;
-    else may &&= position === 0 || tree?.parent(this.#position) === position;
-    if (!may) throw malformed(`${addressName(source)} may not send frames of type ${type} on stream ${stream}`);
-  }
-
-  #onUp(header: FrameHeader, body: Uint8Array): () => void {
+  #onData(
+    source: Address, body: Uint8Array, credit: number, deliver: (data: unknown, release: () => void) => void,
+  ): () => void {
     const data = decode(body, OPAQUE_ITEMS_MAX);
-    if ((header.flags & FLAG.reduce) !== 0) {
-      checkContribution(this.spec.reduction, data);
-      return () => this.#contribute(header.sequence, data);
-    }
-    this.#check(data, header.source);
-    const release = this.#releaser(header.source, body.length + HEADER_BYTES, STREAM_FRAME.creditUp);
-    return () => this.#events.onUp(data, header.source, release);
-  }
-
-  #onDown(header: FrameHeader, body: Uint8Array): () => void {
-    const data = decode(body, OPAQUE_ITEMS_MAX);
-    this.#check(data, header.source);
-    const release = this.#releaser(this.root, body.length + HEADER_BYTES, STREAM_FRAME.creditDown);
-    const isForAll = header.destination !== SUBTREE && (header.flags & FLAG.all) !== 0;
-    return () => {
-      for (const child of isForAll ? this.#childMembers() : []) {
-        this.#send(STREAM_FRAME.down, child, FLAG.all, header.sequence, [body]);
-      }
-      this.#events.onDown(data, release);
-    };
+    this.#options.check(data, source);
+    const release = this.#releaser(source, body.length + HEADER_BYTES, credit);
+    return () => deliver(data, release);
   }
 
   /** `member` has credit again, or has left. Data to several members waits for the credit of all of them. */
@@ -266,56 +196,8 @@ export class StreamEndpoint implements Stream {
     return true;
   }
 
-  #contribute(round: number, value: unknown): void {
-    const rounds = this.#rounds;
-    if (rounds === undefined) throw new StciError('STCI_STREAM_INVALID', `Stream ${this.spec.id} has no reduction`);
-    try {
-      const combined = rounds.contribute(round, value);
-      if (combined === undefined) this.#awaitRound(round);
-      else this.#passRound(round, combined.value);
-    } catch (fault) {
-      if (!(fault instanceof StciError)) throw fault;
-      this.#fault(fault);
-    }
-  }
-
-  #passRound(round: number, value: unknown): void {
-    this.#roundTimers.clear(round);
-    if (this.#position === 0) {
-      this.#events.onUp(untagResult(this.spec.reduction, value), this.root, () => undefined);
-      return;
-    }
-    const parent = this.spec.members[(this.#tree as SpanningTree).parent(this.#position) as number] as Address;
-    this.#send(STREAM_FRAME.up, parent, FLAG.reduce, round, [encode(value)]);
-  }
-
-  #awaitRound(round: number): void {
-    const { limits } = this.#init;
-    const fire = (): void =>
-      this.#fault(
-        new StciError(
-          'STCI_STREAM_INVALID',
-          `Round ${round} of stream ${this.spec.id} was not complete after ${limits.requestTimeoutMs} ms `
-            + '(request.timeout)',
-        ),
-      );
-    this.#roundTimers.ensure(round, limits.requestTimeoutMs, fire);
-  }
-
-  #fault(error: StciError): void {
-    if (this.#closed) return;
-    this.close();
-    this.#events.onFault(error);
-  }
-
-  #childMembers(): readonly Address[] {
-    const tree = this.#tree;
-    if (tree === undefined) return [];
-    return tree.children(this.#position).map((child) => this.spec.members[child] as Address);
-  }
-
   #releaser(source: Address, bytes: number, type: number): () => void {
-    const credit = this.#consumed.get(source) ?? new ReceiveWindow(this.#creditBytes, OVERDRAFT_BYTES_MAX);
+    const credit = this.#consumed.get(source) ?? new ReceiveWindow(this.#options.creditBytes, OVERDRAFT_BYTES_MAX);
     this.#consumed.set(source, credit);
     credit.receive(bytes);
     let released = false;
@@ -327,22 +209,16 @@ export class StreamEndpoint implements Stream {
       if (grant === 0) return;
       const body = new Uint8Array(GRANT_BYTES);
       writeU32(body, 0, grant);
-      this.#send(type, source, 0, this.#nextSequence(), [body]);
+      this.#send(type, source, [body]);
     };
   }
 
-  #send(
-    type: number,
-    destination: Address,
-    flags: number,
-    sequence: number,
-    body: readonly Uint8Array[],
-  ): void {
-    const { messages, limits, self: source } = this.#init;
-    const { id: stream, job } = this.spec;
-    const { ttl } = limits;
+  #send(type: number, destination: Address, body: readonly Uint8Array[]): void {
+    const { messages, limits: { ttl }, self: source } = this.#init;
+    this.#sequence = (this.#sequence + 1) >>> 0;
     const header: FrameHeader = {
-      layer: LAYER.stream, type, flags, ttl, stream, source, destination, job, sequence,
+      layer: LAYER.stream, type, flags: 0, ttl, stream: STREAM, source, destination, job: this.job,
+      sequence: this.#sequence,
     };
     try {
       messages.transport.send(header, body);
@@ -351,11 +227,6 @@ export class StreamEndpoint implements Stream {
       if (!(fault instanceof StciError)) throw fault;
       this.#init.onFault(fault);
     }
-  }
-
-  #nextSequence(): number {
-    this.#sequence = (this.#sequence + 1) >>> 0;
-    return this.#sequence;
   }
 }
 

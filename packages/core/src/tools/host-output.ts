@@ -1,5 +1,5 @@
 /**
- * Output of one host's tools on the default stream of their job: they share its window of credit. What they have
+ * Output of one host's tools on the stream of their job: they share its window of credit. What they have
  * written waits here for credit, in order. A chunk is cut where the credit ends, so that what is under way to the
  * front-end never exceeds this host's share of the window; what is left stays on this host. While credit is used up,
  * no tool is read; when it returns, they are resumed in the order in which they were stopped, a few at a time, so that

@@ -4,8 +4,8 @@
  */
 
 import {
-  CONTROLLER, DEFAULT_STREAM, addressIndex, entryOf, type ErrorRecord, type HostIndex, type JobId, type Params,
-  type Placement, type Rank, type RankRun, type StreamEvents,
+  CONTROLLER, addressIndex, entryOf, type ErrorRecord, type HostIndex, type JobId, type Params, type Placement,
+  type Rank, type RankRun,
 } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import { chunk } from '../codec/bounds.js';
@@ -241,23 +241,17 @@ export class SessionAgent {
 
   #attach({ creditBytes, stdin }: Launch): Pick<RankPlace, 'feed' | 'output'> {
     const { node } = this.#deps;
-    const { identity: { self }, messages, platform: { clock } } = node;
-    const spec = { id: DEFAULT_STREAM, members: [CONTROLLER, self], topology: 'boot', reduction: 'none' as const };
+    const { messages, platform: { clock } } = node;
     const feed = new StdinFeed(() => void messages.send(CONTROLLER, 'job.unread', { host: this.#host }));
     const onCredit = (): void => {
       output.onCredit();
       this.#checkDrained();
     };
-    const events: StreamEvents = {
+    const stream = node.streams.attach({ creditBytes, check: (data) => void check(chunk, data, 'input') }, {
       onUp: () => undefined,
       onDown: (data, release) => (stdin.to === 'none' ? release() : feed.push(data as Uint8Array, release)),
       onCredit,
-      onFault: (error) => {
-        node.fault(error, 'output stream');
-        onCredit(); // Output is dropped from now on.
-      },
-    };
-    const stream = node.streams.attach(spec, events, { creditBytes, check: (data) => check(chunk, data, 'input') });
+    });
     const output = new HostOutput({ clock, creditBytes, stream });
     return { feed, output };
   }

@@ -274,7 +274,6 @@ suite('an authenticated agent that breaks the rules', (test) => {
       Uint8Array.of(255, 255, 255, 255))],
     'of half a credit': (own) => [frame({ ...decodeHeader(own), type: 4, flags: 0 }, Uint8Array.of(1, 2))],
     'of no stream frame': (own) => [frame({ ...decodeHeader(own), type: 77 }, encode(1))],
-    'that closes the output': () => [frame({ type: 31 }, encode({ stream: 1 }))],
     'of a signal that there is not': () => [frame({ type: 12, source: sessionAddress(BAD) }, encode({ host: BAD,
       ranks: [{ rank: BAD, pid: 1, outcome: 'signalled', end: { signal: 'SIGZZZ' }, endWallMs: 1, leftovers: 0 }] }))],
     'in the name of a host below it that there is not': () => [frame({ type: 4,
@@ -292,7 +291,7 @@ suite('an authenticated agent that breaks the rules', (test) => {
       encode({ host: 0, number: 0, id: '1', over: true }))],
     'of a fault, in the name of the controller': () => [frame({ type: 127, source: CONTROLLER,
       destination: rootAddress(0) }, encode({}))],
-    'of a reduction that there is not': (own) => [frame({ ...decodeHeader(own), flags: FLAG.reduce }, encode(1))],
+    'of another stream': (own) => [frame({ ...decodeHeader(own), stream: 2 }, frameBody(own))],
   };
   for (const [what, make] of Object.entries(frames)) {
     test(`a frame ${what}: its host is lost, once, and no other`, () => {
@@ -312,7 +311,8 @@ suite('an authenticated agent that breaks the rules', (test) => {
     ['a fault for another session agent', { type: 127, destination: sessionAddress(0) }, foreignFault],
     ['the question for the clock of another', { type: 130, destination: rootAddress(0), flags: FLAG.request }, {}],
     ['a stop of another agent', { type: 2, destination: rootAddress(0) }, { reason: 'x' }],
-    ['a close of the input', { type: 31, destination: sessionAddress(0) }, { stream: 1 }],
+    ['the question for what is held there', { type: 146, destination: rootAddress(0), flags: FLAG.request },
+      { withinMs: 1, stepMs: 0 }],
   ] as const) {
     test(`${what} is refused there`, () => {
       for (const source of [rootAddress(BAD), sessionAddress(BAD)]) {

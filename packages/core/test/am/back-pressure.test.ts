@@ -4,8 +4,8 @@ import { CONTROLLER } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { CHUNK_COST_BYTES } from '../../dist/am/credit.js';
 import { SendWindow } from '../../dist/event/window.js';
+import { open } from '../streams/stream-help.js';
 import { addressOf, line, makeNet } from './net.js';
-import { all, open, specOf } from './stream-help.js';
 
 const MIB = 1024 * 1024;
 
@@ -30,7 +30,7 @@ suite('bounded queues', (test) => {
   });
 
   test('credit that comes back as a whole is told, once; what nobody waited for is not', () => {
-    const { net, heard, root } = open(makeNet(line(2), { 'iof.window': '256KiB' }), specOf(all(2), 'tree', 'none'));
+    const { net, heard, root } = open(makeNet(line(2)), { creditBytes: 256 * 1024 });
     for (const to of [undefined, addressOf(1)]) {
       const before = heard[0]?.credits ?? 0;
       assert.is(root.down(new Uint8Array(300_000), to), false);

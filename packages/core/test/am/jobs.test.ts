@@ -1,12 +1,12 @@
 /** Several jobs at once: their session agents on one host share an address; each gets what is for its job only. */
 
-import {
-  CONTROLLER, DEFAULT_STREAM, addressName, rootAddress, sessionAddress, type Address, type StreamEvents,
-} from '@stci/interface';
+import { CONTROLLER, addressName, rootAddress, sessionAddress, type Address } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { LAYER, encodeHeader } from '../../dist/codec/frame.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { LinkGuard } from '../../dist/node/peer-guard.js';
+import type { StreamEvents } from '../../dist/streams/stream-endpoint.js';
+import { up } from '../streams/stream-help.js';
 import { addressOf, line, makeNet, type Net } from './net.js';
 
 const SESSION = sessionAddress(1);
@@ -31,12 +31,7 @@ function events(onData: (data: unknown) => void): StreamEvents {
     onData(data);
     release();
   };
-  return {
-    onUp: (data, _source, release) => take(data, release),
-    onDown: take,
-    onCredit: () => undefined,
-    onFault: (error) => assert.unreachable(error.message),
-  };
+  return { onUp: take, onDown: take, onCredit: () => undefined };
 }
 
 const settle = (net: Net): void => void net.run(100);
@@ -103,16 +98,13 @@ suite('agents of several jobs', (test) => {
     const { net, sessions } = jobsOnHost1();
     const told: string[] = [];
     const streams = sessions.map((node, i) => {
-      const spec = {
-        id: DEFAULT_STREAM, job: i + 1, members: [CONTROLLER, SESSION], topology: 'boot',
-        reduction: 'none' as const,
-      };
-      const root = net.nodes[0]?.streams.attach(spec, events((data) => told.push(`root ${i + 1}: ${String(data)}`)));
-      const own = node.streams.attach(spec, events((data) => told.push(`member ${i + 1}: ${String(data)}`)));
-      return { root, own };
+      const options = { job: i + 1, creditBytes: 1 << 20, check: () => undefined };
+      const tell = (who: string) => events((data) => told.push(`${who} ${i + 1}: ${String(data)}`));
+      const root = net.nodes[0]?.streams.attach({ ...options, members: [SESSION] }, tell('root'));
+      return { root, own: node.streams.attach(options, tell('member')) };
     });
-    streams[1]?.own.up('a');
-    streams[0]?.own.up('b');
+    up(streams[1]?.own, 'a');
+    up(streams[0]?.own, 'b');
     streams[0]?.root?.down('c');
     streams[1]?.root?.down('d', SESSION);
     settle(net);

@@ -11,7 +11,7 @@ import type { RequestOptions } from '../../dist/am/requests.js';
 import { Link } from '../../dist/bootcom/link.js';
 import { memoryChannel } from '../../dist/bootcom/memory-channel.js';
 import { AgentNode } from '../../dist/node/node.js';
-import { resolved, composition, type Settings } from '../assembly.js';
+import { resolved, type Settings } from '../assembly.js';
 import { testPlace, type TestPlace } from '../world.js';
 
 export interface Net extends TestPlace {
@@ -37,14 +37,12 @@ export function makeNet(parents: readonly number[], settings: Settings = {}, see
   const place = testPlace(seed);
   const { platform } = place;
   const { params } = resolved(settings);
-  const scope = composition.scope('net', params, platform);
   const [faults, closed] = [[] as string[], [] as string[]];
   const log = { level: 'warn' as const, write: (_level: string, text: string) => void faults.push(text) };
   const makeNode = (self: Address, job: JobId): AgentNode => new AgentNode({
     platform: { ...platform, log },
     identity: { self, job, session: new Uint8Array(8), secret: new Uint8Array(32) },
     params,
-    treeOf: (spec) => scope.streamTree(spec),
   });
   const nodes = parents.map((_, i) => makeNode(addressOf(i), 0));
   const plan = [...parents];

@@ -1,4 +1,4 @@
-/** Credit of a host on the default stream. */
+/** Credit of a host on the stream of a job. */
 
 import { assert, suite } from '@stci/testkit';
 import { creditBytes } from '../../dist/jobs/job-launch.js';

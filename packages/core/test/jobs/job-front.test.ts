@@ -25,7 +25,7 @@ function play(to: 'none' | 'all' | number = 'none') {
       return true;
     },
   };
-  let onUp: (data: unknown, source: number, release: () => void) => void = () => undefined;
+  let onUp: (data: unknown, release: () => void) => void = () => undefined;
   const attach = (_spec: unknown, events: { onUp: typeof onUp }): typeof stream => {
     onUp = events.onUp;
     return stream;
@@ -50,7 +50,7 @@ function play(to: 'none' | 'all' | number = 'none') {
     return log.splice(0);
   };
   const output = (rank: number, bytes: number): string[] => {
-    onUp([rank, 1, 5, new Uint8Array(bytes)], sessionAddress(rank), () => void log.push('released'));
+    onUp([rank, 1, 5, new Uint8Array(bytes)], () => void log.push('released'));
     return log.splice(0);
   };
   return { place, front, unsent, told, output, logged: () => log.splice(0) };

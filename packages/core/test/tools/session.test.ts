@@ -1,8 +1,7 @@
 /** A session agent with fake processes: what it tells the controller of its tools, in which order, and once. */
 
 import {
-  CONTROLLER, StciError, addressName, sessionAddress, type ErrorManager, type ProcessEvents, type SpawnSpec,
-  type StreamEvents,
+  CONTROLLER, addressName, sessionAddress, type ErrorManager, type ProcessEvents, type SpawnSpec,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { Scope } from '../../dist/event/scope.js';
@@ -11,6 +10,7 @@ import { decode } from '../../dist/codec/cbor.js';
 import { detectorProcess } from '../../dist/detector/process.js';
 import { MetricStore } from '../../dist/metrics/store.js';
 import type { AgentNode } from '../../dist/node/node.js';
+import type { StreamEvents } from '../../dist/streams/stream-endpoint.js';
 import { SessionAgent } from '../../dist/tools/session.js';
 import type { ToolEnd } from '../../dist/tools/tool.js';
 import { testPlace } from '../world.js';
@@ -113,7 +113,6 @@ function play(errorManager = {} as unknown as ErrorManager) {
     agent, node, out, ends, faults, spawned, swept, receive, exit, sweep, next, logs, isQuiet, stream,
     resent: () => resent,
     credit: (): string[] => (streamEvents?.onCredit(), next()),
-    fault: (error: StciError): string[] => (streamEvents?.onFault(error), next()),
     input: (text: string, release: () => void) => streamEvents?.onDown(Buffer.from(text), release),
   };
 }
@@ -308,18 +307,6 @@ suite('session agent', (test) => {
     for (const index of [0, 1]) exit(index);
     next();
     assert.equal(out.slice(3), ['1.1 ', '1.2 ', '3.1 ', '3.2 ']);
-  });
-
-  test('where nobody takes the output any more, the fault is told, and tools end all the same', () => {
-    const { receive, faults, fault, stream, exit, next, swept } = play();
-    receive('job.launch', LAUNCH);
-    stream.upCreditBytes = 0;
-    for (const index of [0, 1]) exit(index);
-    next();
-    assert.is(swept.length, 0);
-    stream.upCreditBytes = Infinity; // Of a stream that is closed: what is sent is dropped.
-    fault(new StciError('STCI_STREAM_CLOSED' as never, 'gone'));
-    assert.equal([faults.length, swept.length], [1, 1]);
   });
 
   test('input goes to the ranks that read it, from their start; when none does any more, that is told', () => {
