@@ -311,8 +311,6 @@ suite('an authenticated agent that breaks the rules', (test) => {
     ['a fault for another session agent', { type: 127, destination: sessionAddress(0) }, foreignFault],
     ['the question for the clock of another', { type: 130, destination: rootAddress(0), flags: FLAG.request }, {}],
     ['a stop of another agent', { type: 2, destination: rootAddress(0) }, { reason: 'x' }],
-    ['the question for what is held there', { type: 146, destination: rootAddress(0), flags: FLAG.request },
-      { withinMs: 1, stepMs: 0 }],
   ] as const) {
     test(`${what} is refused there`, () => {
       for (const source of [rootAddress(BAD), sessionAddress(BAD)]) {

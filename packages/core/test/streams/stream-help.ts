@@ -14,6 +14,8 @@ export interface StreamOfNet {
   /** The chunks that come are not released. */
   readonly keep?: boolean;
   readonly creditBytes?: number;
+  /** Default: all nodes but the first. */
+  readonly members?: readonly number[];
 }
 
 export interface Opened {
@@ -24,7 +26,7 @@ export interface Opened {
   readonly streams: readonly StreamEndpoint[];
 }
 
-export function attach(net: Net, at: number, { keep = false, creditBytes = 4 << 20 }: StreamOfNet = {}) {
+export function attach(net: Net, at: number, { keep = false, creditBytes = 4 << 20, members }: StreamOfNet = {}) {
   const heard: Heard = { ups: [], downs: [], credits: 0 };
   const taking = (list: Heard['ups']) => (data: unknown, release: () => void): void => {
     list.push({ data, release });
@@ -33,16 +35,16 @@ export function attach(net: Net, at: number, { keep = false, creditBytes = 4 << 
   const events: StreamEvents = {
     onUp: taking(heard.ups), onDown: taking(heard.downs), onCredit: () => void (heard.credits += 1),
   };
-  const members = at === 0 ? net.nodes.slice(1).map((_, i) => addressOf(i + 1)) : [];
-  const stream = net.nodes[at]?.streams.attach({ members, creditBytes, check: () => undefined }, events);
+  const others = at === 0 ? (members ?? all(net.nodes.length).slice(1)).map(addressOf) : [];
+  const stream = net.nodes[at]?.streams.attach({ members: others, creditBytes, check: () => undefined }, events);
   return { heard, stream: stream as StreamEndpoint };
 }
 
 /** Every node has an endpoint. */
 export function open(net: Net, of?: StreamOfNet): Opened {
-  const all = net.nodes.map((_, at) => attach(net, at, of));
-  const streams = all.map(({ stream }) => stream);
-  return { net, root: streams[0] as StreamEndpoint, heard: all.map(({ heard }) => heard), streams };
+  const ends = net.nodes.map((_, at) => attach(net, at, of));
+  const streams = ends.map(({ stream }) => stream);
+  return { net, root: streams[0] as StreamEndpoint, heard: ends.map(({ heard }) => heard), streams };
 }
 
 export function up(stream: StreamEndpoint | undefined, data: unknown): boolean {

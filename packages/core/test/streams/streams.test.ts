@@ -155,14 +155,14 @@ suite('the stream of a job', (test) => {
   });
 });
 
-/** From node 1, not numbered, as one that breaks the rules may. */
-function send(net: Net, data: unknown, job = 0): void {
+/** From node 1 to node 0, or others, not numbered, as one that breaks the rules may. */
+function send(net: Net, data: unknown, job = 0, type = 1, from = 1, to = 0): void {
   const body = encode(data);
   const header = {
-    layer: LAYER.stream, type: 1, flags: 0, ttl: 8, stream: 1, source: addressOf(1), destination: addressOf(0), job,
+    layer: LAYER.stream, type, flags: 0, ttl: 8, stream: 1, source: addressOf(from), destination: addressOf(to), job,
     sequence: 1,
   };
-  net.nodes[1]?.router.link(addressOf(0))?.send([encodeHeader(header, body.length), body]);
+  net.nodes[from]?.router.link(addressOf(to))?.send([encodeHeader(header, body.length), body]);
 }
 
 suite('frames of streams', (test) => {
@@ -208,6 +208,17 @@ suite('frames of streams', (test) => {
     up(streams[1], 'fresh');
     net.run();
     assert.equal(again.heard.ups.map(({ data }) => data), ['fresh']);
+  });
+
+  test('data goes up from members, and down from the controller; so does credit, and nothing else', () => {
+    for (const [type, from, to] of [[1, 2, 0], [2, 1, 0], [3, 1, 0], [1, 0, 1], [2, 2, 1], [4, 0, 1]] as const) {
+      const net = makeNet(to === 0 ? star(3) : line(3));
+      const { heard } = open(net, { members: [1] });
+      send(net, 'x', 0, type, from, to);
+      net.run();
+      assert.equal([heard[0]?.ups, heard[1]?.downs], [[], []]);
+      assert.match(net.faults.join(), new RegExp(`may not send frames of type ${type} on the stream of job 0`, 'u'));
+    }
   });
 
   test('hostile frames on an open stream are faults, and the stream goes on', () => {
