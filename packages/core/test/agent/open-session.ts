@@ -73,11 +73,12 @@ export interface OpenOptions {
   readonly service?: ServiceModule;
   /** Services of agents, besides those that all have. */
   readonly agentServices?: readonly Service[];
+  readonly hosts?: number;
 }
 
 /** All hosts are up when this returns. */
 export function open(settings: Settings = {}, fault?: FaultModule, options: OpenOptions = {}) {
-  const { slotsBound = false } = options;
+  const { slotsBound = false, hosts = HOSTS } = options;
   const world = createWorld({ seed: 1 });
   const nodes = new Map<string, AgentNode>();
   const used = compositionWith(fault, options, nodes);
@@ -87,7 +88,7 @@ export function open(settings: Settings = {}, fault?: FaultModule, options: Open
   });
   const { params, snapshot } = resolved({ launcherproc: 'local', errmgr: 'continue', ...settings });
   const host = (_: unknown, i: number) => ({ name: `h${i}`, slots: SLOTS, slotsBound, origin: 'test' });
-  const allocation = { hosts: Array.from({ length: HOSTS }, host), spares: [] };
+  const allocation = { hosts: Array.from({ length: hosts }, host), spares: [] };
   const nothing = (): void => undefined;
   let [isReady, hasStopped] = [false, false];
   const told: JobEvent[] = [];

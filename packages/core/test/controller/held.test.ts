@@ -2,7 +2,9 @@
 
 import type { JobSpec } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { LAYER, frameLayer, type Frame } from '../../dist/codec/frame.js';
 import { watchService } from '../../dist/failure/service.js';
+import type { AgentNode } from '../../dist/node/node.js';
 import { overlayService } from '../../dist/overlay/service.js';
 import { HOSTS, open, type Job } from '../agent/open-session.js';
 import { resolved } from '../assembly.js';
@@ -16,7 +18,63 @@ interface End {
   act?(job: Job): void;
 }
 
+/** Messages that an agent sends and hears, without acknowledgements and signs of life. */
+function countMessages({ messages, router }: AgentNode): { sent: number; heard: number } {
+  const count = { sent: 0, heard: 0 };
+  const isMessage = (frame: Frame): boolean => frameLayer(frame) === LAYER.message;
+  const onFrame = messages.onFrame.bind(messages);
+  messages.onFrame = (link, frame) => {
+    if (isMessage(frame)) count.heard += 1;
+    onFrame(link, frame);
+  };
+  for (const link of router.links()) {
+    const send = link.send.bind(link);
+    link.send = (pieces) => {
+      if (isMessage(pieces[0] as Frame)) count.sent += 1;
+      return send(pieces);
+    };
+  }
+  return count;
+}
+
 suite('what agents hold', (test) => {
+  test('of 64 hosts, 4 below each: 4 messages, and 4 answers; what a stopped agent costs, and a killed one', () => {
+    const { world, session, nodes, login, pidOf, pause, resume, until, end } = open(
+      { 'launcher.tree.arity': '4' }, undefined, { hosts: 64 });
+    const gather = (act?: () => void) => {
+      const sinceMs = world.nowMs;
+      let [isDone, told] = [false, 0];
+      let hosts: number[] = [];
+      session.gatherHeld({
+        onAgent: () => void (told += 1),
+        onDone: (silent) => {
+          isDone = true;
+          hosts = silent.map((name) => Number(name.replace('root:', ''))).sort((a, b) => a - b);
+        },
+      });
+      act?.();
+      until(() => isDone, 'all answers');
+      return { told, hosts, forMs: world.nowMs - sinceMs };
+    };
+    const count = countMessages(nodes.get('controller') as AgentNode);
+    const { told, hosts, forMs } = gather();
+    assert.equal([told, hosts, count], [65, [], { sent: 4, heard: 4 }]);
+    assert.ok(forMs < 200, `${forMs} ms`);
+    const below = (host: number): number[] => {
+      const children = [1, 2, 3, 4].map((nth) => 4 * (host + 1) + nth - 1).filter((child) => child < 64);
+      return [host, ...children.flatMap(below)].sort((a, b) => a - b);
+    };
+    pause('root:9');
+    const stopped = gather();
+    assert.equal(stopped.hosts, below(9));
+    assert.ok(stopped.forMs > 1000 && stopped.forMs < 2000, `${stopped.forMs} ms`);
+    resume('root:9');
+    const killed = gather(() => world.killProcess(login.host, pidOf('root:2')));
+    assert.equal(killed.hosts, below(2));
+    assert.ok(killed.forMs < 200, `${killed.forMs} ms`);
+    end();
+  });
+
   test('after a job that ends, fails, is killed or ended, or outlives its time or a host, it is as before it', () => {
     const { world, session, login, pidOf, begin, until, stateOf, end } = open({ 'errmgr.loss': 'start-again' });
     const held = (): string => {
