@@ -245,10 +245,10 @@ export class AgentNode {
         if (link === this.router.parentLink) this.#block(false);
         this.router.removeLink(link);
         this.#paused.delete(link);
-        this.messages.onClosed(link);
         this.linkFaults.onClosed(link);
         hooks.onClosed(link, reason, text);
         this.linkObserver?.onClosed(link, reason, text);
+        this.messages.onClosed(link); // What was asked over it may end with this: the loss is known by then.
       },
     };
   }
