@@ -10,7 +10,7 @@ import {
   type StciError,
 } from '@stci/interface';
 import type { ParamSnapshot } from '@stci/registry';
-import { LinkSurveys } from '../agent/link-survey.js';
+import { gatherLinks, type GatheredLinks } from '../agent/link-survey.js';
 import { roleFactory } from '../agent/start.js';
 import type { AgentScope, Composition } from '../assembly/composition.js';
 import { AgentLauncher } from '../boot/agent-launcher.js';
@@ -20,7 +20,6 @@ import type { HostsChanged, RemoveOptions } from '../hosts/elastic-hosts.js';
 import type { HostStatus } from '../hosts/host-status.js';
 import type { SessionFaults } from '../injection/fault-contracts.js';
 import type { ControllerJob } from '../jobs/controller-job.js';
-import type { TopologyReport } from '../messages/topology-report.js';
 import { AgentNode } from '../node/node.js';
 import type { GatheredMetrics, SessionMetrics } from '../scrape/contracts.js';
 import { AgentServices } from '../service/agent-services.js';
@@ -55,7 +54,6 @@ export class Session {
   readonly holds = new Scope('session');
   readonly #work: Scope;
   readonly #controller: Controller;
-  readonly #surveys: LinkSurveys;
   readonly #services: AgentServices<'controller'>;
   #end: 'none' | 'begun' | 'over' = 'none';
   readonly #onStopped: (() => void)[] = [];
@@ -67,14 +65,13 @@ export class Session {
     const scope = this.#scope;
     const session = platform.secrets.bytes(SESSION_BYTES);
     const identity = { self: CONTROLLER, job: 0, session, secret: platform.secrets.bytes(SECRET_BYTES) };
-    const node = new AgentNode({ platform, identity, params, holds: this.holds.child('controller') });
+    const node = new AgentNode({ platform, identity, params, holds: this.holds.child('agent') });
     this.#node = node;
     composition.onNode?.(node);
     const agentLauncher = new AgentLauncher({ node, scope, startRole: roleFactory(composition) });
     const controller = new Controller({ node, scope, agentLauncher, snapshot, observer });
     this.#controller = controller;
     this.#work = node.holds.child('services');
-    this.#surveys = new LinkSurveys(node, this.#work, () => controller.hosts());
     this.#services = new AgentServices('controller', composition.services, {
       node, scope, ownsProcess: true, overlay: controller.overlay, session: controller,
       jobOf: (job) => runningJob(controller.jobOf(job)), warn: (text) => controller.warn(text),
@@ -154,9 +151,9 @@ export class Session {
     });
   }
 
-  /** Number 0 begins a survey of all links; its own number asks how far it is. */
-  topology(survey: number): TopologyReport {
-    return this.#surveys.report(survey);
+  /** Of all agents that may be there. */
+  gatherLinks(gathered: GatheredLinks): void {
+    gatherLinks(this.#node, this.#controller.hosts(), gathered);
   }
 
   /** Ends all agents. */

@@ -16,9 +16,9 @@ import { FAILURE_MESSAGES } from './failure-messages.js';
 import { sessionFailure } from './failure-shapes.js';
 import { heldRows } from './held-rows.js';
 import { appSpec, errorRecord, jobParams, processEnd, signalName, stdinTo, texts } from './job-shapes.js';
+import { linkReport } from './link-report.js';
 import { neighbour } from './neighbour.js';
 import { SESSION_MESSAGES } from './session-messages.js';
-import { linkReport } from './topology-report.js';
 
 /** One host's part of a job: `[host, node, [[app, first, count, stride], …]]`; `node`: its place among `nodes`. */
 const hostRuns = tuple(u32, u32, members(tuple(u32, u32, u32, u32)));
@@ -129,12 +129,8 @@ const KERNEL_MESSAGES = {
   },
   /** Parent → child, passed on to all below: frames take other ways upwards, and may have been lost. */
   'overlay.detour': { id: 83, from: 'parent', body: fields({}) },
-  /** Controller → root agent: measure your links, and report them. */
-  'links.survey': { id: 84, from: ['controller'], body: fields({ survey: u32 }) },
-  'links.report': {
-    id: 85, from: ['root'], ofOwnHost: true,
-    body: fields({ host: u32, survey: u32, links: members(linkReport) }),
-  },
+  /** Controller → root agent, request: measure your links. */
+  'links.survey': { id: 84, from: ['controller'], body: fields({}), reply: members(linkReport) },
   /** Controller → root agent, by any way: ask this agent for an answer. */
   'probe.ask': { id: 87, from: ['controller', 'root'], body: fields({ probe: u32, agent: u32 }) },
   /** Root agent → controller: it has given one. */

@@ -12,8 +12,8 @@ import { metricRows } from '../metrics/row.js';
 import { faultName, faultOrder, faultReport } from './fault-shapes.js';
 import { heldRows } from './held-rows.js';
 import { errorRecord, hostSpec, jobControl, jobMap, jobReport, jobSpec, signalName, stdinTo } from './job-shapes.js';
+import { agentLinks } from './link-report.js';
 import { jobLabel, wireRecord } from './records.js';
-import { topologyReport } from './topology-report.js';
 
 /** Orders of one moment. */
 const ORDERS_MAX = 1024;
@@ -61,8 +61,8 @@ export const SESSION_MESSAGES = {
   'client.input': { id: 47, from, late: true, body: fields({ data: chunk }) },
   'client.control': { id: 50, from, body: jobControl },
   'client.status': { id: 51, from, body: fields({}), reply: any(MESSAGE_BYTES_MAX) },
-  /** The links of all agents, once `isDone`; with number 0 a new survey begins. */
-  'client.topology': { id: 86, from, body: fields({ survey: u32 }), reply: topologyReport },
+  /** Links of each agent, measured now; then the overlay, as it was asked for, empty: none. */
+  'client.topology': { id: 86, from, late: true, body: fields({}), part: agentLinks, reply: text },
   'client.ranks': { id: 52, from, body: fields({ job: u32, from: u32 }), reply: any(MESSAGE_BYTES_MAX) },
   'client.signal': { id: 53, from, body: fields({ job: u32, signal: optional(signalName) }) },
   'client.stop': { id: 54, from, body: fields({}) },

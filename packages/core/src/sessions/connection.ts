@@ -104,7 +104,6 @@ export class SessionConnection implements JobFollower {
     const { service } = this.#init;
     const { session } = service;
     messages.on('client.status', () => service.status());
-    messages.on('client.topology', ({ survey }) => session.topology(survey));
     messages.on('client.ranks', ({ job, from }) => service.job(job).ranks(from));
     messages.on('client.signal', ({ job, signal }) => service.job(job).signal(signal));
     messages.on('client.stop', () => service.stop());
@@ -116,6 +115,10 @@ export class SessionConnection implements JobFollower {
     this.#calls.on('client.held', (_body, answer) => session.gatherHeld({
       onAgent: (host, agent, rows) => answer.part({ host, agent, rows }),
       onDone: (silent) => answer.done(silent),
+    }));
+    this.#calls.on('client.topology', (_body, answer) => session.gatherLinks({
+      onAgent: (agent) => answer.part(agent),
+      onDone: (overlay) => answer.done(overlay),
     }));
     this.#calls.on('client.add', ({ hosts }, answer) => service.addHosts(hosts, (outcomes) => answer.done(outcomes)));
     this.#calls.on('client.remove', ({ names, ...how }, answer) =>

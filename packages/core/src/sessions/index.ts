@@ -8,7 +8,7 @@ export { SessionConnection } from './connection.js';
 export type * from './contracts.js';
 export type * from '../injection/fault-contracts.js';
 export type { HostStatus } from '../hosts/host-status.js';
-export type * from '../messages/topology-report.js';
+export type * from '../messages/link-report.js';
 export { costOf, toWire } from '../messages/records.js';
 export type { Reported, SpoolEvent, SpoolOutput, SpoolRecord, Tally } from '../messages/records.js';
 export { BUCKETS_S } from '../metrics/store.js';

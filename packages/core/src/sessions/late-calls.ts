@@ -6,10 +6,11 @@ import type { MessageLayer } from '../am/message-layer.js';
 import type { Scope } from '../event/scope.js';
 import type { MessageBody } from '../messages/messages.js';
 
-/** Those that are not answered yet; each for metrics is a request to every agent. */
+/** Those that are not answered yet; each for metrics or links is a request to every agent. */
 const CALLS_MAX = {
   'client.submit': 1, 'client.follow': 1, 'client.wait': 1024, 'client.add': 64, 'client.remove': 64,
-  'client.metrics': 16, 'client.held': 16, 'client.reports': 1, 'client.undo': 1024, 'client.clocks': 64,
+  'client.metrics': 16, 'client.held': 16, 'client.topology': 16, 'client.reports': 1, 'client.undo': 1024,
+  'client.clocks': 64,
 };
 
 type LateName = keyof typeof CALLS_MAX;

@@ -2,10 +2,10 @@
 
 import { CONTROLLER, rootAddress, sessionAddress } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { LinkSurveys, answerSurveys, reportLinks } from '../../dist/agent/link-survey.js';
-import { Scope } from '../../dist/event/scope.js';
+import { answerSurveys, gatherLinks, reportLinks } from '../../dist/agent/link-survey.js';
+import type { Answer, Later } from '../../dist/am/answer.js';
 import type { HostStatus } from '../../dist/hosts/host-status.js';
-import type { LinkReport } from '../../dist/messages/topology-report.js';
+import type { LinkReport } from '../../dist/messages/link-report.js';
 import { MetricStore } from '../../dist/metrics/store.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { testPlace } from '../world.js';
@@ -17,25 +17,26 @@ const linkTo = (peer: number, job = 0) =>
 function play(links: readonly ReturnType<typeof linkTo>[], echoMs = 3) {
   const place = testPlace();
   const { clock } = place.platform;
-  const sent: [to: number, name: string, body: unknown][] = [];
-  const handlers = new Map<string, (body: unknown) => void>();
+  const handlers = new Map<string, (body: unknown) => unknown>();
   const asked: number[] = [];
   const node = {
     platform: place.platform, identity: { self: rootAddress(2) }, router: { links: () => links },
     params: { string: () => 'mesh' }, metrics: new MetricStore(),
     messages: {
-      on: (name: string, handler: (body: unknown) => void) => handlers.set(name, handler),
-      send: (to: number, name: string, body: unknown) => sent.push([to, name, body]),
-      request: (to: number, _name: string, _body: unknown, done: (error?: Error) => void, { timeoutMs }: {
-        readonly timeoutMs: number;
-      }) => {
+      on: (name: string, handler: (body: unknown) => unknown) => handlers.set(name, handler),
+      request: (
+        to: number, _name: string, _body: unknown, done: (error?: Error, reply?: unknown) => void,
+        { timeoutMs }: { readonly timeoutMs: number },
+      ) => {
         asked.push(to);
-        clock.after(Math.min(echoMs, timeoutMs), () => done(echoMs < timeoutMs ? undefined : new Error('no')));
+        const answerMs = to === rootAddress(1) ? Infinity : echoMs;
+        const error = answerMs < timeoutMs ? undefined : new Error('no');
+        clock.after(Math.min(answerMs, timeoutMs), () => done(error, [linkTo(CONTROLLER)]));
       },
     },
   } as unknown as AgentNode;
-  const receive = (name: string, body: unknown): void => handlers.get(name)?.(body);
-  return { ...place, node, sent, asked, receive };
+  const receive = (name: string, body: unknown): unknown => handlers.get(name)?.(body);
+  return { ...place, node, asked, receive };
 }
 
 const host = (index: number, state: string): HostStatus =>
@@ -58,7 +59,7 @@ suite('survey of links', (test) => {
   });
 
   test('a peer that does not answer is reported without; an agent without links reports none, at once', () => {
-    const silent = play([linkTo(rootAddress(1))], Infinity);
+    const silent = play([linkTo(rootAddress(1))]);
     const found: (readonly LinkReport[])[] = [];
     reportLinks(silent.node, (all) => found.push(all));
     silent.run(2000);
@@ -69,63 +70,38 @@ suite('survey of links', (test) => {
     assert.equal(found[1], []);
   });
 
-  test('a root agent answers the controller with its host and the survey\'s number', () => {
-    const { node, sent, receive, run } = play([linkTo(CONTROLLER)]);
+  test('a root agent answers later, when all of its peers have', () => {
+    const { node, receive, run } = play([linkTo(CONTROLLER)]);
     answerSurveys(node);
-    receive('links.survey', { survey: 4 });
+    const given: unknown[] = [];
+    const later = receive('links.survey', {}) as Later;
+    later.begin({ done: (links: unknown) => given.push(links) } as unknown as Answer);
+    assert.equal(given, []);
     run();
-    const [[to, name, body]] = sent as [(typeof sent)[number]];
-    const { links, ...rest } = body as { links: LinkReport[] };
-    assert.equal([to, name, rest, links.length], [CONTROLLER, 'links.report', { host: 2, survey: 4 }, 1]);
+    assert.equal((given as LinkReport[][]).map((links) => links.map(({ peer }) => peer)), [['controller']]);
   });
 
-  test('a survey asks the hosts that are up, and is done when all have answered; others get the same', () => {
-    const { node, sent, receive, run } = play([linkTo(rootAddress(0))]);
+  test('a survey asks the hosts that may be up, and is done when all have answered, or had the time to', () => {
+    const { node, asked, run, platform: { clock } } = play([linkTo(rootAddress(0))]);
     const hosts = [host(0, 'up'), host(1, 'suspect'), host(2, 'failed'), host(3, 'orphaned')];
-    const surveys = new LinkSurveys(node, new Scope('session'), () => hosts);
-    const first = surveys.report(0);
-    assert.equal([first.survey, first.isDone, first.overlay], [1, false, 'mesh']);
-    assert.equal(sent.map(([to, name]) => [to, name]), [0, 1, 3].map((at) => [rootAddress(at), 'links.survey']));
-    assert.equal([surveys.report(0).survey, sent.length], [1, 3]);
-    run(10);
-    for (const at of [0, 1]) receive('links.report', { host: at, survey: 1, links: [] });
-    assert.is(surveys.report(1).isDone, false);
-    receive('links.report', { host: 3, survey: 9, links: [] });
-    assert.is(surveys.report(1).isDone, false);
-    receive('links.report', { host: 3, survey: 1, links: [] });
-    const { isDone, agents } = surveys.report(1);
-    assert.equal([isDone, agents.map(({ agent, links }) => `${agent} ${links?.length}`)],
-      [true, ['controller 1', 'root:0 0', 'root:1 0', 'root:3 0']]);
+    const told: string[] = [];
+    gatherLinks(node, hosts, {
+      onAgent: ({ agent, host: name, links }) => told.push(`${agent} ${name} ${links?.length}`),
+      onDone: (overlay) => told.push(`${overlay} after ${Math.floor(clock.nowMs() / 1000)} s`),
+    });
+    assert.equal(asked, [0, 0, 1, 3].map((at) => rootAddress(at)), 'its own peer first');
+    assert.equal(told, []);
+    run(1900);
+    assert.is(told.length, 3);
+    run(200);
+    assert.equal(told, [
+      'controller undefined 1', 'root:0 h0 1', 'root:3 h3 1', 'root:1 h1 undefined', 'mesh after 2 s',
+    ]);
   });
 
-  test('it is done after its time, too, without those that do not answer; the next one begins then', () => {
-    const { node, sent, run } = play([]);
-    const holds = new Scope('session');
-    const surveys = new LinkSurveys(node, holds, () => [host(0, 'up')]);
-    surveys.report(0);
-    run(1999);
-    assert.is(surveys.report(1).isDone, false);
-    run(1);
-    const { isDone, agents } = surveys.report(1);
-    assert.equal([isDone, agents.map(({ links }) => links?.length)], [true, [0, undefined]]);
-    assert.is(sent.length, 1);
-    assert.equal([surveys.report(0).survey, sent.length], [2, 2]);
-    holds.close();
-    assert.is(surveys.report(2).isDone, true);
-  });
-
-  test('of an agent no more links are kept than there may be, and none of one that was not asked', () => {
-    const { node, receive, run } = play([]);
-    const hosts = [host(0, 'up'), host(1, 'up'), host(2, 'failed')];
-    const surveys = new LinkSurveys(node, new Scope('session'), () => hosts);
-    surveys.report(0);
-    run(10);
-    const link = { peer: 'root:1', kind: 'ws', role: 'overlay', state: 'up', inStateMs: 1 };
-    receive('links.report', { host: 2, survey: 1, links: [link] });
-    receive('links.report', { host: 0, survey: 1, links: [link] });
-    assert.is(surveys.report(1).isDone, false, 'one is missing');
-    receive('links.report', { host: 1, survey: 1, links: Array.from({ length: 100_000 }, () => link) });
-    const { isDone, agents } = surveys.report(1);
-    assert.equal([isDone, agents.map(({ links }) => links?.length)], [true, [0, 1, 3 + 1024]]);
+  test('a session whose agents have ended is surveyed at once', () => {
+    const told: string[] = [];
+    gatherLinks(play([]).node, [], { onAgent: ({ agent }) => told.push(agent), onDone: () => told.push('done') });
+    assert.equal(told, ['controller', 'done']);
   });
 });

@@ -15,18 +15,16 @@ suite('messages that are too large', (test) => {
   test('a list that is too long for one message comes in several, one that has a single item not at all', () => {
     const net = makeNet(line(2), { 'message.bytes.max': '64KiB' });
     const heard: string[] = [];
-    net.nodes[1]?.messages.on('links.report', ({ links }) => void heard.push(...links.map(({ peer }) => peer.trim())));
+    net.nodes[1]?.messages.on('client.remove', ({ names }) => void heard.push(...names.map((each) => each.trim())));
     const send = (texts: readonly string[]) =>
-      net.nodes[0]?.messages.sendList(addressOf(1), 'links.report', texts, (part) => ({
-        host: 0, survey: 0,
-        links: part.map((peer) => ({ peer, kind: '', role: 'child', state: 'up', inStateMs: 0 }) as const),
-      }));
+      net.nodes[0]?.messages.sendList(addressOf(1), 'client.remove', texts, (part) => (
+        { names: [...part], force: false }));
     const texts = Array.from({ length: 404 }, (_, i) => `${i}${' '.repeat(1000)}`);
     assert.is(send(texts), undefined);
     net.run();
     assert.equal([heard, net.faults], [texts.map((text) => text.trim()), []]);
     assert.is(send([`x${' '.repeat(70_000)}`])?.code, 'STCI_MESSAGE_TOO_LARGE');
-    assert.match(net.faults.join(), /links\.report cannot be sent/u);
+    assert.match(net.faults.join(), /client\.remove cannot be sent/u);
   });
 
   test('a message has one handler', () => {

@@ -1,7 +1,7 @@
 /** Calls of a session's client as promises, and words for what they tell. */
 
 import type {
-  CallName, HostStatus, RankPage, RankStatus, Reply, SessionClient, SessionStatus, TopologyReport,
+  CallName, HostStatus, RankPage, RankStatus, Reply, SessionClient, SessionStatus,
 } from '@stci/core/session';
 import { StciError, type JobId } from '@stci/interface';
 
@@ -46,18 +46,6 @@ export const call = <Name extends CallName>(
 
 export const askStatus = (client: SessionClient, answerMs?: number): Promise<SessionStatus> =>
   ask(client, 'client.status', {}, answerMs);
-
-const SURVEY_PERIOD_MS = 50;
-
-/** The links of all agents, measured now. */
-export async function askTopology(client: SessionClient): Promise<TopologyReport> {
-  let report = await ask(client, 'client.topology', { survey: 0 });
-  while (!report.isDone) {
-    await new Promise((resolve) => setTimeout(resolve, SURVEY_PERIOD_MS));
-    report = await ask(client, 'client.topology', { survey: report.survey });
-  }
-  return report;
-}
 
 /** All of a job, in order. */
 export async function askRanks(client: SessionClient, job: JobId): Promise<readonly RankStatus[]> {

@@ -34,14 +34,16 @@ function heldObject(session: string, agents: readonly AgentHeld[], silent: reado
   return { session, agents: objects, silent };
 }
 
+type NamedAgent = Pick<AgentHeld, 'agent'>;
+
 /** The controller, then by host: its root agent, then its session agents by job. */
-export function inOrder(a: AgentHeld, b: AgentHeld): number {
+export function inOrder(a: NamedAgent, b: NamedAgent): number {
   const [left, right] = [numbersOf(a), numbersOf(b)];
   const at = left.findIndex((each, i) => each !== right[i]);
   return at === -1 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? -1);
 }
 
 /** Of the agent's name: none, its host, or host and job. */
-function numbersOf({ agent }: AgentHeld): number[] {
+function numbersOf({ agent }: NamedAgent): number[] {
   return (agent.match(/\d+/gu) ?? []).map(Number);
 }

@@ -3,10 +3,11 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { alignColumns, counted } from '@stci/core';
-import type { AgentLinks, LinkReport, TopologyReport } from '@stci/core/session';
+import type { AgentLinks, LinkReport } from '@stci/core/session';
 import { printable } from '@stci/interface';
 import { jsonText, printOut } from '../process/print.js';
-import { askTopology } from '../session/ask.js';
+import { answered } from '../session/ask.js';
+import { inOrder } from './held.js';
 import { timeText } from './ps.js';
 import { connectTo, openSessions, SESSION_ARGUMENT, StciCommand } from './session-command.js';
 import { paramFlags } from './base.js';
@@ -32,15 +33,18 @@ Examples:
   async run(): Promise<number> {
     const { args, flags } = await this.parse(TopologyCommand);
     const { facts, client } = await connectTo(await openSessions(flags), args.session, 'stci topology');
-    const { overlay, agents } = await askTopology(client);
+    const agents: AgentLinks[] = [];
+    const overlay = await answered<string>((done) =>
+      client.call('client.topology', {}, done, (one) => agents.push(one)));
     client.close();
+    agents.sort(inOrder);
     const { name: session } = facts;
     printOut(flags.json ? jsonText({ session, overlay, agents }) : topologyText(session, overlay, agents));
     return 0;
   }
 }
 
-export function topologyText(name: string, overlay: string, agents: TopologyReport['agents']): string {
+export function topologyText(name: string, overlay: string, agents: readonly AgentLinks[]): string {
   const rows = agents.flatMap((agent) => rowsOf(agent, agents));
   const beside = overlay === '' ? 'no overlay' : `overlay ${printable(overlay)}`;
   const head = `${name}: ${counted(agents.length, 'agent')}, ${counted(rows.length, 'link')}, ${beside}\n`;
@@ -51,7 +55,7 @@ export function topologyText(name: string, overlay: string, agents: TopologyRepo
 }
 
 /** Each link once: at its upper end, or at the one that comes first, unless only the other has told of it. */
-function rowsOf(agent: AgentLinks, all: TopologyReport['agents']): string[][] {
+function rowsOf(agent: AgentLinks, all: readonly AgentLinks[]): string[][] {
   const isShownThere = ({ peer, role }: LinkReport): boolean => {
     const at = all.findIndex((other) => other.agent === peer);
     const known = all[at]?.links?.some((link) => link.peer === agent.agent) === true;

@@ -213,7 +213,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   jobs: 'codec event iof job membership messages am streams node service assembly hosts',
   failure: 'codec event iof metrics job membership members run detector messages node peers service hosts jobs',
   tools: 'codec event iof metrics job launcher members messages am node service assembly boot jobs',
-  agent: 'event launcher membership bootcom messages node peers service assembly boot hosts tools',
+  agent: 'event launcher membership bootcom messages am node peers service assembly boot hosts tools',
   controller: 'event job membership detector bootcom messages am node peers service assembly boot injection scrape '
     + 'hosts jobs failure agent',
   sessions: 'event iof metrics job run bootcom messages am node injection hosts jobs controller',

@@ -1,7 +1,7 @@
-/** What `stci topology` shows of a running session. */
+/** Links of agents, as `stci topology` shows them. */
 
-import { members, name, text } from '../codec/bounds.js';
-import { bool, fields, num, oneOf, optional, u32, type Infer } from '../codec/shape.js';
+import { members, name } from '../codec/bounds.js';
+import { fields, num, oneOf, optional, type Infer } from '../codec/shape.js';
 
 /** A link as one of its ends sees it. */
 export const linkReport = fields({
@@ -17,23 +17,12 @@ export const linkReport = fields({
 });
 export type LinkReport = Infer<typeof linkReport>;
 
-const agentLinks = fields({
+export const agentLinks = fields({
   /** `controller`, `root:3`. */
   agent: name,
   /** Name of its host; none for the controller. */
   host: optional(name),
-  /** Absent: it did not answer, or not yet. */
+  /** Absent: it did not answer. */
   links: optional(members(linkReport)),
 });
 export type AgentLinks = Infer<typeof agentLinks>;
-
-export const topologyReport = fields({
-  /** Number of this survey. */
-  survey: u32,
-  /** All have answered, or had the time to. */
-  isDone: bool,
-  /** Of the overlay, as it was asked for; empty: none. */
-  overlay: text,
-  agents: members(agentLinks),
-});
-export type TopologyReport = Infer<typeof topologyReport>;
