@@ -1,11 +1,10 @@
 /** What the controller is made from, and who watches it. */
 
-import type { JobEvent, StciError } from '@stci/interface';
+import type { Failure, JobEvent, StciError } from '@stci/interface';
 import type { ParamSnapshot } from '@stci/registry';
 import type { AgentScope } from '../assembly/composition.js';
 import type { AgentLauncher } from '../boot/agent-launcher.js';
 import type { HeldRow } from '../event/scope.js';
-import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
 import type { AgentNode } from '../node/node.js';
 
 export interface ControllerDeps {
@@ -22,7 +21,7 @@ export interface SessionObserver {
   onEvent(event: JobEvent): void;
   /** All wanted hosts are up. */
   onReady(): void;
-  onAborted(failures: readonly BootstrapFailure[]): void;
+  onAborted(failures: readonly Failure[]): void;
   /** Slots may be free that were not: after those who had waited for them have been given some. */
   onRoom(): void;
   /** A batch system takes the hosts. */

@@ -4,8 +4,9 @@
  */
 
 import {
-  CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, failureId, fromErrorRecord, rootAddress, sessionAddress,
-  toErrorRecord, type Address, type Allocation, type ErrorRecord, type FailureRecord, type HostIndex, type HostSpec,
+  CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, fromErrorRecord, rootAddress, sessionAddress,
+  toErrorRecord, type Address, type Allocation, type ErrorRecord, type Failure,
+  type FailureRecord, type HostIndex, type HostSpec,
   type JobEvent, type JobId, type JobSpec, type Rank,
 } from '@stci/interface';
 import type { MessageContext } from '../am/message-layer.js';
@@ -13,16 +14,16 @@ import type { AgentScope } from '../assembly/composition.js';
 import type { Scope } from '../event/scope.js';
 import { ControllerFailures } from '../failure/controller-failures.js';
 import { isGoneFrom, isOnHost } from '../hosts/agents-of-host.js';
-import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
 import { Bootstrap } from '../hosts/bootstrap.js';
 import { ElasticHosts, type HostsChanged, type RemoveOptions } from '../hosts/elastic-hosts.js';
 import { Expulsion } from '../hosts/expulsion.js';
 import { hostStatus, type HostStatus } from '../hosts/host-status.js';
-import { sessionTree, type SessionTree } from '../hosts/session-tree.js';
+import { sessionTree } from '../hosts/session-tree.js';
 import type { TreeMender } from '../hosts/tree-mender.js';
+import { hostFailure } from '../job/exit-rule.js';
 import type { ControllerJob } from '../jobs/controller-job.js';
 import { JobAdmission } from '../jobs/job-admission.js';
-import { cutOffRecord, lossOf } from '../jobs/job-failures.js';
+import { cutOffRecord } from '../jobs/job-failures.js';
 import { creditBytes } from '../jobs/job-launch.js';
 import { listenForJobs } from '../jobs/job-messages.js';
 import type { JobSession } from '../jobs/job-session.js';
@@ -49,14 +50,10 @@ export class Controller implements JobSession {
   readonly overlay: TreeOverlay;
   readonly failures: ControllerFailures;
   readonly allocationEnd: AllocationEnd;
-  #allocation: Allocation | undefined;
-  #tree: SessionTree | undefined;
   #bootstrap: Bootstrap | undefined;
-  /** Once all wanted hosts are up or left out. */
-  #mender: TreeMender | undefined;
   #changes: ElasticHosts | undefined;
   /** Why the launch of the session's agents was aborted. */
-  #aborted: readonly BootstrapFailure[] | undefined;
+  #aborted: readonly Failure[] | undefined;
   readonly #jobs = new Map<JobId, ControllerJob>();
   readonly #admission: JobAdmission;
   #lastJob = 0;
@@ -101,6 +98,11 @@ export class Controller implements JobSession {
     this.node.messages.transport.isGone = (agent) => this.#mender === undefined || isGoneFrom(this.table, agent);
   }
 
+  /** Once all wanted hosts are up or left out. */
+  get #mender(): TreeMender | undefined {
+    return this.#bootstrap?.mender;
+  }
+
   get table(): MembershipTable | undefined {
     return this.#bootstrap?.table;
   }
@@ -135,7 +137,7 @@ export class Controller implements JobSession {
 
   /** Starts the agents of all hosts. Throws StciError if they cannot be started; nothing has been started then. */
   open(allocation: Allocation): void {
-    if (this.#allocation !== undefined) throw new StciError('STCI_JOB_INVALID', 'The session is open already');
+    if (this.#bootstrap !== undefined) throw new StciError('STCI_JOB_INVALID', 'The session is open already');
     const { hosts, spares } = allocation;
     if (hosts.length === 0) throw new StciError('STCI_JOB_INVALID', 'Expected at least one host, got none');
     const { scope, agentLauncher, snapshot } = this.#deps;
@@ -143,8 +145,6 @@ export class Controller implements JobSession {
     checkFailureParts(scope, this.node.params, hosts.length, this.stays);
     checkOverlay(scope, this.node.params, [...hosts, ...spares]);
     const tree = sessionTree(scope, hosts, this.node.params);
-    this.#tree = tree;
-    this.#allocation = allocation;
     const errorManager = scope.errorManager(this.node.params);
     this.#bootstrap = new Bootstrap(
       { node: this.node, agentLauncher, tree, errorManager, hosts, spares, stays: this.stays, snapshot },
@@ -152,7 +152,7 @@ export class Controller implements JobSession {
         emit: (event) => this.#emit(event),
         onReady: () => this.#onReady(),
         onAborted: (failures) => this.#onAborted(failures),
-        onStartFailed: (failure) => this.failures.onStartFailed(failure),
+        onStartFailed: (...failure) => this.failures.onStartFailed(...failure),
         onLaunchEnding: (host, reason) => this.failures.onLaunchEnding(host, reason),
         onEnding: (error) => this.allocationEnding(error),
       },
@@ -161,7 +161,7 @@ export class Controller implements JobSession {
         onMended: (mended, isNew) => this.#onMended(mended, isNew),
         onKept: () => this.#admission.room.soon(),
         onStarting: (host) => this.#expulsion.forgive(host),
-        onStartFailed: (failure) => this.failures.onStartFailed(failure),
+        onStartFailed: (...failure) => this.failures.onStartFailed(...failure),
         onStarted: (host, error) => this.#onStarted(host, error),
       },
     );
@@ -266,7 +266,7 @@ export class Controller implements JobSession {
    * happened to it.
    */
   submit(spec: JobSpec, onAdmitted: (job: ControllerJob) => void): void {
-    if (this.#allocation === undefined) throw new StciError('STCI_JOB_INVALID', 'The session has no hosts yet');
+    if (this.#bootstrap === undefined) throw new StciError('STCI_JOB_INVALID', 'The session has no hosts yet');
     if (this.#lastJob === JOB_MAX) {
       throw new StciError('STCI_JOB_INVALID', `A session runs at most ${JOB_MAX} jobs: stop it and start another`);
     }
@@ -283,13 +283,12 @@ export class Controller implements JobSession {
 
   #onReady(): void {
     const bootstrap = this.#bootstrap as Bootstrap;
-    this.#mender = bootstrap.mender;
     this.#changes = new ElasticHosts({
       node: this.node, holds: this.holds, bootstrap,
       jobs: () => this.#admission.placed,
       placeSoon: () => this.#admission.room.soon(),
       checkSize: (size) => {
-        this.#tree?.checkSize(size);
+        bootstrap.tree.checkSize(size);
         creditBytes(this.node.params, size);
         checkFailureParts(this.scope, this.node.params, size, true);
       },
@@ -303,7 +302,7 @@ export class Controller implements JobSession {
     for (const job of [...this.#jobs.values()]) job.onReady(hosts, leftOut);
   }
 
-  #onAborted(failures: readonly BootstrapFailure[]): void {
+  #onAborted(failures: readonly Failure[]): void {
     this.#aborted = failures;
     this.#deps.observer?.onAborted(failures);
     for (const job of [...this.#jobs.values()]) job.onAborted(failures);
@@ -326,7 +325,8 @@ export class Controller implements JobSession {
     const { agent, incarnation, evidence } = found;
     if (addressKind(agent) !== 'root') return this.#onSessionLost(agent, job, error, found.session);
     const reporter = source === CONTROLLER ? undefined : addressIndex(source);
-    this.#bootstrap?.onFailed({ host: addressIndex(agent), reporter, incarnation, evidence, error });
+    const report = { host: addressIndex(agent), reporter, incarnation, evidence, text: error.message };
+    this.#bootstrap?.onFailed(report, error);
   }
 
   /** Its link is being closed, and it is not linked again. */
@@ -337,9 +337,10 @@ export class Controller implements JobSession {
   }
 
   #onSessionLost(agent: Address, job: JobId, error: StciError, session?: SessionFailure): void {
-    this.onGone({ host: addressIndex(agent), job });
-    const loss = { host: addressIndex(agent), kind: 'session-lost', error: toErrorRecord(error), session } as const;
-    this.#jobs.get(job)?.onHostsLost([loss]);
+    const host = addressIndex(agent);
+    this.onGone({ host, job });
+    const wallMs = this.node.platform.clock.wallMs();
+    this.#jobs.get(job)?.onHostLost(hostFailure('session-lost', host, toErrorRecord(error), wallMs), session);
   }
 
   /** A host is given up: for the loss of its own link, or because nobody reached it when the one above was lost. */
@@ -347,10 +348,9 @@ export class Controller implements JobSession {
     const bootstrap = this.#bootstrap as Bootstrap;
     const { table } = bootstrap;
     const own = declared?.error ?? report?.news?.error;
-    const failure = failureId({ kind: 'host', host, incarnation: table.get(host).incarnation });
-    const loss = lossOf(host, {
-      ...(own === undefined ? cutOffRecord(table.specs, host, cause) : toErrorRecord(own)), failure,
-    });
+    const error = own === undefined ? cutOffRecord(table.specs, host, cause) : toErrorRecord(own);
+    const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
+    const loss = bootstrap.failureOf(host, kind, error);
     this.onGone({ host });
     this.#admission.room.soon();
     this.allocationEnd.onLost();
@@ -358,18 +358,20 @@ export class Controller implements JobSession {
     this.node.messages.transport.drop(sessionAddress(host));
     if (was.start === undefined) this.#changes?.onLost(host);
     if (was.isLeaving) return this.failures.onLeft(host);
-    this.failures.onHostLost(host, fromErrorRecord(loss.error), report, declared?.notice);
+    this.failures.onHostLost(host, error, report, declared?.notice);
     // No job has been given it.
-    if (was.start !== undefined) return this.#onStarted(host, fromErrorRecord(loss.error));
+    if (was.start !== undefined) return this.#onStarted(host, fromErrorRecord(error));
     const phase = (this.slotsTaken()[host] ?? 0) > 0 ? 'running' : 'idle';
-    for (const job of [...this.#jobs.values()]) job.onHostsLost([loss]);
-    bootstrap.decide(host, phase, 'agent-lost', fromErrorRecord(loss.error));
+    for (const job of [...this.#jobs.values()]) job.onHostLost(loss);
+    bootstrap.decide(phase, { ...loss, kind: 'agent-lost' });
   }
 
   /** One that was started while the session ran. If nobody asked for that, it had been lost. */
   #onStarted(host: HostIndex, error: StciError | undefined): void {
     const isAsked = this.#changes?.onStarted(host, error) === true;
-    if (!isAsked && error !== undefined) this.#bootstrap?.decide(host, 'idle', 'agent-launch', error);
+    const bootstrap = this.#bootstrap as Bootstrap;
+    if (isAsked || error === undefined) return;
+    bootstrap.decide('idle', bootstrap.failureOf(host, 'agent-launch', toErrorRecord(error)));
   }
 
   /** Of a tool, its job is told; of a host, in a session that stays, the jobs that had ranks there. */

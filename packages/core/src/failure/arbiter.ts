@@ -13,6 +13,7 @@ import type { Arbiter, ArbiterInit } from './contracts.js';
 import { DisputedDeaths } from './disputed-deaths.js';
 import { bindFailureWatch, openFailureWatch, startFailureWatch } from './failure-watch.js';
 import { HostProbes } from './host-probe.js';
+import { evidenceOf, lossFacts } from './loss-evidence.js';
 import { MemberChanges, type MemberNews } from './member-changes.js';
 import { memberOf } from './notice.js';
 import type { FailureWatch } from './watch.js';
@@ -45,7 +46,8 @@ class ControllerArbiter implements Arbiter {
         && !this.#probes.isOpen(member),
       ask: (member, error) => {
         const subject = this.#hostSubject(bootHost(member.position));
-        this.#probe(this.noticeOf(subject) ?? init.losses.ofHost(subject, error, false), member);
+        const own = { ...evidenceOf(subject, error, this.#wallMs, init.overlay.self), ...lossFacts(false, undefined) };
+        this.#probe(this.noticeOf(subject) ?? own, member);
       },
     });
     messages.on('failure.seen', ({ seen, members }, { source }) => {
@@ -151,7 +153,8 @@ class ControllerArbiter implements Arbiter {
     if (this.#isDead(member) || this.table.get(host).state !== 'up') return;
     const subject = { kind: 'host', host, incarnation: member.incarnation } as const;
     const message = `no answer, and silence below it (${below})`;
-    this.#declare({ ...this.#init.losses.of(subject, { message }), cause, detector, suspectedWallMs }, member);
+    const own = evidenceOf(subject, { message }, this.#wallMs, this.#init.overlay.self);
+    this.#declare({ ...own, cause, detector, suspectedWallMs }, member);
   }
 
   #refute(member: MemberId): void {

@@ -3,7 +3,6 @@
 import type {
   FailedSubject, Evidence, FailureRecord, HostIndex, MemberEvent, MemberId,
 } from '@stci/interface';
-import type { LossNotices } from '../hosts/loss-notices.js';
 import type { Declared } from '../membership/mender.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { AgentNode } from '../node/node.js';
@@ -35,7 +34,6 @@ export const ARBITER_MESSAGES = [
 export interface ArbiterInit extends Omit<ControllerFailuresInit, 'table' | 'onRecord'> {
   table(): MembershipTable;
   readonly log: FailureLog;
-  readonly losses: LossNotices;
   /** All hosts are up or left out, and the session does not end. */
   isOpen(): boolean;
   memberOf(host: HostIndex): MemberId;

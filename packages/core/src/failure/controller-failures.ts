@@ -4,27 +4,28 @@
  */
 
 import {
-  StciError, addressName, bootPosition, rootAddress, type FailedSubject, type Failure, type Evidence,
-  type HostIndex, type JobId, type MemberId, type Rank, type RecoveryEvent,
+  StciError, bootPosition, failureId, rootAddress, type Evidence, type FailedSubject, type Failure,
+  type FailureId, type HostIndex, type JobId, type MemberId, type Rank, type RecoveryEvent,
 } from '@stci/interface';
-import { LossNotices, type StartFailure, type HostLoss } from '../hosts/loss-notices.js';
+import type { HostFailure } from '../job/exit-rule.js';
 import type { RankEnd } from '../job/ledger.js';
 import { RANK_CAUSES } from '../jobs/job-failures.js';
 import type { JobFailures } from '../jobs/job-session.js';
-import { addressAt } from '../members/positions.js';
-import type { LossReport } from '../membership/mender.js';
+import type { LossEvidence, LossReport } from '../membership/mender.js';
 import type { MembershipTable, ParentHost } from '../membership/table.js';
 import { countFailure } from '../metrics/failures.js';
 import type { AgentOfJob } from '../messages/collected.js';
 import { recoveryText } from '../run/recovery-text.js';
 import { arbiterCode } from './arbiter-code.js';
+import { lossFacts, startCause, evidenceOf } from './loss-evidence.js';
 import { ARBITER_MESSAGES, type Arbiter, type ControllerFailuresInit } from './contracts.js';
 import { FailureLog } from './failure-log.js';
+
+type HostSubject = FailedSubject & { readonly kind: 'host' };
 
 export class ControllerFailures implements JobFailures {
   readonly #init: ControllerFailuresInit;
   readonly #log: FailureLog;
-  readonly #losses: LossNotices;
   /** Once there is something to watch. */
   #arbiter: Arbiter | undefined;
   #isStarted = false;
@@ -41,7 +42,6 @@ export class ControllerFailures implements JobFailures {
         init.onRecord(record);
       },
     });
-    this.#losses = new LossNotices(() => this.#wallMs);
     node.messages.lazy.add(ARBITER_MESSAGES, (done) => this.#useArbiter((_arbiter, error) => done(error)));
   }
 
@@ -82,17 +82,19 @@ export class ControllerFailures implements JobFailures {
   }
 
   /** It is no member yet, and nobody else is told. */
-  onStartFailed({ host, reporter, cause, error }: StartFailure): void {
-    this.#record({ ...this.#losses.of(this.#hostSubject(host), error), cause }, reporter);
+  onStartFailed(host: HostIndex, error: StciError, reporter: ParentHost, cause?: LossEvidence): void {
+    this.#record({ ...this.#evidenceOf(this.#hostSubject(host), error, reporter), cause: cause ?? startCause(error) });
   }
 
   /** The host is given up: all members are told. `report`: of its link; `declared`: for this reason. */
-  onHostLost(host: HostIndex, error: StciError, report?: LossReport, declared?: Evidence): void {
+  onHostLost(host: HostIndex, error: { readonly message: string }, report?: LossReport, declared?: Evidence): void {
     const member = this.#memberOf(host);
-    const subject = { kind: 'host', host, incarnation: member.incarnation } as const;
-    const notice = declared ?? this.#arbiter?.noticeOf(subject)
-      ?? this.#losses.ofHost(subject, error, this.table.get(host).state === 'failed', report);
-    this.#record(notice, report?.reporter);
+    const subject = this.#hostSubject(host);
+    const facts = lossFacts(this.table.get(host).state === 'failed', report);
+    const own = { ...this.#evidenceOf(subject, error, report?.reporter), ...facts };
+    const notice = declared ?? this.#arbiter?.noticeOf(subject) ?? own;
+    this.#record(notice);
+    if (report !== undefined) this.#record(own);
     this.#log.release(subject); // It is decided, whatever its probe says yet.
     this.#arbiter?.onVerdict({ member, change: 'dead', notice });
   }
@@ -105,22 +107,21 @@ export class ControllerFailures implements JobFailures {
     // Without a notice, all that is known of when it was found out is when the controller learned of it.
     const told = this.#arbiter?.noticeOf(subject);
     const failed = endWallMs === undefined ? {} : { failedWallMs: endWallMs };
-    const learned = { ...this.#losses.of(subject, error), detector: 'process', cause, ...failed };
-    this.#record(told ?? learned, undefined, told === undefined);
-    this.#log.records.lost(subject, job, [rank]);
+    const learned = { ...this.#evidenceOf(subject, error), detector: 'process', cause, ...failed };
+    this.#record(told ?? learned, told === undefined);
+    this.#log.records.lost(failureId(subject), job, [rank]);
   }
 
-  onRanksLost(job: JobId, { host, kind, error }: HostLoss, ranks: readonly Rank[], attempt: number): void {
-    const isAgent = kind === 'session-lost';
-    const subject = isAgent ? this.#agentSubject(host, job, attempt) : this.#hostSubject(host);
-    if (isAgent) this.#record({ ...this.#losses.of(subject, error), reporter: this.#memberOf(host), cause: 'closed' });
-    this.#log.records.lost(subject, job, ranks);
+  onRanksLost(job: JobId, { host, kind, error }: HostFailure, ranks: readonly Rank[], attempt: number): FailureId {
+    const ofHost = this.#hostSubject(host);
+    const subject = kind === 'session-lost' ? { ...ofHost, kind: 'session-agent', job, attempt } as const : ofHost;
+    if (kind === 'session-lost') this.#record({ ...this.#evidenceOf(subject, error, host), cause: 'closed' });
+    this.#log.records.lost(failureId(subject), job, ranks);
+    return failureId(subject);
   }
 
-  onDecision(job: JobId, { host, rank, kind }: Failure, decision: string, attempt: number): void {
-    if (host === undefined) return;
-    const agent = kind === 'session-lost' ? this.#agentSubject(host, job, attempt) : this.#hostSubject(host);
-    this.#log.records.decided(rank === undefined ? agent : { kind: 'tool', host, job, rank, attempt }, decision);
+  onDecision(failure: FailureId | undefined, decision: string): void {
+    if (failure !== undefined) this.#log.records.decided(failure, decision);
   }
 
   onEnding(job: JobId, done: () => void): void {
@@ -134,7 +135,7 @@ export class ControllerFailures implements JobFailures {
     for (const host of this.table.hosts('planned', 'starting')) {
       const text = 'its agent was not up when the time for the launch was over (--launch-timeout)';
       const error = new StciError('STCI_LAUNCH_TIMEOUT', text);
-      this.onStartFailed({ host, reporter: undefined, cause: 'not-started', error });
+      this.onStartFailed(host, error, undefined);
       this.onLaunchEnding(host, undefined);
     }
   }
@@ -142,11 +143,11 @@ export class ControllerFailures implements JobFailures {
   /** The start of the host failed, and with it the launch. */
   onLaunchEnding(host: HostIndex, reason: string | undefined): void {
     const text = `the launch is ended${reason === undefined ? '' : `: ${reason}`}`;
-    this.#log.records.decided(this.#hostSubject(host), text);
+    this.onDecision(failureId(this.#hostSubject(host)), text);
   }
 
   onRecovery(event: RecoveryEvent): void {
-    this.#log.records.decided(this.#hostSubject(event.host), recoveryText(event));
+    this.onDecision(event.error.failure, recoveryText(event));
   }
 
   onMended(host: HostIndex, parent: ParentHost): void {
@@ -174,7 +175,7 @@ export class ControllerFailures implements JobFailures {
     arbiterCode.use((open, error) => {
       const { node, scope, overlay, hostName, declare, emit } = this.#init;
       this.#arbiter ??= open?.({
-        node, scope, overlay, hostName, declare, emit, log: this.#log, losses: this.#losses,
+        node, scope, overlay, hostName, declare, emit, log: this.#log,
         table: () => this.table, isOpen: () => this.#isStarted && !this.#isStopped,
         memberOf: (host) => this.#memberOf(host), record: (notice) => this.#record(notice),
       });
@@ -182,22 +183,21 @@ export class ControllerFailures implements JobFailures {
     });
   }
 
-  #record(notice: Evidence, reporter?: ParentHost, isProvisional = false): void {
-    const { hostName } = this.#init;
-    const by = reporter === undefined ? addressName(addressAt(notice.reporter.position)) : `root:${reporter}`;
-    this.#log.add(notice, { host: hostName(notice.subject.host), reporter: by }, isProvisional);
+  #record(notice: Evidence, isProvisional = false): void {
+    this.#log.add(notice, this.#init.hostName(notice.subject.host), isProvisional);
+  }
+
+  /** `by`: whose agent says so; undefined: the controller. */
+  #evidenceOf(subject: FailedSubject, error: { readonly message: string }, by?: HostIndex): Omit<Evidence, 'cause'> {
+    return evidenceOf(subject, error, this.#wallMs, by === undefined ? this.#init.overlay.self : this.#memberOf(by));
   }
 
   get table(): MembershipTable {
     return this.#init.table() as MembershipTable;
   }
 
-  #agentSubject(host: HostIndex, job: JobId, attempt: number): FailedSubject {
-    return { kind: 'session-agent', host, job, attempt, incarnation: this.#memberOf(host).incarnation };
-  }
-
-  #hostSubject(host: HostIndex): FailedSubject {
-    return { kind: 'host', host, incarnation: this.#memberOf(host).incarnation };
+  #hostSubject(host: HostIndex): HostSubject {
+    return { kind: 'host', host, incarnation: this.table.get(host).incarnation };
   }
 
   #memberOf(host: HostIndex): MemberId {

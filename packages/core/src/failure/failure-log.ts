@@ -6,7 +6,7 @@
 import type { FailedSubject, Evidence, FailureRecord, Timer } from '@stci/interface';
 import type { AgentOfJob } from '../messages/collected.js';
 import type { AgentNode } from '../node/node.js';
-import { FailureRecords, type RecordNames } from './records.js';
+import { FailureRecords } from './records.js';
 
 /** A job waits so long at most for an agent that does not answer. */
 export const ENDING_MS = 300;
@@ -33,8 +33,8 @@ export class FailureLog {
   }
 
   /** As FailureRecords.add. */
-  add(notice: Evidence, names: RecordNames, isProvisional = false): void {
-    this.records.add(notice, names, this.#nowMs, isProvisional);
+  add(notice: Evidence, hostName: string, isProvisional = false): void {
+    this.records.add(notice, hostName, this.#nowMs, isProvisional);
     this.flush();
   }
 

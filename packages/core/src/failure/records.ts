@@ -9,6 +9,7 @@ import {
   type JobId, type Rank,
 } from '@stci/interface';
 import { Once } from '../event/once.js';
+import { memberName } from './notice.js';
 
 /** A record is told so long after its first report at the latest. */
 export const RECORD_MS = 1000;
@@ -37,12 +38,6 @@ interface OpenRecord {
   readonly policy: Set<string>;
 }
 
-/** Of the failed host, and of the agent that reports it. */
-export interface RecordNames {
-  readonly host: string;
-  readonly reporter: string;
-}
-
 export class FailureRecords {
   readonly #open = new Map<FailureId, OpenRecord>();
   readonly #told = new Once<FailureId>(TOLD_MAX);
@@ -53,16 +48,17 @@ export class FailureRecords {
   }
 
   /** A report; those after the first add to its record. The first that is not provisional replaces one that is. */
-  add(notice: Evidence, names: RecordNames, nowMs: number, isProvisional = false): void {
+  add(notice: Evidence, hostName: string, nowMs: number, isProvisional = false): void {
     const id = failureId(notice.subject);
+    const reporter = memberName(notice.reporter);
     if (this.#told.has(id)) return;
     const open = this.#open.get(id);
     if (open?.isProvisional === true && !isProvisional) {
-      Object.assign(open, { notice, reporter: names.reporter, isProvisional });
+      Object.assign(open, { notice, reporter, isProvisional });
       return;
     }
     if (open !== undefined) {
-      if (names.reporter !== open.reporter) open.confirmers.add(names.reporter);
+      if (reporter !== open.reporter) open.confirmers.add(reporter);
       const { failedWallMs } = notice;
       if (open.notice.failedWallMs === undefined && failedWallMs !== undefined) {
         open.notice = { ...open.notice, failedWallMs };
@@ -70,7 +66,7 @@ export class FailureRecords {
       return;
     }
     this.#open.set(id, {
-      dueMs: nowMs + RECORD_MS, isHeld: false, isProvisional, hostName: names.host, reporter: names.reporter, notice,
+      dueMs: nowMs + RECORD_MS, isHeld: false, isProvisional, hostName, reporter, notice,
       confirmers: new Set(), notified: new Set(), notifiedWallMs: undefined, lostRanks: new Map(),
       newParents: new Map(), policy: new Set(),
     });
@@ -96,8 +92,8 @@ export class FailureRecords {
   }
 
   /** A job that is told of the failure, and its ranks that were lost: none, if they had ended. */
-  lost(subject: FailedSubject, job: JobId, ranks: readonly Rank[]): void {
-    const lost = this.#open.get(failureId(subject))?.lostRanks;
+  lost(id: FailureId, job: JobId, ranks: readonly Rank[]): void {
+    const lost = this.#open.get(id)?.lostRanks;
     lost?.set(job, [...new Set([...(lost.get(job) ?? []), ...ranks])].sort((a, b) => a - b));
   }
 
@@ -108,8 +104,8 @@ export class FailureRecords {
     }
   }
 
-  decided(subject: FailedSubject, decision: string): void {
-    this.#open.get(failureId(subject))?.policy.add(decision);
+  decided(id: FailureId, decision: string): void {
+    this.#open.get(id)?.policy.add(decision);
   }
 
   /** It is not told before it is decided. */

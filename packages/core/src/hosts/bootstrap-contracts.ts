@@ -1,12 +1,11 @@
 /** What the bootstrap is made of, and what it reports. */
 
-import type { ErrorManager, ErrorRecord, HostIndex, HostSpec, JobEvent, StciError } from '@stci/interface';
+import type { ErrorManager, ErrorRecord, Failure, HostIndex, HostSpec, JobEvent, StciError } from '@stci/interface';
 import type { ParamSnapshot } from '@stci/registry';
 import type { AgentLauncher } from '../boot/agent-launcher.js';
 import type { LossEvidence } from '../membership/mender.js';
 import type { ParentHost } from '../membership/table.js';
 import type { AgentNode } from '../node/node.js';
-import type { StartFailure } from './loss-notices.js';
 import type { SessionTree } from './session-tree.js';
 
 export interface BootstrapInit {
@@ -26,26 +25,11 @@ export interface BootstrapEvents {
   /** All hosts are up or left out. */
   onReady(): void;
   /** The error manager ended the launch; all failures in order. */
-  onAborted(failures: readonly BootstrapFailure[]): void;
-  /** Its agent did not come up, or was lost before onReady. */
-  onStartFailed(failure: StartFailure): void;
+  onAborted(failures: readonly Failure[]): void;
+  /** As TreeMenderEvents has it; `cause`: its agent was up, and was lost before onReady. */
+  onStartFailed(host: HostIndex, error: StciError, reporter: ParentHost, cause?: LossEvidence): void;
   /** Its start failed, and the launch ends: for this reason, where there is one besides. */
   onLaunchEnding(host: HostIndex, reason: string | undefined): void;
   /** What started the agents ends them. */
   onEnding(error: ErrorRecord): void;
-}
-
-export interface BootstrapFailure {
-  /** undefined: the controller's own failure, of no host. */
-  readonly host: HostIndex | undefined;
-  readonly error: ErrorRecord;
-}
-
-/** A failure of a root agent, accepted from its reporter. */
-export interface RootFailure {
-  readonly host: HostIndex;
-  readonly reporter: ParentHost;
-  readonly incarnation: number;
-  readonly evidence: LossEvidence;
-  readonly error: StciError;
 }

@@ -12,7 +12,8 @@ import {
   rootAddress,
   sessionAddress,
   toErrorRecord,
-  type FailureKind,
+  type ErrorRecord,
+  type Failure,
   type HostIndex,
   type HostSpec,
   type SessionContext,
@@ -21,20 +22,22 @@ import {
 import { BootSubtree } from '../boot/boot-subtree.js';
 import type { ChildFailure } from '../boot/child.js';
 import { GroupStart } from '../boot/group-start.js';
-import { failureBy } from '../job/exit-rule.js';
+import { failureBy, hostFailure, type HostFailure } from '../job/exit-rule.js';
 import { foldSorted } from '../job/hostset.js';
 import { encodeParams } from '../launcher/boot-details.js';
 import { newLogin, type HostLogin } from '../launcher/host-login.js';
+import type { LossReport } from '../membership/mender.js';
 import { MembershipTable } from '../membership/table.js';
 import type { MessageBody } from '../messages/messages.js';
-import type { BootstrapEvents, BootstrapFailure, BootstrapInit, RootFailure } from './bootstrap-contracts.js';
+import type { BootstrapEvents, BootstrapInit } from './bootstrap-contracts.js';
 import { HostRecovery } from './host-recovery.js';
-import { numberedError, startCause } from './loss-notices.js';
+import type { SessionTree } from './session-tree.js';
 import { TreeMender, type TreeMenderEvents } from './tree-mender.js';
 
 export class Bootstrap {
   readonly #init: BootstrapInit;
   readonly #events: BootstrapEvents;
+  readonly tree: SessionTree;
   readonly below: BootSubtree;
   /** The only record of which hosts are there. */
   readonly table: MembershipTable;
@@ -43,7 +46,7 @@ export class Bootstrap {
   mender: TreeMender | undefined;
   readonly recovery: HostRecovery;
   readonly together: GroupStart;
-  readonly #failures: BootstrapFailure[] = [];
+  readonly #failures: Failure[] = [];
   #abortReason: string | undefined;
   #phase: 'starting' | 'aborting' | 'ready' | 'over' = 'starting';
   #timer: Timer | undefined;
@@ -52,6 +55,7 @@ export class Bootstrap {
     this.#init = init;
     this.#events = events;
     const { node, agentLauncher, tree, snapshot, stays } = init;
+    this.tree = tree;
     const hosts = init.hosts.length;
     this.below = new BootSubtree(
       {
@@ -104,9 +108,7 @@ export class Bootstrap {
       if (this.#phase !== 'starting') return;
       for (const host of this.table.hosts()) this.table.apply(host, 'start');
       if (fault === undefined) return this.together.start(() => this.#startBelow());
-      const error = toErrorRecord(fault);
-      this.#events.emit({ type: 'failure', error });
-      this.#failures.push({ host: undefined, error });
+      this.#fail(failureBy('agent-launch', fault, this.#wallMs));
       this.#aborted();
     });
   }
@@ -153,15 +155,14 @@ export class Bootstrap {
   }
 
   /** A root agent did not come up, or was up and is lost; reported by the agent that has, or had, its link. */
-  onFailed({ error, ...failure }: RootFailure): void {
-    const { host, incarnation, reporter, evidence } = failure;
+  onFailed(report: LossReport, error: StciError): void {
+    const { host, incarnation, reporter, evidence } = report;
     const { state, incarnation: current } = this.table.get(host);
     if (this.#phase === 'over' || state === 'left' || incarnation !== current) return;
     const explained = this.together.explained(host, incarnation, error);
-    const numbered = (): StciError => this.#numbered(host, explained);
     if (this.#phase === 'ready') {
-      if (state === 'starting') return this.mender?.onStarts((starts) => starts.fail(host, numbered(), reporter));
-      return this.mender?.lost({ ...failure, text: error.message }, numbered());
+      if (state === 'starting') return this.mender?.onStarts((starts) => starts.fail(host, explained, reporter));
+      return this.mender?.lost(report, explained);
     }
     if (state !== 'starting' && state !== 'up') return;
     this.#dropSubtree(host);
@@ -176,33 +177,38 @@ export class Bootstrap {
       // One that waits for its next start has it with those around it.
       if (stateBelow !== 'failed' || isPausing) this.table.renew(below, parent);
     }
-    const found = numbered();
-    const record = toErrorRecord(found);
+    const wasUp = state === 'up';
+    const failure = this.failureOf(host, 'agent-launch', toErrorRecord(explained));
     this.table.apply(host, 'fail', { evidence: error.message });
-    this.#failures.push({ host, error: record });
-    this.#events.emit({ type: 'failure', error: record });
-    this.#events.onStartFailed({ host, reporter, cause: state === 'up' ? evidence : startCause(error), error: found });
+    this.#fail(failure);
+    this.#events.onStartFailed(host, explained, reporter, wasUp ? evidence : undefined);
     if (this.#phase === 'aborting') {
       this.#events.onLaunchEnding(host, undefined);
       return this.#check();
     }
-    this.decide(host, 'launching', state === 'up' ? 'agent-lost' : 'agent-launch', found);
+    this.decide('launching', wasUp ? { ...failure, kind: 'agent-lost' } : failure);
   }
 
-  /** The error as the host's failure, with its number from the second on. */
-  #numbered(host: HostIndex, error: StciError): StciError {
-    const { failures: before, incarnation } = this.table.get(host);
-    const failures = before + 1;
-    this.table.note(host, { failures });
-    return numberedError(error, failureId({ kind: 'host', host, incarnation }), failures);
+  /** The failure of its agent, as it was started last. */
+  failureOf(host: HostIndex, kind: 'agent-launch' | 'agent-lost', error: ErrorRecord): HostFailure {
+    const failure = failureId({ kind: 'host', host, incarnation: this.table.get(host).incarnation });
+    return hostFailure(kind, host, { ...error, failure }, this.#wallMs);
+  }
+
+  /** Of the launch. */
+  #fail(failure: Failure): void {
+    this.#failures.push(failure);
+    this.#events.emit({ type: 'failure', error: failure.error });
   }
 
   /** The error manager decides what becomes of a host that has no agent any more, unless that has been decided. */
-  decide(host: HostIndex, phase: SessionContext['phase'], kind: FailureKind, error: StciError): void {
-    const { state, isDraining } = this.table.get(host);
-    if (state === 'left' || isDraining) return;
-    const wallMs = this.#init.node.platform.clock.wallMs();
-    this.recovery.onFailed(host, phase, { ...failureBy(kind, error, wallMs), host });
+  decide(phase: SessionContext['phase'], failure: HostFailure): void {
+    const { state, isDraining } = this.table.get(failure.host);
+    if (state !== 'left' && !isDraining) this.recovery.onFailed(phase, failure);
+  }
+
+  get #wallMs(): number {
+    return this.#init.node.platform.clock.wallMs();
   }
 
   /** The agents at and below `host` are gone: their successors know nothing of what was sent to them. */
@@ -232,8 +238,7 @@ export class Bootstrap {
   /** Sent to this agent itself, so that it is handled after all messages from below the lost agent. */
   #report({ job, error, ...failure }: ChildFailure): void {
     const { messages, platform } = this.#init.node;
-    const wallMs = platform.clock.wallMs();
-    const found = { ...failure, session: undefined, error: toErrorRecord(error), wallMs };
+    const found = { ...failure, session: undefined, error: toErrorRecord(error), wallMs: platform.clock.wallMs() };
     messages.send(CONTROLLER, 'agent.failed', found, job);
   }
 
@@ -264,16 +269,10 @@ export class Bootstrap {
     this.#phase = 'ready';
     // Below one that failed, nobody has tried the others.
     for (const { host, error } of this.together.failures()) {
-      const { incarnation } = this.table.get(host);
-      const record = { ...toErrorRecord(error), failure: failureId({ kind: 'host', host, incarnation }) };
-      this.#failures.push({ host, error: record });
-      this.#events.emit({ type: 'failure', error: record });
+      this.#fail(this.failureOf(host, 'agent-launch', toErrorRecord(error)));
     }
-    const fail = (text: string): void => {
-      const error = toErrorRecord(new StciError('STCI_LAUNCH_FAILED', text));
-      this.#events.emit({ type: 'failure', error });
-      this.#failures.push({ host: undefined, error });
-    };
+    const fail = (text: string): void =>
+      this.#fail(failureBy('agent-launch', new StciError('STCI_LAUNCH_FAILED', text), this.#wallMs));
     const isTried = (host: HostIndex): boolean => this.together.hosts.includes(host) || !this.#isBelowFailed(host);
     const untried = this.table.hosts('planned', 'starting').filter((host) => !isTried(host));
     const names = foldSorted(untried.map((host) => this.table.nameOf(host)));

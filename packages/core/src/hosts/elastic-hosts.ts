@@ -10,10 +10,10 @@ import {
 import { counted, didYouMean, formatDuration } from '@stci/registry';
 import type { Scope } from '../event/scope.js';
 import { Timers, heldTimer } from '../event/timers.js';
+import type { HostFailure } from '../job/exit-rule.js';
 import type { HostOutcome } from '../messages/session-messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { Bootstrap } from './bootstrap.js';
-import type { HostLoss } from './loss-notices.js';
 
 export type HostsChanged = (outcomes: readonly HostOutcome[]) => void;
 
@@ -28,7 +28,7 @@ export interface RemoveOptions {
 export interface JobOnHosts {
   readonly job: JobId;
   ranksOn(host: HostIndex): number;
-  onHostsLost(losses: readonly HostLoss[]): void;
+  onHostLost(loss: HostFailure): void;
 }
 
 export interface ElasticHostsInit {
@@ -198,7 +198,8 @@ export class ElasticHosts {
     const name = table.nameOf(host);
     const message = `Host ${name} was removed (stci remove-hosts --force)`;
     const error = { code: 'STCI_AGENT_LOST', message, host: name, data: { removed: true } };
-    for (const job of this.#jobsOn(host)) job.onHostsLost([{ host, kind: 'agent-lost', error }]);
+    const loss = bootstrap.failureOf(host, 'agent-lost', error);
+    for (const job of this.#jobsOn(host)) job.onHostLost(loss);
     node.messages.send(rootAddress(host), 'agent.leave', {});
   }
 

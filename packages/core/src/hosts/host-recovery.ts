@@ -4,11 +4,12 @@
  */
 
 import {
-  assert, type Action, type Clock, type ErrorManager, type Failure, type HostAction, type HostIndex, type HostSpec,
+  assert, type Action, type Clock, type ErrorManager, type HostAction, type HostIndex, type HostSpec,
   type RecoveryEvent, type SessionContext,
 } from '@stci/interface';
 import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
+import type { HostFailure } from '../job/exit-rule.js';
 import type { MembershipTable } from '../membership/table.js';
 
 /** The loss of an agent that has run for so long has nothing to do with its former starts. */
@@ -57,8 +58,9 @@ export class HostRecovery {
     return at >= 0;
   }
 
-  onFailed(host: HostIndex, phase: SessionContext['phase'], failure: Failure): void {
+  onFailed(phase: SessionContext['phase'], failure: HostFailure): void {
     if (this.#isClosed) return;
+    const { host } = failure;
     const { errorManager, table, clock } = this.#init;
     const { spec: { name }, upMs } = table.get(host);
     const isSettled = upMs !== undefined && clock.nowMs() - upMs >= SETTLED_MS;
@@ -72,7 +74,7 @@ export class HostRecovery {
       sparesLeft: this.#spares.length,
     });
     for (const action of actions) {
-      if (isHostAction(action)) this.#carryOut(host, phase, failure, action);
+      if (isHostAction(action)) this.#carryOut(phase, failure, action);
     }
   }
 
@@ -82,7 +84,7 @@ export class HostRecovery {
     this.#timers.close();
   }
 
-  #carryOut(host: HostIndex, phase: SessionContext['phase'], { error }: Failure, action: HostAction): void {
+  #carryOut(phase: SessionContext['phase'], { host, error }: HostFailure, action: HostAction): void {
     if (action.type === 'end-launch') return this.#events.endLaunch(host, action.reason);
     const { table } = this.#init;
     const { spec, starts } = table.get(host);

@@ -17,7 +17,6 @@ import type { MembershipTable, ParentHost } from '../membership/table.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import { isOnHost } from './agents-of-host.js';
-import { startCause, type StartFailure } from './loss-notices.js';
 
 /** How long the end of a session waits for agents that cannot be reached; they end by themselves. */
 const SETTLE_MS = 3000;
@@ -45,8 +44,8 @@ export interface TreeMenderEvents {
   onLost(lost: MendAction & { readonly type: 'lost' }): void;
   /** While the session runs: it has a parent, and is about to be started. */
   onStarting(host: HostIndex): void;
-  /** Its agent did not come up. */
-  onStartFailed(failure: StartFailure): void;
+  /** Its agent did not come up, as `reporter` says. */
+  onStartFailed(host: HostIndex, error: StciError, reporter: ParentHost): void;
   /** Its start is over; without an error, its agent runs. */
   onStarted(host: HostIndex, error: StciError | undefined): void;
 }
@@ -133,7 +132,7 @@ export class TreeMender {
   }
 
   #onUnstarted({ host, error, isFailure, reporter }: MendAction & { readonly type: 'unstarted' }): void {
-    if (isFailure) this.#events.onStartFailed({ host, reporter, cause: startCause(error), error });
+    if (isFailure) this.#events.onStartFailed(host, error, reporter);
     this.#events.onStarted(host, error);
   }
 

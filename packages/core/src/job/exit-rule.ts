@@ -26,6 +26,8 @@ export interface ExitDecision {
   readonly cause?: ErrorRecord;
 }
 
+export type HostFailure = Failure & { readonly host: HostIndex };
+
 /** Exit code of a process that ended by itself: its status, or 128 + signal. */
 function processExitCode(end: ProcessEnd): number {
   return end.signal === undefined ? (end.status ?? 0) : signalExitCode(end.signal);
@@ -39,6 +41,11 @@ export function errorExitCode(error: ErrorRecord): number {
 /** The failure of this kind that an error is; of no rank and no host. */
 export function failureBy(kind: FailureKind, error: StciError, wallMs: number): Failure {
   return { kind, error: toErrorRecord(error), wallMs, exitCode: error.exitCode };
+}
+
+/** The failure that the loss of a host's agent, or of a job's agent there, is. */
+export function hostFailure(kind: FailureKind, host: HostIndex, error: ErrorRecord, wallMs: number): HostFailure {
+  return { kind, error, host, wallMs, exitCode: errorExitCode(error) };
 }
 
 /** The failure that a rank's ending is; undefined where it is none (status 0, or the runtime's own doing). */

@@ -11,7 +11,7 @@ import type {
   AllocatedJob, ErrorRecord, Failure, FailureId, HostIndex, HostSpec, JobId, JobMap, JobReport, Rank,
   RankAttempt, RankOutcome, RankReport,
 } from '@stci/interface';
-import { decideExit, errorExitCode, failureOf, failuresInOrder } from './exit-rule.js';
+import { decideExit, failureOf, failuresInOrder, type HostFailure } from './exit-rule.js';
 import { hostOf, ranksOf } from './placement.js';
 import type { PlacementLookup } from './placement.js';
 
@@ -139,22 +139,13 @@ export class Ledger {
     return failure !== undefined && this.failed(failure) ? { counted: true, failure } : { counted: true };
   }
 
-  /** Ranks of `host` become `lost`, by default all without an outcome. A second loss of it changes nothing. */
-  agentLost(
-    host: HostIndex, error: ErrorRecord, wallMs: number, ranks = this.openRanks(host),
-  ): Entry & { readonly ranks: readonly Rank[] } {
+  /** These ranks of the host become `lost`. False: it was lost before. */
+  agentLost(loss: HostFailure, ranks: readonly Rank[]): boolean {
     for (const rank of ranks) {
       const row = this.#row(rank);
-      this.#close(row, this.#withoutEnd(rank, row, 'lost', error));
+      this.#close(row, this.#withoutEnd(rank, row, 'lost', loss.error));
     }
-    const failure = this.lossOf(host, error, wallMs);
-    return this.failed(failure) ? { counted: true, failure, ranks } : { counted: false, ranks };
-  }
-
-  /** The failure that the loss of `host` is. */
-  lossOf(host: HostIndex, error: ErrorRecord, wallMs: number): Failure {
-    const named = { ...error, host: error.host ?? this.#hostName(host) };
-    return { kind: 'agent-lost', error: named, host, wallMs, exitCode: errorExitCode(error) };
+    return this.failed({ ...loss, kind: 'agent-lost' });
   }
 
   /** Ranks were moved to other hosts. */

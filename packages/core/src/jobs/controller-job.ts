@@ -11,21 +11,20 @@ import {
   caught, sessionAddress, type Failure, type HostIndex, type HostSpec, type JobControl, type JobEvent, type JobId,
   type JobSpec, type Params, type Rank, type StciError,
 } from '@stci/interface';
-import type { BootstrapFailure } from '../hosts/bootstrap-contracts.js';
 import { Scope } from '../event/scope.js';
-import type { HostLoss } from '../hosts/loss-notices.js';
-import { failureBy } from '../job/exit-rule.js';
+import { failureBy, hostFailure, type HostFailure } from '../job/exit-rule.js';
 import type { Ledger, RankEnd } from '../job/ledger.js';
 import { localSize, ranksOf } from '../job/placement.js';
 import { checkRanks } from '../job/rank-checks.js';
 import type { AgentOfJob } from '../messages/collected.js';
+import type { SessionFailure } from '../messages/failure-shapes.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { JobAtController, JobHooks, ServedJob } from '../service/contracts.js';
 import { ServedHooks } from '../service/served-hooks.js';
 import { JobDeadlines } from './job-deadlines.js';
 import {
-  jobTimeoutError, launchFailure, launchTimeoutError, lossOf, survivorsFailure, unansweredHostError, undrainedText,
+  jobTimeoutError, launchTimeoutError, survivorsFailure, unansweredHostError, undrainedText,
 } from './job-failures.js';
 import { JobFront } from './job-front.js';
 import { JobHosts } from './job-hosts.js';
@@ -82,9 +81,9 @@ export class ControllerJob implements ServedJob {
         this.checkOver();
       },
     });
-    const isComplete = (): boolean => this.#ledger.complete;
     this.#end = new JobTermination({
-      node: this.#node, holds: this.#holds, job, graceMs, isComplete, onOverdue: () => this.#giveUp(),
+      node: this.#node, holds: this.#holds, job, graceMs,
+      isComplete: () => this.#ledger.complete, onOverdue: () => this.#giveUp(),
     });
     this.recovery = new JobRecovery({
       errorManager: session.scope.errorManager(this.#params), session, holds: this.#holds, job, graceMs,
@@ -198,9 +197,9 @@ export class ControllerJob implements ServedJob {
   }
 
   /** The session's launch was aborted. */
-  onAborted(failures: readonly BootstrapFailure[]): void {
+  onAborted(failures: readonly Failure[]): void {
     if (this.#phase !== 'launching') return;
-    for (const { host, error } of failures) this.#ledger.failed(launchFailure(host, error, this.#now()));
+    for (const failure of failures) this.#ledger.failed(failure);
     this.#endJob(false, failures[0]?.error.message ?? 'the launch failed');
   }
 
@@ -257,13 +256,11 @@ export class ControllerJob implements ServedJob {
   }
 
   /** Hosts are the session's concern before the launch: the job gets those that come up. */
-  onHostsLost(losses: readonly HostLoss[]): void {
+  onHostLost(loss: HostFailure, agent?: SessionFailure): void {
     if (this.#phase === 'over' || this.#launch === undefined) return;
-    const found = losses.flatMap((loss) => this.recovery.lose(loss));
-    // All losses are reported before the first decision, because a decision may end the job.
-    const isRecorded = this.#session.failures.tellsHosts && losses.every(({ kind }) => kind === 'agent-lost');
-    for (const { error } of found) this.emit({ type: 'failure', error, ...(isRecorded && { isRecorded }) });
-    for (const one of found) this.recovery.apply(one);
+    const found = this.recovery.lose(loss, agent);
+    const isRecorded = this.#session.failures.tellsHosts && loss.kind === 'agent-lost';
+    if (found !== undefined) this.#onFailure(found, isRecorded);
     this.#checkRunning();
     this.checkOver();
   }
@@ -321,8 +318,8 @@ export class ControllerJob implements ServedJob {
     this.#services.onEnded(report);
   }
 
-  #onFailure(found: Failure): void {
-    this.emit({ type: 'failure', error: found.error });
+  #onFailure(found: Failure, isRecorded = false): void {
+    this.emit({ type: 'failure', error: found.error, ...(isRecorded && { isRecorded }) });
     this.recovery.apply(found);
   }
 
@@ -372,8 +369,9 @@ export class ControllerJob implements ServedJob {
     if (ledger.complete) return;
     for (const place of ledger.map.hosts) {
       if ([...ranksOf(place)].every((rank) => ledger.rankReport(rank) !== undefined)) continue;
-      const found = this.recovery.lose(lossOf(place.host, unansweredHostError(ledger.spec.hosts, place.host)));
-      for (const lost of found) this.emit({ type: 'failure', error: lost.error });
+      const error = unansweredHostError(ledger.spec.hosts, place.host);
+      const lost = this.recovery.lose(hostFailure('agent-lost', place.host, error, this.#now()));
+      if (lost !== undefined) this.emit({ type: 'failure', error: lost.error });
     }
     this.#over();
   }

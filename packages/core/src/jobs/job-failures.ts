@@ -2,7 +2,6 @@
 
 import {
   StciError,
-  fromErrorRecord,
   type ErrorRecord,
   type Failure,
   type FailureCause,
@@ -11,7 +10,6 @@ import {
   type RankReport,
 } from '@stci/interface';
 import { formatDuration } from '@stci/registry';
-import type { HostLoss } from '../hosts/loss-notices.js';
 import { failureBy } from '../job/exit-rule.js';
 import { foldSorted } from '../job/hostset.js';
 
@@ -22,12 +20,6 @@ export const RANK_CAUSES: Readonly<Partial<Record<RankReport['outcome'], Failure
 
 /** Process ids listed in a message; the rest is counted. */
 const PIDS_SHOWN = 8;
-
-/** Failure of the launch of the session's agents. */
-export function launchFailure(host: HostIndex | undefined, error: ErrorRecord, wallMs: number): Failure {
-  const { exitCode } = fromErrorRecord(error);
-  return { kind: 'agent-launch', error, ...(host !== undefined && { host }), wallMs, exitCode };
-}
 
 /** Error of a host below a lost one; its own agent may be well. */
 export function cutOffRecord(hosts: readonly HostSpec[], host: HostIndex, lost: HostIndex): ErrorRecord {
@@ -97,12 +89,6 @@ export function survivorsFailure(
 function firstOf(pids: readonly number[]): string {
   const shown = pids.slice(0, PIDS_SHOWN).join(', ');
   return pids.length > PIDS_SHOWN ? `${shown} and ${pids.length - PIDS_SHOWN} more` : shown;
-}
-
-/** What a host's loss is to its jobs. */
-export function lossOf(host: HostIndex, error: ErrorRecord): HostLoss {
-  const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
-  return { host, kind, error };
 }
 
 export function behindError(): StciError {

@@ -4,15 +4,15 @@
  */
 
 import {
-  StciError, failureId, type Action, type ErrorManager, type ErrorRecord, type Failure, type HostIndex,
+  StciError, type Action, type ErrorManager, type Failure, type HostIndex,
   type JobContext, type JobId, type Params, type Rank, type RankReport, type RestartAction,
 } from '@stci/interface';
 import type { Scope } from '../event/scope.js';
-import type { HostLoss } from '../hosts/loss-notices.js';
 import { foldRanks } from '../iof/fold.js';
-import { failureOf } from '../job/exit-rule.js';
+import { failureOf, type HostFailure } from '../job/exit-rule.js';
 import type { Ledger, RankEnd } from '../job/ledger.js';
 import { localSize } from '../job/placement.js';
+import type { SessionFailure } from '../messages/failure-shapes.js';
 import type { Launch } from '../messages/messages.js';
 import type { JobFront } from './job-front.js';
 import type { JobHosts } from './job-hosts.js';
@@ -83,43 +83,43 @@ export class JobRecovery {
     if (ends) this.#init.endJob(found.error.message);
   }
 
-  /** A host, or the job's session agent there, is lost. Returns the failure of the ranks that are not started again. */
-  lose(loss: HostLoss): Failure[] {
-    const { session, job, hosts, front, exited, onHostLost } = this.#init;
+  /**
+   * A host, or the job's session agent there, is lost: `agent`, as its root agent says. Returns the failure of the
+   * ranks that are not started again.
+   */
+  lose(loss: HostFailure, agent?: SessionFailure): Failure | undefined {
+    const { session, hosts, front, exited, onHostLost } = this.#init;
     const ledger = this.#init.ledger();
     const { host, kind } = loss;
-    const wallMs = session.node.platform.clock.wallMs();
-    if (host >= ledger.spec.hosts.length) return [];
-    // The host waited for ranks: nothing is lost with it.
-    if (loss.session?.launch === 0) this.#onIdleLost(loss, wallMs);
-    if (hosts.isLost(host) || (loss.session?.launch ?? Infinity) < this.#launchOf(host)) return [];
+    if (host >= ledger.spec.hosts.length) return undefined;
+    const afterLoss = agent?.isReplaced === true ? 'its root agent starts another' : undefined;
+    if (agent?.launch === 0) { // It waited for ranks: none is lost with it.
+      hosts.countLoss(host);
+      this.#tell(this.#recorded(loss, []), afterLoss ?? 'another is started with its ranks');
+    }
+    if (hosts.isLost(host) || (agent?.launch ?? Infinity) < this.#launchOf(host)) return undefined;
     const isOthers = session.stays && localSize(ledger.map.hosts[host]!) === 0;
     hosts.onLost(host);
     onHostLost(host);
-    if (isOthers) return [];
+    if (isOthers) return undefined;
     if (kind === 'session-lost') hosts.countLoss(host);
     const ranks = this.#ranksAt(host);
-    session.failures.onRanksLost(job, loss, ranks, hosts.losses(host));
-    const error = this.#identified(loss);
-    const found = { ...ledger.lossOf(host, error, wallMs), kind };
-    if (loss.session?.isReplaced === true) this.#onReplaced(found);
+    const found = this.#recorded(loss, ranks);
+    if (afterLoss !== undefined) this.#tell(found, afterLoss);
     const isRestarted = this.#restart(found);
     const isMoved = !isRestarted && this.#startElsewhere(found);
     front.onHostLost(host, isMoved ? ranks : []);
-    if (isRestarted || isMoved || (ranks.length === 0 && ledger.openRanks(host).length > 0)) return [];
-    const entry = ledger.agentLost(host, error, wallMs, ranks);
-    for (const rank of entry.ranks) exited(rank);
-    return entry.failure === undefined ? [] : [{ ...entry.failure, kind }];
+    if (isRestarted || isMoved || (ranks.length === 0 && ledger.openRanks(host).length > 0)) return undefined;
+    const isNew = ledger.agentLost(found, ranks);
+    for (const rank of ranks) exited(rank);
+    return isNew ? found : undefined;
   }
 
   /** The loss that has just been counted, with its id. */
-  #identified({ host, kind, error }: HostLoss): ErrorRecord {
-    const { session: { members }, job, hosts } = this.#init;
-    const { incarnation } = members.get(host);
-    const failure = kind === 'session-lost'
-      ? failureId({ kind: 'session-agent', host, incarnation, job, attempt: hosts.losses(host) })
-      : failureId({ kind: 'host', host, incarnation });
-    return { ...error, failure };
+  #recorded(loss: HostFailure, ranks: readonly Rank[]): HostFailure {
+    const { session, job, hosts } = this.#init;
+    const failure = session.failures.onRanksLost(job, loss, ranks, hosts.losses(loss.host));
+    return { ...loss, error: { ...loss.error, failure } };
   }
 
   /** Ranks of the host that have no outcome, but those that wait to be started elsewhere. */
@@ -198,7 +198,7 @@ export class JobRecovery {
       if (found !== undefined) {
         const { session, job } = this.#init;
         session.failures.onRankFailed(job, found, end, attempt);
-        this.#tell(found, moves ? 'it is to be started elsewhere' : 'its session agent starts it again', attempt);
+        this.#tell(found, moves ? 'it is to be started elsewhere' : 'its session agent starts it again');
         this.#again({ ...end, failure: found.error.failure }, afterMs, moves ? undefined : host);
         if (moves) this.#relocationOf(this.#init.ledger()).leave(rank, host, found, afterMs);
       } else if (!this.#init.hosts.isLost(host)) {
@@ -235,22 +235,6 @@ export class JobRecovery {
     const { session, graceMs } = this.#init;
     const hasEnded = kind === 'session-lost' || session.members.get(host as HostIndex).state === 'failed';
     return GUARDIAN_MS + (hasEnded ? 0 : graceMs);
-  }
-
-  /** The root agent of a lost session agent starts another, which waits for ranks. */
-  #onReplaced(found: Failure): void {
-    this.#tell(found, 'its root agent starts another');
-  }
-
-  /** A session agent that waited for ranks is lost, and none with it. */
-  #onIdleLost(loss: HostLoss, wallMs: number): void {
-    const { session, job, hosts, ledger } = this.#init;
-    const { host, kind } = loss;
-    hosts.countLoss(host);
-    session.failures.onRanksLost(job, loss, [], hosts.losses(host));
-    const found = { ...ledger().lossOf(host, this.#identified(loss), wallMs), kind };
-    if (loss.session?.isReplaced === true) this.#onReplaced(found);
-    else this.#tell(found, 'another is started with its ranks');
   }
 
   /** Number of the launch that the session agent there has been given. */
@@ -302,17 +286,10 @@ export class JobRecovery {
     return this.#relocation === undefined || this.#relocation.sentTo(host) === restarts;
   }
 
-  #tell(found: Failure, text: string, attempt = this.#attemptOf(found)): void {
-    const { errorManager, session, job } = this.#init;
+  #tell(found: Failure, text: string): void {
+    const { errorManager, session } = this.#init;
     const policy = errorManager.policyOf?.(found) ?? errorManager.policy;
-    session.failures.onDecision(job, found, `${policy}: ${text}`, attempt);
-  }
-
-  /** The number of the rank, or of the session agent, that failed last. */
-  #attemptOf({ rank, host }: Failure): number {
-    const { ledger, hosts } = this.#init;
-    if (rank !== undefined) return ledger().attempt(rank);
-    return host === undefined ? 0 : hosts.losses(host);
+    session.failures.onDecision(found.error.failure, `${policy}: ${text}`);
   }
 
   #decide(found: Failure, attempt: number): readonly Action[] {

@@ -1,9 +1,9 @@
 /** What a job at the controller and its session know of each other. */
 
-import type { Failure, HostIndex, HostSpec, JobId, JobSpec, Rank, StciError } from '@stci/interface';
+import type { Failure, FailureId, HostIndex, HostSpec, JobId, JobSpec, Rank, StciError } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import type { Scope } from '../event/scope.js';
-import type { HostLoss } from '../hosts/loss-notices.js';
+import type { HostFailure } from '../job/exit-rule.js';
 import type { RankEnd } from '../job/ledger.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { Launch } from '../messages/messages.js';
@@ -15,10 +15,10 @@ export interface JobFailures {
   readonly tellsHosts: boolean;
   /** An attempt of a rank failed by itself. */
   onRankFailed(job: JobId, failure: Failure, end: RankEnd, attempt: number): void;
-  /** Ranks were lost with their host, or with the job's session agent there: its `attempt`. */
-  onRanksLost(job: JobId, loss: HostLoss, ranks: readonly Rank[], attempt: number): void;
-  /** What the error manager decided; `attempt`: of the failure's rank, or session agent. */
-  onDecision(job: JobId, failure: Failure, decision: string, attempt: number): void;
+  /** Ranks were lost with their host, or with the job's session agent there: its `attempt`. Returns its id. */
+  onRanksLost(job: JobId, loss: HostFailure, ranks: readonly Rank[], attempt: number): FailureId;
+  /** What the error manager decided. */
+  onDecision(failure: FailureId | undefined, decision: string): void;
   /** The job is about to be over, and is when what is recorded has been told: then calls `done`, once. */
   onEnding(job: JobId, done: () => void): void;
 }

@@ -123,9 +123,8 @@ export interface MemberColumns {
   readonly misled: ReadonlySet<ParentHost> | undefined;
   /** When its agent came up; undefined: it has not. */
   readonly upMs: number | undefined;
-  /** Starts of agents on this host by the error manager, and failures of them. */
+  /** Starts of agents on this host by the error manager. */
   readonly starts: number;
-  readonly failures: number;
 }
 
 export interface Member extends MemberColumns {
@@ -151,7 +150,7 @@ const OF_INCARNATION = {
 };
 
 /** With another host that gets the index. */
-export const OF_SPEC = { starts: 1, failures: 0 } as const;
+export const OF_SPEC = { starts: 1 } as const;
 
 export const BLANK: MemberColumns = { ...OF_INCARNATION, ...OF_SPEC };
 

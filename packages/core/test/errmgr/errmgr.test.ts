@@ -200,7 +200,7 @@ function recoveryOf(settings: Settings, spares: readonly string[] = []) {
     leaveOut: (host) => add(`left ${host}`),
     endLaunch: (_host, reason) => add(`end ${reason}`),
   });
-  const lose = (): void => recovery.onFailed(1, 'idle', failure('agent-lost'));
+  const lose = (): void => recovery.onFailed('idle', { ...failure('agent-lost'), host: 1 });
   const up = (): void => table.note(1, { upMs: clock.nowMs() });
   return { place, recovery, table, up, lose, take: () => done.splice(0) };
 }

@@ -65,7 +65,7 @@ suite('failures at the controller', (test) => {
     const { failures, records } = play([]);
     const error = new StciError('STCI_LAUNCH_FAILED', 'no route\nto it');
     for (const [host, reason] of [[1, 'no host is left'], [2, undefined]] as const) {
-      failures.onStartFailed({ host, reporter: 0, cause: 'not-started', error });
+      failures.onStartFailed(host, error, 0);
       failures.onLaunchEnding(host, reason);
     }
     failures.stop();

@@ -38,7 +38,7 @@ function openLog() {
     log.onEnding(isDue, () => isSpread, () => void told.push('over'));
   };
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
-  const add = (isProvisional?: boolean): void => log.add(NOTICE, { host: 'c', reporter: 'root:0' }, isProvisional);
+  const add = (isProvisional?: boolean): void => log.add(NOTICE, 'c', isProvisional);
   return { ...place, log, told, asked, end, add, isQuiet };
 }
 
@@ -113,7 +113,7 @@ suite('records of failures, at the end of a job', (test) => {
     add();
     log.stop();
     assert.equal([told, isQuiet()], [[0], true]);
-    log.add({ ...NOTICE, subject: { ...HOST, host: 3 } }, { host: 'd', reporter: 'root:0' });
+    log.add({ ...NOTICE, subject: { ...HOST, host: 3 } }, 'd');
     assert.is(isQuiet(), true, 'what comes later waits for nothing');
     run(5 * RECORD_MS);
     assert.equal(told, [0]);
@@ -121,8 +121,7 @@ suite('records of failures, at the end of a job', (test) => {
 
   test('a job that ends meanwhile is over when the session ends, before what is left is told', () => {
     const { log, told, add, end } = openLog();
-    log.add({ ...NOTICE, subject: { kind: 'tool', host: 3, job: 1, rank: 0, attempt: 1 } },
-      { host: 'd', reporter: 'root:0' });
+    log.add({ ...NOTICE, subject: { kind: 'tool', host: 3, job: 1, rank: 0, attempt: 1 } }, 'd');
     add();
     end();
     log.records.seen(KEY, rootAddress(0), 3);
@@ -133,12 +132,12 @@ suite('records of failures, at the end of a job', (test) => {
   test('who has found it is named by the first report that says so', () => {
     const { log, told, add } = openLog();
     add(true);
-    log.add({ ...NOTICE, detector: 'process' }, { host: 'c', reporter: 'root:1' });
+    log.add({ ...NOTICE, reporter: { position: 2, incarnation: 1 } }, 'c');
     const { reporter, confirmers } = log.records.take(Infinity)[0] as FailureRecord;
     assert.equal([reporter, confirmers, told], ['root:1', [], []]);
     const plain = openLog();
     plain.add();
-    plain.log.add({ ...NOTICE, detector: 'process' }, { host: 'c', reporter: 'root:1' });
+    plain.log.add({ ...NOTICE, reporter: { position: 2, incarnation: 1 } }, 'c');
     const second = plain.log.records.take(Infinity)[0] as FailureRecord;
     assert.equal([second.reporter, second.confirmers], ['root:0', ['root:1']]);
   });

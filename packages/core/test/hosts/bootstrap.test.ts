@@ -67,9 +67,8 @@ function play(more: Settings = {}, { count = HOSTS, stays = true, isLocal = fals
     events.length = 0;
   };
   const fail = (host: HostIndex, code: 'STCI_AGENT_LOST' | 'STCI_LAUNCH_FAILED'): void => bootstrap.onFailed({
-    host, reporter: undefined, incarnation: bootstrap.table.get(host).incarnation, evidence: 'closed',
-    error: new StciError(code, 'gone'),
-  });
+    host, reporter: undefined, incarnation: bootstrap.table.get(host).incarnation, evidence: 'closed', text: 'gone',
+  }, new StciError(code, 'gone'));
   /** Whether its next start is to reach where it waits, and if it is not there is to start it; or is one of its own. */
   const next = (host: HostIndex): string => {
     const start = bootstrap.loginOf(host)[4];
@@ -100,7 +99,7 @@ suite('bootstrap', (test) => {
     open();
     assert.is(table.isRestarting(5), false);
     for (const state of ['suspect', 'fail'] as const) table.apply(5, state, { evidence: 'e' });
-    bootstrap.decide(5, 'idle', 'agent-lost', new StciError('STCI_AGENT_LOST', 'gone'));
+    bootstrap.decide('idle', bootstrap.failureOf(5, 'agent-lost', { code: 'STCI_AGENT_LOST', message: 'gone' }));
     assert.equal([table.isRestarting(5), table.isRestarting(4)], [true, false]);
     net.until(() => table.get(5).state === 'starting', 'its start');
     assert.is(table.isRestarting(5), true);

@@ -43,6 +43,7 @@ function play() {
         return at >= 0 && spares.splice(at, 1).length === 1;
       },
     },
+    failureOf: (host: HostIndex, _kind: string, error: object) => ({ host, error }),
     startHost: (host: HostIndex, spec: HostSpec) => {
       log.push(`start ${spec.name}`);
       table.note(host, { start: { waitMs: undefined } });
@@ -50,7 +51,7 @@ function play() {
   };
   const job = {
     job: 7, ranksOn: (host: HostIndex) => ranks.get(host) ?? 0,
-    onHostsLost: ([{ host, error }]: [{ host: HostIndex; error: { data: object } }]) => {
+    onHostLost: ({ host, error }: { host: HostIndex; error: { data: object } }) => {
       log.push(`job loses ${host} ${JSON.stringify(error.data)}`);
     },
   };

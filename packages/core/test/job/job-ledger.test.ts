@@ -5,9 +5,13 @@ import type { RankEnd } from '@stci/core';
 import { EXIT } from '@stci/interface';
 import type { ErrorRecord, Failure, RankOutcome } from '@stci/interface';
 import { assert, seededIntegers, suite } from '@stci/testkit';
+import { hostFailure } from '../../dist/job/exit-rule.js';
 import { LIMITS, app, hosts, job } from '../job-help.js';
 
 const LOST: ErrorRecord = { code: 'STCI_AGENT_LOST', message: 'gone' };
+
+const lose = (ledger: Ledger, host: number, wallMs: number): boolean =>
+  ledger.agentLost(hostFailure('agent-lost', host, LOST, wallMs), ledger.openRanks(host));
 
 /** `ranks` over hosts a, b, c by node: rank r is on host r mod 3. */
 function ledgerOf(ranks: number): Ledger {
@@ -83,7 +87,7 @@ suite('job ledger', (test) => {
     for (const rank of [0, 1, 2]) ledger.started(rank, rank + 1, 10);
     ledger.again({ ...ended(1, 3, 20), failure: 'tool 1 1#1' });
     assert.is(ledger.exited(ended(1, 3, 30), 31).failure?.error.failure, 'tool 1 1#2');
-    ledger.agentLost(2, { ...LOST, failure: 'host 2#1' }, 40);
+    ledger.agentLost(hostFailure('agent-lost', 2, { ...LOST, failure: 'host 2#1' }, 40), [2]);
     ledger.exited(ended(0, 0, 50), 51);
     const { ranks, failures } = ledger.report(60);
     assert.equal(ranks.map(({ failure }) => failure), [undefined, 'tool 1 1#2', 'host 2#1']);
@@ -118,7 +122,7 @@ suite('job ledger', (test) => {
     assert.equal([ledger.ranksAlive, ledger.ranksOpen, ledger.allStarted], [0, 2, false]);
     ledger.started(1, 2, 10);
     assert.ok(ledger.allStarted);
-    assert.equal(ledger.agentLost(0, LOST, 20).ranks, [0]);
+    assert.ok(lose(ledger, 0, 20));
     assert.equal([ledger.ranksAlive, ledger.ranksOpen], [1, 1]);
   });
 
@@ -128,8 +132,8 @@ suite('job ledger', (test) => {
     assert.not.ok(ledger.started(0, 1, 4), 'a start that comes after the end');
     assert.ok(ledger.started(1, 2, 4));
     assert.not.ok(ledger.started(1, 2, 4));
-    assert.equal(ledger.agentLost(1, LOST, 6).ranks, [1]);
-    assert.equal(ledger.agentLost(1, LOST, 7), { counted: false, ranks: [] });
+    assert.ok(lose(ledger, 1, 6));
+    assert.equal([lose(ledger, 1, 7), ledger.openRanks(1)], [false, []]);
     assert.equal(ledger.exited(ended(1, 9, 5), 8), { counted: false });
     assert.equal([ledger.ranksAlive, ledger.ranksOpen, ledger.failureCount], [0, 1, 1]);
     assert.equal(ledger.closeUnstarted(), [2]);
@@ -166,7 +170,7 @@ suite('job ledger', (test) => {
         const fact = random(8);
         if (fact < 3) ledger.started(rank, 1, i);
         else if (fact < 6) ledger.exited(ended(rank, random(2), random(50)), i);
-        else if (fact === 6 && i > 40) ledger.agentLost(random(3), LOST, i);
+        else if (fact === 6 && i > 40) lose(ledger, random(3), i);
         let [open, alive] = [0, 0];
         for (const row of ledger.report(99).ranks) {
           if (ledger.rankReport(row.rank) !== undefined) continue;
@@ -199,7 +203,7 @@ suite('exit rule', (test) => {
   test('the failure that came first at its source decides, ties by rank', () => {
     assert.is(codeOf((l) => { l.exited(ended(1, 3, 20), 21); l.exited(ended(2, 4, 10), 22); }), 4);
     assert.is(codeOf((l) => { l.exited(ended(2, 4, 10), 21); l.exited(ended(1, 3, 10), 22); }), 3);
-    assert.is(codeOf((l) => { l.agentLost(0, LOST, 10); l.exited(ended(1, 3, 10), 22); }), 3);
+    assert.is(codeOf((l) => { lose(l, 0, 10); l.exited(ended(1, 3, 10), 22); }), 3);
     const crash = killed(1, 'signalled', 'SIGSEGV', 9);
     assert.is(codeOf((l) => { l.exited(crash, 9); l.exited(ended(2, 1, 10), 10); }), 139);
   });

@@ -211,7 +211,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   overlay: 'codec event launcher membership members bootcom messages am node peers service boot',
   hosts: 'event job launcher membership messages am node assembly boot',
   jobs: 'codec event iof job membership messages am streams node service assembly hosts',
-  failure: 'codec event iof metrics job membership members run detector messages node peers service hosts jobs',
+  failure: 'codec event iof metrics job membership members run detector messages node peers service jobs',
   tools: 'codec event iof metrics job launcher members messages am node service assembly boot jobs',
   agent: 'event launcher membership bootcom messages am node peers service assembly boot hosts tools',
   controller: 'event job membership detector bootcom messages am node peers service assembly boot injection scrape '
