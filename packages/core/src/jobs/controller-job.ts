@@ -30,28 +30,26 @@ import { JobFront } from './job-front.js';
 import { JobHosts } from './job-hosts.js';
 import { jobLaunch, ledgerIn } from './job-launch.js';
 import { JobRecovery, type RestartingEnd } from './job-recovery.js';
-import type { ControllerJobInit, JobSession } from './job-session.js';
+import type { ControllerJobInit, JobPhase, JobSession, RecoveringJob } from './job-session.js';
 import { ALLOCATION_GRACE_MS, JobTermination } from './job-termination.js';
 
-export type JobPhase = 'launching' | 'running' | 'ending' | 'over';
-
-export class ControllerJob implements ServedJob {
+export class ControllerJob implements RecoveringJob, ServedJob {
   readonly job: JobId;
   readonly front: JobFront;
-  readonly #session: JobSession;
+  readonly session: JobSession;
   readonly #node: AgentNode;
   readonly #spec: JobSpec;
-  readonly #params: Params;
+  readonly params: Params;
   readonly recovery: JobRecovery;
   /** What its map is of; undefined: it has waited, and the map is old. */
   #planned: Pick<ControllerJobInit, 'hosts' | 'leftOut'> | undefined;
-  #ledger: Ledger;
+  ledger: Ledger;
   /** Until it is over. */
-  readonly #holds: Scope;
-  readonly #services = new ServedHooks();
+  readonly holds: Scope;
+  readonly services = new ServedHooks();
   #leftOut: ReadonlySet<HostIndex> = new Set();
-  #phase: JobPhase = 'launching';
-  readonly #hosts = new JobHosts();
+  phase: JobPhase = 'launching';
+  readonly hosts = new JobHosts();
   /** What has been sent down: there are session agents to send to. */
   #launch: Launch | undefined;
   readonly #end: JobTermination;
@@ -63,17 +61,17 @@ export class ControllerJob implements ServedJob {
   /** Throws StciError if the job cannot be run; nothing has been sent then. */
   constructor({ session, job, spec, hosts, leftOut }: ControllerJobInit) {
     this.job = job;
-    this.#session = session;
+    this.session = session;
     this.#node = session.node;
     this.#spec = spec;
-    this.#holds = new Scope(`job ${job}`);
-    this.#params = session.scope.jobParams(spec.params);
+    this.holds = new Scope(`job ${job}`);
+    this.params = session.scope.jobParams(spec.params);
     this.front = new JobFront({
-      node: session.node, job, spec, params: this.#params,
+      node: session.node, job, spec, params: this.params,
       onUnsent: (error) => this.#forceEnd('agent-launch', error),
     });
-    const graceMs = this.#params.int('tool.grace');
-    this.#deadlines = new JobDeadlines(this.#node.platform.clock, this.#holds, {
+    const graceMs = this.params.int('tool.grace');
+    this.#deadlines = new JobDeadlines(this.#node.platform.clock, this.holds, {
       onLaunchTimeout: (timeoutMs, hasWaited) => this.#onLaunchTimeout(timeoutMs, hasWaited),
       onJobTimeout: (timeoutMs) => this.#onJobTimeout(timeoutMs),
       onOverdue: () => {
@@ -82,124 +80,113 @@ export class ControllerJob implements ServedJob {
       },
     });
     this.#end = new JobTermination({
-      node: this.#node, holds: this.#holds, job, graceMs,
-      isComplete: () => this.#ledger.complete, onOverdue: () => this.#giveUp(),
+      node: this.#node, holds: this.holds, job, graceMs,
+      isComplete: () => this.ledger.complete, onOverdue: () => this.#giveUp(),
     });
-    this.recovery = new JobRecovery({
-      errorManager: session.scope.errorManager(this.#params), session, holds: this.#holds, job, graceMs,
-      params: this.#params,
-      ledger: () => this.#ledger,
-      phase: () => this.#phase,
-      hasServices: () => this.#services.size > 0,
-      launchNow: () => this.#launchOf(this.#ledger),
-      hasFirstAgent: (host) => this.#launch?.hosts.some(([each]) => each === host) === true,
-      hosts: this.#hosts,
-      front: this.front,
-      onRestarting: (report) => this.#services.onRestarting(report),
-      onHostLost: (host) => this.#services.onHostLost(host),
-      onAwaitingSlots: () => this.#deadlines.suspendLaunch(),
-      onPlaced: () => this.#phase === 'launching' && this.#deadlines.resumeLaunch(),
-      onExited: (host, end) => this.onExited(host, [end]),
-      exited: (rank) => this.#exited(rank),
-      record: (found) => this.#record(found),
-      endJob: (reason) => this.#endJob(false, reason),
-      checkOver: () => this.checkOver(),
-    });
+    this.recovery = new JobRecovery(this);
     this.#planned = { hosts, leftOut };
-    this.#ledger = this.mapOn(hosts, leftOut, this.#now());
+    this.ledger = this.mapOn(hosts, leftOut, this.#now());
   }
 
   /** Tells the map, and begins the deadlines. */
   start(): void {
-    const { holds } = this.#session;
-    holds.include(this.#holds);
-    this.#holds.atEnd(holds.atEnd(() => this.close()));
+    const { holds } = this.session;
+    holds.include(this.holds);
+    this.holds.atEnd(holds.atEnd(() => this.close()));
     this.#mapped();
-    this.#deadlines.start(this.#spec, this.#params.int('tool.grace'));
+    this.#deadlines.start(this.#spec, this.params.int('tool.grace'));
   }
 
   /** The session has ended: no more is sent. */
   close(): void {
-    this.#phase = 'over';
-    this.#hosts.clear();
-    this.#holds.close();
+    this.phase = 'over';
+    this.hosts.clear();
+    this.holds.close();
   }
 
   get isOver(): boolean {
-    return this.#phase === 'over';
+    return this.phase === 'over';
   }
 
   /** Ranks of its map on a host that it has not lost. */
   ranksOn(host: HostIndex): number {
-    const place = this.#hosts.isLost(host) ? undefined : this.#ledger.map.hosts[host];
+    const place = this.hosts.isLost(host) ? undefined : this.ledger.map.hosts[host];
     return place === undefined ? 0 : localSize(place);
   }
 
   /** Where a rank runs now. */
   hostOf(rank: Rank): HostIndex | undefined {
-    return this.#ledger.isRunning(rank) ? this.#ledger.placements.host(rank) : undefined;
+    return this.ledger.isRunning(rank) ? this.ledger.placements.host(rank) : undefined;
   }
 
   /** Session agents of its that are there. */
   get agents(): AgentOfJob[] {
-    return this.#hosts.present.map((host) => [sessionAddress(host), this.job]);
+    return this.hosts.present.map((host) => [sessionAddress(host), this.job]);
   }
 
   /** Waits for its hosts, or for ranks to start. */
   get isLaunching(): boolean {
-    return this.#phase === 'launching';
+    return this.phase === 'launching';
   }
 
   /** The job waits for hosts or slots until `onReady` is called. */
   hold(): void {
     this.#planned = undefined;
-    this.#deadlines.suspendLaunch();
+    this.awaitSlots(true);
   }
 
   /** All wanted hosts are up: sends the job down the tree, with a new map if the hosts are not the planned ones. */
   onReady(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>): void {
-    if (this.#phase !== 'launching') return;
+    if (this.phase !== 'launching') return;
     this.#deadlines.resumeLaunch();
     const plan = this.#planned;
     if (leftOut.size !== plan?.leftOut.size || hosts.some((host, i) => host !== plan.hosts[i])) {
       const fault = caught<StciError | undefined>(() => {
-        this.#ledger = this.mapOn(hosts, leftOut);
+        this.ledger = this.mapOn(hosts, leftOut);
         return void this.#mapped();
       }, (error) => error);
       if (fault !== undefined) return this.#forceEnd('agent-launch', fault);
     }
     this.#leftOut = leftOut;
-    for (const host of leftOut) this.#hosts.onLost(host);
-    this.#launch = this.#launchOf(this.#ledger);
-    this.front.check(this.#session.passLaunch(this.#launch, this.job));
+    for (const host of leftOut) this.hosts.onLost(host);
+    this.#launch = this.launchNow();
+    this.front.check(this.session.passLaunch(this.#launch, this.job));
   }
 
-  /** The launch with the ranks as they are placed now. */
-  #launchOf(ledger: Ledger): Launch {
-    return jobLaunch(this.#session, ledger, this.#params, this.#leftOut);
+  launchNow(ledger = this.ledger): Launch {
+    return jobLaunch(this.session, ledger, this.params, this.#leftOut);
+  }
+
+  hasFirstAgent(host: HostIndex): boolean {
+    return this.#launch?.hosts.some(([each]) => each === host) === true;
+  }
+
+  awaitSlots(isWaiting: boolean): void {
+    if (isWaiting) this.#deadlines.suspendLaunch();
+    else if (this.phase === 'launching') this.#deadlines.resumeLaunch();
   }
 
   service<Hooks extends JobHooks>(name: string, make: (of: JobAtController) => Hooks): Hooks {
-    return this.#services.of(name, () => make({
-      node: this.#node, holds: this.#holds, job: this.job, params: this.#params, ledger: this.#ledger,
+    return this.services.of(name, () => make({
+      node: this.#node, holds: this.holds, job: this.job, params: this.params, ledger: this.ledger,
       front: this.front, isPlacing: () => this.recovery.isPlacing,
     }));
   }
 
   /** Hosts have been linked again: the launch may have been lost on the way to them. */
   onMended(hosts: ReadonlySet<HostIndex>): void {
-    if (this.#phase === 'over' || this.#launch === undefined) return;
+    if (this.phase === 'over' || this.#launch === undefined) return;
     // A lost host may take part again, with other agents, which have none of the job's ranks.
-    const isOurs = (host: HostIndex): boolean => hosts.has(host) && !this.#hosts.isLost(host);
+    const isOurs = (host: HostIndex): boolean => hosts.has(host) && !this.hosts.isLost(host);
     for (const launch of this.recovery.launches(this.#launch, isOurs)) {
-      this.front.check(this.#session.passLaunch(launch, this.job));
+      this.front.check(this.session.passLaunch(launch, this.job));
     }
   }
 
   /** The session's launch was aborted. */
   onAborted(failures: readonly Failure[]): void {
-    if (this.#phase !== 'launching') return;
-    for (const failure of failures) this.#ledger.failed(failure);
+    if (this.phase !== 'launching') return;
+    for (const failure of failures) this.ledger.failed(failure);
     this.#endJob(false, failures[0]?.error.message ?? 'the launch failed');
   }
 
@@ -211,7 +198,7 @@ export class ControllerJob implements ServedJob {
       const attempt = ledger.attempt(rank);
       this.emit({ type: 'started', rank, host, pid, wallMs, ...(attempt > 1 && { attempt }) });
     }
-    this.#services.onStarted();
+    this.services.onStarted();
     this.#checkRunning();
   }
 
@@ -221,10 +208,10 @@ export class ControllerJob implements ServedJob {
     for (const end of ends) {
       const entry = ledger.exited(end, this.#now());
       if (!entry.counted) continue;
-      this.#exited(end.rank, entry.failure);
+      this.tellExit(end.rank, entry.failure);
       if (entry.failure !== undefined) this.#onFailure(entry.failure);
     }
-    if (this.#session.stays) this.#session.onSlotsFree();
+    if (this.session.stays) this.session.onSlotsFree();
     this.#checkRunning();
     this.checkOver();
   }
@@ -233,56 +220,56 @@ export class ControllerJob implements ServedJob {
   onRestarting({ host, ranks }: MessageBody<'job.restarting'>): void {
     if (this.#checked(host, ranks.map(({ rank }) => rank)) === undefined) return;
     this.recovery.onRestarting(host, ranks as readonly RestartingEnd[]);
-    if (this.#hosts.isLost(host)) return;
+    if (this.hosts.isLost(host)) return;
     this.#node.messages.send(sessionAddress(host), 'job.restarting.noted', {}, this.job);
   }
 
   /** The ledger, for a report of these ranks of a host; undefined: it is late, of a host that was given up. */
   #checked(host: HostIndex, ranks: readonly Rank[]): Ledger | undefined {
-    if (this.#phase === 'over') return undefined;
-    const ledger = this.#ledger;
+    if (this.phase === 'over') return undefined;
+    const ledger = this.ledger;
     checkRanks(ledger.placements, ledger.map, host, ranks);
-    this.#hosts.onReport(host);
+    this.hosts.onReport(host);
     return ledger;
   }
 
   onDrained({ host, swept, survivors, restarts }: MessageBody<'job.drained'>): void {
-    if (this.#phase === 'over') return;
-    if (this.recovery.hasAll(host, restarts)) this.#hosts.onDrained(host);
-    this.#ledger.drained(host, swept);
-    const found = survivorsFailure(this.#ledger.spec.hosts, host, survivors, this.#now());
-    if (found !== undefined && this.#ledger.failed(found)) this.#onFailure(found);
+    if (this.phase === 'over') return;
+    if (this.recovery.relocation.sentTo(host) === restarts) this.hosts.onDrained(host);
+    this.ledger.drained(host, swept);
+    const found = survivorsFailure(this.ledger.spec.hosts, host, survivors, this.#now());
+    if (found !== undefined && this.ledger.failed(found)) this.#onFailure(found);
     this.checkOver();
   }
 
   /** Hosts are the session's concern before the launch: the job gets those that come up. */
   onHostLost(loss: HostFailure, agent?: SessionFailure): void {
-    if (this.#phase === 'over' || this.#launch === undefined) return;
+    if (this.phase === 'over' || this.#launch === undefined) return;
     const found = this.recovery.lose(loss, agent);
-    const isRecorded = this.#session.failures.tellsHosts && loss.kind === 'agent-lost';
+    const isRecorded = this.session.failures.tellsHosts && loss.kind === 'agent-lost';
     if (found !== undefined) this.#onFailure(found, isRecorded);
     this.#checkRunning();
     this.checkOver();
   }
 
   onControl(control: JobControl): void {
-    if (this.#phase === 'over') return;
+    if (this.phase === 'over') return;
     if (control.verb === 'signal') {
       return void this.#node.messages.sendSubtree('job.signal', { signal: control.signal }, this.job);
     }
     if (control.cause !== undefined) {
       const { failure: _told, ...error } = control.cause.error;
-      this.#record({ ...control.cause, error, wallMs: this.#now() });
+      this.record({ ...control.cause, error, wallMs: this.#now() });
     }
     this.#endJob(control.kill, control.reason);
   }
 
   /** The job's hosts are taken: it ends in the time that a batch system gives, whose words are the reason. */
   onAllocationEnding(error: StciError, hasWords: boolean): void {
-    if (this.#phase === 'over') return;
+    if (this.phase === 'over') return;
     const found = failureBy('interrupt', error, this.#now());
-    const isReason = hasWords || this.#phase !== 'ending';
-    if (isReason && this.#ledger.explain(found)) this.emit({ type: 'failure', error: found.error });
+    const isReason = hasWords || this.phase !== 'ending';
+    if (isReason && this.ledger.explain(found)) this.emit({ type: 'failure', error: found.error });
     this.#endJob(false, error.message);
     this.#end.shortenGrace(ALLOCATION_GRACE_MS);
   }
@@ -292,30 +279,30 @@ export class ControllerJob implements ServedJob {
   }
 
   /** The job as it would be on these hosts. Throws StciError if it cannot be run on them. */
-  mapOn(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>, submitWallMs = this.#ledger.submitWallMs): Ledger {
+  mapOn(hosts: readonly HostSpec[], leftOut: ReadonlySet<HostIndex>, submitWallMs = this.ledger.submitWallMs): Ledger {
     const of = { job: this.job, hosts, leftOut, submitWallMs };
-    return ledgerIn(this.#session, this.#spec, this.#params, of, (ledger) => this.#launchOf(ledger));
+    return ledgerIn(this.session, this.#spec, this.params, of, (ledger) => this.launchNow(ledger));
   }
 
   #mapped(): void {
-    this.#hosts.onMapped(this.#ledger.map);
-    this.emit({ type: 'mapped', map: this.#ledger.map });
+    this.hosts.onMapped(this.ledger.map);
+    this.emit({ type: 'mapped', map: this.ledger.map });
   }
 
   #checkRunning(): void {
-    if (this.#phase !== 'launching' || this.#launch === undefined || !this.#ledger.allStarted) return;
-    this.#phase = 'running';
+    if (this.phase !== 'launching' || this.#launch === undefined || !this.ledger.allStarted) return;
+    this.phase = 'running';
     this.#deadlines.onLaunched();
     this.emit({ type: 'running' });
   }
 
-  #exited(rank: Rank, failure?: Failure): void {
-    const report = this.#ledger.rankReport(rank);
+  tellExit(rank: Rank, failure?: Failure): void {
+    const report = this.ledger.rankReport(rank);
     if (report === undefined) return;
     this.emit({ type: 'exited', report });
-    const attempt = this.#ledger.attempt(rank);
-    if (failure !== undefined) this.#session.failures.onRankFailed(this.job, failure, report, attempt);
-    this.#services.onEnded(report);
+    const attempt = this.ledger.attempt(rank);
+    if (failure !== undefined) this.session.failures.onRankFailed(this.job, failure, report, attempt);
+    this.services.onEnded(report);
   }
 
   #onFailure(found: Failure, isRecorded = false): void {
@@ -323,40 +310,44 @@ export class ControllerJob implements ServedJob {
     this.recovery.apply(found);
   }
 
-  #record(found: Failure): void {
-    if (this.#ledger.failed(found)) this.emit({ type: 'failure', error: found.error });
+  record(found: Failure): void {
+    if (this.ledger.failed(found)) this.emit({ type: 'failure', error: found.error });
   }
 
   #onLaunchTimeout(timeoutMs: number, hasWaited: boolean): void {
-    if (this.#phase !== 'launching') return;
-    const missing = this.#launch !== undefined ? [] : this.#session.takeOverdue();
-    this.#forceEnd('timeout', launchTimeoutError(timeoutMs, hasWaited, missing, this.#ledger.ranksOpen));
+    if (this.phase !== 'launching') return;
+    const missing = this.#launch !== undefined ? [] : this.session.takeOverdue();
+    this.#forceEnd('timeout', launchTimeoutError(timeoutMs, hasWaited, missing, this.ledger.ranksOpen));
   }
 
   /** Neither a host nor a reader of output delays the end further. A job that is ending has its cause. */
   #onJobTimeout(timeoutMs: number): void {
-    this.#services.askWaits((waits) =>
-      this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.#ledger.ranksOpen, waits)));
+    this.services.askWaits((waits) =>
+      this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.ledger.ranksOpen, waits)));
   }
 
   /** Without asking the error manager: the user set the deadline, and a job that does not fit its hosts cannot run. */
   #forceEnd(kind: 'timeout' | 'agent-launch', error: StciError): void {
-    if (this.#phase === 'ending' || this.#phase === 'over') return;
-    this.#record(failureBy(kind, error, this.#now()));
+    if (this.phase === 'ending' || this.phase === 'over') return;
+    this.record(failureBy(kind, error, this.#now()));
     this.#endJob(false, error.message);
   }
 
+  end(reason: string): void {
+    this.#endJob(false, reason);
+  }
+
   #endJob(kill: boolean, reason: string): void {
-    if (this.#phase === 'over') return;
-    const first = this.#phase !== 'ending';
-    this.#phase = 'ending';
+    if (this.phase === 'over') return;
+    const first = this.phase !== 'ending';
+    this.phase = 'ending';
     this.#deadlines.onLaunched();
     this.recovery.giveUp();
     if (first) this.emit({ type: 'ending', reason });
     if (this.#launch !== undefined) this.#end.send(kill, reason);
     else {
-      this.#hosts.clear();
-      this.#ledger.closeUnstarted();
+      this.hosts.clear();
+      this.ledger.closeUnstarted();
     }
     this.#forced ||= kill;
     this.#end.await();
@@ -365,7 +356,7 @@ export class ControllerJob implements ServedJob {
 
   /** Gives up hosts that do not answer and whose leases have not run out. */
   #giveUp(): void {
-    const ledger = this.#ledger;
+    const ledger = this.ledger;
     if (ledger.complete) return;
     for (const place of ledger.map.hosts) {
       if ([...ranksOf(place)].every((rank) => ledger.rankReport(rank) !== undefined)) continue;
@@ -377,21 +368,21 @@ export class ControllerJob implements ServedJob {
   }
 
   checkOver(): void {
-    if (this.#phase === 'over' || !this.#ledger.complete || this.#session.allocationEnd.isPending) return;
-    if (this.#hosts.isDrained) return this.#over();
+    if (this.phase === 'over' || !this.ledger.complete || this.session.allocationEnd.isPending) return;
+    if (this.hosts.isDrained) return this.#over();
     // A forced end waits for the last processes to be killed, not for the reader of output.
     if (this.#forced) this.#deadlines.awaitDrained(() => this.#over());
   }
 
   #over(): void {
-    if (this.#phase === 'over') return;
-    const { undrained } = this.#hosts;
-    if (undrained.length > 0) this.emit({ type: 'warning', text: undrainedText(this.#ledger.spec.hosts, undrained) });
+    if (this.phase === 'over') return;
+    const { undrained } = this.hosts;
+    if (undrained.length > 0) this.emit({ type: 'warning', text: undrainedText(this.ledger.spec.hosts, undrained) });
     this.close();
-    const report = this.#ledger.report(this.#now());
-    this.#session.failures.onEnding(this.job, () => {
+    const report = this.ledger.report(this.#now());
+    this.session.failures.onEnding(this.job, () => {
       this.front.tellEnd(report);
-      this.#session.onOver(this.job, this.#launch !== undefined);
+      this.session.onOver(this.job, this.#launch !== undefined);
     });
   }
 }

@@ -54,7 +54,7 @@ export class JobAdmission {
     this.#init = init;
     init.holds.atEnd(() => this.#waiting.clear());
     this.room = new RoomWatch(init.clock, init.holds, () => {
-      for (const job of init.jobs()) job.recovery.place();
+      for (const job of init.jobs()) job.recovery.relocation.place();
       this.#launch();
       init.onRoom();
     });
@@ -113,7 +113,7 @@ export class JobAdmission {
 
   /** A job waits for slots: those that come later do not overtake it. */
   get #lacksSlots(): boolean {
-    return this.#lacking.size > 0 || [...this.#init.jobs()].some(({ recovery }) => recovery.lacksRoom);
+    return this.#lacking.size > 0 || [...this.#init.jobs()].some(({ recovery }) => recovery.relocation.lacksRoom);
   }
 
   /** Jobs that do not wait. */
@@ -130,12 +130,12 @@ export class JobAdmission {
   slotsHeld(job: JobId): readonly number[] {
     const all = [...this.#init.jobs()];
     const own = all.filter((one) => one.job === job);
-    let held = all.filter((one) => one.job !== job && one.recovery.isStuck);
+    let held = all.filter((one) => one.job !== job && one.recovery.relocation.isStuck);
     for (let before = -1; before !== held.length;) {
       before = held.length;
       const taken = (without: ControllerJob): readonly number[] =>
         this.#slotsOf([...own, ...held].filter((one) => one !== without));
-      held = held.filter((one) => !one.recovery.fitsBeside(taken(one)));
+      held = held.filter((one) => !one.recovery.relocation.fitsBeside(taken(one)));
     }
     return this.#slotsOf(held);
   }
@@ -143,7 +143,7 @@ export class JobAdmission {
   #slotsOf(jobs: readonly ControllerJob[]): readonly number[] {
     if (jobs.length === 0) return [];
     const hosts = this.#init.bootstrap().table.hosts();
-    return hosts.map((host) => jobs.reduce((sum, { recovery }) => sum + recovery.slotsOn(host), 0));
+    return hosts.map((host) => jobs.reduce((sum, { recovery }) => sum + recovery.relocation.slotsOn(host), 0));
   }
 
   /** The job is over. */

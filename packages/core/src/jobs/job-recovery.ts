@@ -4,19 +4,15 @@
  */
 
 import {
-  StciError, type Action, type ErrorManager, type Failure, type HostIndex,
-  type JobContext, type JobId, type Params, type Rank, type RankReport, type RestartAction,
+  StciError, type Action, type ErrorManager, type Failure, type HostIndex, type Rank, type RestartAction,
 } from '@stci/interface';
-import type { Scope } from '../event/scope.js';
 import { foldRanks } from '../iof/fold.js';
 import { failureOf, type HostFailure } from '../job/exit-rule.js';
-import type { Ledger, RankEnd } from '../job/ledger.js';
+import type { RankEnd } from '../job/ledger.js';
 import { localSize } from '../job/placement.js';
 import type { SessionFailure } from '../messages/failure-shapes.js';
 import type { Launch } from '../messages/messages.js';
-import type { JobFront } from './job-front.js';
-import type { JobHosts } from './job-hosts.js';
-import type { JobSession } from './job-session.js';
+import type { RecoveringJob } from './job-session.js';
 import { RankRelocation } from './rank-relocation.js';
 
 /** Hosts on which a rank is to start before it counts as lost with them. */
@@ -24,63 +20,48 @@ const PLACES_MAX = 4;
 /** Longest time from the end of an agent to that of its tools. */
 const GUARDIAN_MS = 500;
 
-export interface JobRecoveryInit {
-  readonly errorManager: ErrorManager;
-  readonly session: JobSession;
-  /** Of the job. */
-  readonly holds: Scope;
-  readonly job: JobId;
-  /** Between SIGTERM and SIGKILL of a tool. */
-  readonly graceMs: number;
-  /** Of the job. */
-  readonly params: Params;
-  ledger(): Ledger;
-  phase(): JobContext['phase'] | 'over';
-  /** Whether a service, such as that of the client library, knows where its ranks are. */
-  hasServices(): boolean;
-  /** The launch of all hosts, with the ranks as they are placed now. */
-  launchNow(): Launch;
-  /** A session agent was started there by the launch of the whole job. */
-  hasFirstAgent(host: HostIndex): boolean;
-  readonly hosts: JobHosts;
-  readonly front: Pick<JobFront, 'emit' | 'check' | 'onHostLost' | 'onHostJoined'>;
-  /** Told to the job's follower already. */
-  onRestarting(report: RankReport): void;
-  onHostLost(host: HostIndex): void;
-  /** Ranks wait for slots that other jobs have. */
-  onAwaitingSlots(): void;
-  /** All ranks have slots, or are given up. */
-  onPlaced(): void;
-  onExited(host: HostIndex, end: RankEnd): void;
-  /** Tells the outcome of a rank, which the ledger has. */
-  exited(rank: Rank): void;
-  record(found: Failure): void;
-  endJob(reason: string): void;
-  checkOver(): void;
-}
-
 /** An attempt that has ended; `moves`: the next one is not its session agent's to start. */
 export type RestartingEnd = RankEnd & { readonly afterMs: number; readonly moves?: boolean };
 
 export class JobRecovery {
-  readonly #init: JobRecoveryInit;
-  #relocation: RankRelocation | undefined;
+  readonly #job: RecoveringJob;
+  readonly #errorManager: ErrorManager;
+  readonly relocation: RankRelocation;
   /** On how many hosts ranks were to start that lost the first before. */
   readonly #places = new Map<Rank, number>();
   /** Ranks were told to wait for slots, and not all of them have some. */
   #awaitsSlots = false;
 
-  constructor(init: JobRecoveryInit) {
-    this.#init = init;
+  constructor(job: RecoveringJob) {
+    this.#job = job;
+    this.#errorManager = job.session.scope.errorManager(job.params);
+    this.relocation = new RankRelocation(job, {
+      onStarting: (host, isNew) => {
+        job.hosts.onStarting(host);
+        if (isNew) job.front.onHostJoined(host);
+        this.#checkPlaced();
+      },
+      onAwaitingSlots: (ranks) => {
+        this.#awaitsSlots = true;
+        job.awaitSlots(true);
+        job.front.emit({ type: 'warning', text: awaitingText(ranks) });
+      },
+      onNoRoom: (ranks) => {
+        this.#giveUpRanks(ranks);
+        this.#checkPlaced();
+        for (const found of new Set(ranks.values())) this.apply(found, Number.MAX_SAFE_INTEGER);
+        job.checkOver();
+      },
+    });
   }
 
   /** Reaction to a failure that the ledger has. `attempt`: starts so far of what failed. */
-  apply(found: Failure, attempt = found.rank === undefined ? 0 : this.#init.ledger().attempt(found.rank)): void {
+  apply(found: Failure, attempt = found.rank === undefined ? 0 : this.#job.ledger.attempt(found.rank)): void {
     const actions = this.#decide(found, attempt);
     // A tool is started again by its session agent, or not at all.
     const ends = actions.some(({ type }) => type === 'end-job' || (type === 'restart' && found.rank !== undefined));
     this.#tell(found, ends ? 'the job is ended' : 'the job goes on');
-    if (ends) this.#init.endJob(found.error.message);
+    if (ends) this.#job.end(found.error.message);
   }
 
   /**
@@ -88,8 +69,7 @@ export class JobRecovery {
    * ranks that are not started again.
    */
   lose(loss: HostFailure, agent?: SessionFailure): Failure | undefined {
-    const { session, hosts, front, exited, onHostLost } = this.#init;
-    const ledger = this.#init.ledger();
+    const { session, hosts, front, services, ledger } = this.#job;
     const { host, kind } = loss;
     if (host >= ledger.spec.hosts.length) return undefined;
     const afterLoss = agent?.isReplaced === true ? 'its root agent starts another' : undefined;
@@ -97,10 +77,10 @@ export class JobRecovery {
       hosts.countLoss(host);
       this.#tell(this.#recorded(loss, []), afterLoss ?? 'another is started with its ranks');
     }
-    if (hosts.isLost(host) || (agent?.launch ?? Infinity) < this.#launchOf(host)) return undefined;
+    if (hosts.isLost(host) || (agent?.launch ?? Infinity) < this.relocation.launchOf(host)) return undefined;
     const isOthers = session.stays && localSize(ledger.map.hosts[host]!) === 0;
     hosts.onLost(host);
-    onHostLost(host);
+    services.onHostLost(host);
     if (isOthers) return undefined;
     if (kind === 'session-lost') hosts.countLoss(host);
     const ranks = this.#ranksAt(host);
@@ -111,27 +91,27 @@ export class JobRecovery {
     front.onHostLost(host, isMoved ? ranks : []);
     if (isRestarted || isMoved || (ranks.length === 0 && ledger.openRanks(host).length > 0)) return undefined;
     const isNew = ledger.agentLost(found, ranks);
-    for (const rank of ranks) exited(rank);
+    for (const rank of ranks) this.#job.tellExit(rank);
     return isNew ? found : undefined;
   }
 
   /** The loss that has just been counted, with its id. */
   #recorded(loss: HostFailure, ranks: readonly Rank[]): HostFailure {
-    const { session, job, hosts } = this.#init;
+    const { session, job, hosts } = this.#job;
     const failure = session.failures.onRanksLost(job, loss, ranks, hosts.losses(loss.host));
     return { ...loss, error: { ...loss.error, failure } };
   }
 
   /** Ranks of the host that have no outcome, but those that wait to be started elsewhere. */
   #ranksAt(host: HostIndex): readonly Rank[] {
-    return this.#init.ledger().openRanks(host).filter((rank) => this.#relocation?.isWaiting(rank) !== true);
+    return this.#job.ledger.openRanks(host).filter((rank) => !this.relocation.isWaiting(rank));
   }
 
   /** Whether the ranks of a lost agent are started again. */
   #restart(found: Failure): boolean {
-    const ledger = this.#init.ledger();
+    const ledger = this.#job.ledger;
     const ranks = this.#ranksAt(found.host as HostIndex);
-    if (this.#init.phase() === 'ending' || ranks.length === 0) return false;
+    if (this.#job.phase === 'ending' || ranks.length === 0) return false;
     const action = this.#decide(found, Math.max(...ranks.map((rank) => ledger.attempt(rank))))
       .find((each): each is RestartAction => each.type === 'restart');
     if (action === undefined) return false;
@@ -146,24 +126,24 @@ export class JobRecovery {
    * being launched.
    */
   #startElsewhere(found: Failure): boolean {
-    const ledger = this.#init.ledger();
+    const ledger = this.#job.ledger;
     const ranks = this.#ranksAt(found.host as HostIndex);
     const isUnstarted = (rank: Rank): boolean =>
       !ledger.isRunning(rank) && ledger.attempt(rank) === 1 && (this.#places.get(rank) ?? 1) < PLACES_MAX;
-    if (found.kind !== 'agent-lost' || this.#init.phase() !== 'launching' || !ranks.every(isUnstarted)) return false;
-    if (this.#init.params.int('errmgr.elsewhere') === 0 || this.#init.hasServices()) return false;
-    if (ranks.length === 0 || !this.#relocationOf(ledger).hasRoom(ranks)) return false;
+    if (found.kind !== 'agent-lost' || this.#job.phase !== 'launching' || !ranks.every(isUnstarted)) return false;
+    if (this.#job.params.int('errmgr.elsewhere') === 0 || this.#job.services.size > 0) return false;
+    if (ranks.length === 0 || !this.relocation.hasRoom(ranks)) return false;
     for (const rank of ranks) this.#places.set(rank, 1 + (this.#places.get(rank) ?? 1));
     this.#tell(found, 'its ranks had not started: they are started on other hosts');
     const what = `its ranks had not started, and are started on other hosts: ${foldRanks(ranks)}`;
-    this.#init.front.emit({ type: 'warning', text: `${found.error.message}; ${what}` });
-    this.#relocationOf(ledger).add(ranks, found, this.#endMs(found));
+    this.#job.front.emit({ type: 'warning', text: `${found.error.message}; ${what}` });
+    this.relocation.add(ranks, found, this.#endMs(found));
     return true;
   }
 
   /** Those have neither run nor an outcome yet. */
   get isPlacing(): boolean {
-    const ledger = this.#init.ledger();
+    const ledger = this.#job.ledger;
     return [...this.#places.keys()].some((rank) =>
       ledger.attempt(rank) === 1 && !ledger.isRunning(rank) && ledger.rankReport(rank) === undefined);
   }
@@ -173,11 +153,7 @@ export class JobRecovery {
     for (const rank of ranks) {
       this.#again({ rank, pid: 0, outcome: 'lost', error: found.error, leftovers: 0 }, afterMs);
     }
-    this.#relocationOf(this.#init.ledger()).add(ranks, found, afterMs);
-  }
-
-  #relocationOf(ledger: Ledger): RankRelocation {
-    return (this.#relocation ??= this.#makeRelocation(ledger));
+    this.relocation.add(ranks, found, afterMs);
   }
 
   /**
@@ -188,20 +164,20 @@ export class JobRecovery {
     // Each after the one before is counted: a message may name a rank twice.
     for (const { afterMs, moves = false, ...end } of ends) {
       const { rank } = end;
-      const attempt = this.#init.ledger().attempt(rank);
-      if (this.#init.ledger().rankReport(rank) !== undefined) continue; // It is late: nothing is counted.
-      if (moves && this.#init.phase() === 'ending') {
-        this.#init.onExited(host, end); // Its agent has let it go, and no other starts it.
+      const attempt = this.#job.ledger.attempt(rank);
+      if (this.#job.ledger.rankReport(rank) !== undefined) continue; // It is late: nothing is counted.
+      if (moves && this.#job.phase === 'ending') {
+        this.#job.onExited(host, [end]); // Its agent has let it go, and no other starts it.
         continue;
       }
       const found = this.#restarted(host, end, attempt);
       if (found !== undefined) {
-        const { session, job } = this.#init;
+        const { session, job } = this.#job;
         session.failures.onRankFailed(job, found, end, attempt);
         this.#tell(found, moves ? 'it is to be started elsewhere' : 'its session agent starts it again');
         this.#again({ ...end, failure: found.error.failure }, afterMs, moves ? undefined : host);
-        if (moves) this.#relocationOf(this.#init.ledger()).leave(rank, host, found, afterMs);
-      } else if (!this.#init.hosts.isLost(host)) {
+        if (moves) this.relocation.leave(rank, host, found, afterMs);
+      } else if (!this.#job.hosts.isLost(host)) {
         const text = `Expected restarts as the error manager allows, got one after attempt ${attempt} of rank ${rank}`;
         throw new StciError('STCI_MESSAGE_INVALID', text);
       }
@@ -210,21 +186,21 @@ export class JobRecovery {
 
   /** The failure for which a rank may be started again by its session agent. */
   #restarted(host: HostIndex, end: RankEnd, attempt: number): Failure | undefined {
-    const { errorManager, job, ledger } = this.#init;
-    const place = { index: host, name: ledger().map.hosts[host]!.name };
+    const { job, ledger } = this.#job;
+    const place = { index: host, name: ledger.map.hosts[host]!.name };
     const failure = failureOf(end, place, { job, attempt }, end.endWallMs ?? 0);
-    const mayRestart = failure && errorManager.local?.(failure, { of: 'tool', attempt }).type === 'restart';
+    const mayRestart = failure && this.#errorManager.local?.(failure, { of: 'tool', attempt }).type === 'restart';
     return mayRestart === true ? failure : undefined;
   }
 
   /** An attempt has ended, and another follows; on the same host where one is given. */
   #again(end: RankEnd, afterMs: number, host?: HostIndex): void {
-    const { ledger, front, onRestarting } = this.#init;
-    const report = ledger().again(end);
+    const { ledger, front, services } = this.#job;
+    const report = ledger.again(end);
     if (report === undefined) return;
-    const attempt = ledger().attempt(end.rank);
+    const attempt = ledger.attempt(end.rank);
     front.emit({ type: 'restarting', report, ...(host !== undefined && { host }), attempt, afterMs });
-    onRestarting(report);
+    services.onRestarting(report);
   }
 
   /**
@@ -232,118 +208,47 @@ export class JobRecovery {
    * which gives them the grace period. Before, no other attempt may run.
    */
   #endMs({ kind, host }: Failure): number {
-    const { session, graceMs } = this.#init;
+    const { session, params } = this.#job;
     const hasEnded = kind === 'session-lost' || session.members.get(host as HostIndex).state === 'failed';
-    return GUARDIAN_MS + (hasEnded ? 0 : graceMs);
-  }
-
-  /** Number of the launch that the session agent there has been given. */
-  #launchOf(host: HostIndex): number {
-    return this.#relocation?.launchOf(host) ?? 1;
-  }
-
-  /** Slots there that the job has: of ranks without an outcome, and kept ones. */
-  slotsOn(host: HostIndex): number {
-    if (host >= this.#init.ledger().map.hosts.length) return 0;
-    return this.#relocation?.slotsOn(host) ?? this.#init.ledger().openRanks(host).length;
-  }
-
-  /** A rank waits for a slot that another job has. */
-  get lacksRoom(): boolean {
-    return this.#relocation?.lacksRoom === true;
-  }
-
-  /** ... and for nothing else. */
-  get isStuck(): boolean {
-    return this.#relocation?.isStuck === true;
-  }
-
-  /** Whether all ranks that wait would get slots if other jobs had only these, by host. */
-  fitsBeside(taken: readonly number[]): boolean {
-    return this.#relocation?.fitsBeside(taken) !== false;
-  }
-
-  /** Hosts or slots came, or are not awaited any more. */
-  place(): void {
-    this.#relocation?.place();
+    return GUARDIAN_MS + (hasEnded ? 0 : params.int('tool.grace'));
   }
 
   /** The job ends: nothing is started again. */
   giveUp(): void {
-    const ranks = this.#relocation?.giveUp();
-    if (ranks !== undefined) this.#giveUpRanks(ranks);
+    this.#giveUpRanks(this.relocation.giveUp());
   }
 
   /** The launches by which session agents were started on the hosts that `isMeant` accepts. */
   launches(first: Launch, isMeant: (host: HostIndex) => boolean): Launch[] {
-    const again = (this.#relocation?.launches ?? []).filter(({ hosts }) => hosts.some(([host]) => isMeant(host)));
-    const isFirst = (host: HostIndex): boolean => isMeant(host) && this.#relocation?.startedAgain(host) !== true;
+    const again = this.relocation.launches.filter(({ hosts }) => hosts.some(([host]) => isMeant(host)));
+    const isFirst = (host: HostIndex): boolean => isMeant(host) && !this.relocation.startedAgain(host);
     return [{ ...first, hosts: first.hosts.filter(([host]) => isFirst(host)) }, ...again];
   }
 
-  /** Whether a session agent that has drained had got all that it was sent. */
-  hasAll(host: HostIndex, restarts: number): boolean {
-    return this.#relocation === undefined || this.#relocation.sentTo(host) === restarts;
-  }
-
   #tell(found: Failure, text: string): void {
-    const { errorManager, session } = this.#init;
-    const policy = errorManager.policyOf?.(found) ?? errorManager.policy;
-    session.failures.onDecision(found.error.failure, `${policy}: ${text}`);
+    const policy = this.#errorManager.policyOf?.(found) ?? this.#errorManager.policy;
+    this.#job.session.failures.onDecision(found.error.failure, `${policy}: ${text}`);
   }
 
   #decide(found: Failure, attempt: number): readonly Action[] {
-    const { errorManager, phase } = this.#init;
-    const { ranksAlive, failureCount } = this.#init.ledger();
-    const now = phase();
-    return errorManager.decide(found, {
-      of: 'job', phase: now === 'over' ? 'ending' : now, ranksAlive, failuresBefore: failureCount - 1, attempt,
-    });
-  }
-
-  #makeRelocation(ledger: Ledger): RankRelocation {
-    const { session, holds, job, hosts, front } = this.#init;
-    return new RankRelocation({
-      session, holds, job, ledger,
-      launchNow: () => this.#init.launchNow(),
-      hasFirstAgent: (host) => this.#init.hasFirstAgent(host),
-      isLost: (host) => hosts.isLost(host),
-      onStarting: (host, isNew) => {
-        hosts.onStarting(host);
-        if (isNew) front.onHostJoined(host);
-        this.#checkPlaced();
-      },
-      onUnsent: (error) => front.check(error),
-      ranksMax: this.#init.params.int('errmgr.aside'),
-      onSetAside: (host, ranks) => front.emit({ type: 'warning', text: asideText(ledger, host, ranks) }),
-      onMapped: (map) => front.emit({ type: 'mapped', map }),
-      onAwaitingSlots: (ranks) => {
-        this.#awaitsSlots = true;
-        this.#init.onAwaitingSlots();
-        front.emit({ type: 'warning', text: awaitingText(ranks) });
-      },
-      onNoRoom: (ranks) => {
-        this.#giveUpRanks(ranks);
-        this.#checkPlaced();
-        for (const found of new Set(ranks.values())) this.apply(found, Number.MAX_SAFE_INTEGER);
-        this.#init.checkOver();
-      },
+    const { phase, ledger: { ranksAlive, failureCount } } = this.#job;
+    return this.#errorManager.decide(found, {
+      of: 'job', phase: phase === 'over' ? 'ending' : phase, ranksAlive, failuresBefore: failureCount - 1, attempt,
     });
   }
 
   #checkPlaced(): void {
-    if (!this.#awaitsSlots || this.lacksRoom) return;
+    if (!this.#awaitsSlots || this.relocation.lacksRoom) return;
     this.#awaitsSlots = false;
-    this.#init.onPlaced();
+    this.#job.awaitSlots(false);
   }
 
   /** The ranks are not started again: the failures for which they were to be count. */
   #giveUpRanks(ranks: ReadonlyMap<Rank, Failure>): void {
-    const { ledger, exited, record } = this.#init;
     for (const [rank, found] of ranks) {
-      ledger().giveUp(rank, found.error);
-      exited(rank);
-      record(found);
+      this.#job.ledger.giveUp(rank, found.error);
+      this.#job.tellExit(rank);
+      this.#job.record(found);
     }
   }
 }
@@ -351,9 +256,4 @@ export class JobRecovery {
 function awaitingText(ranks: readonly Rank[]): string {
   const [who, verb] = ranks.length === 1 ? ['rank', 'waits'] : ['ranks', 'wait'];
   return `${who} ${foldRanks([...ranks])} ${verb} for slots that other jobs of the session have`;
-}
-
-function asideText({ spec }: Ledger, host: HostIndex, ranks: Iterable<Rank>): string {
-  return `host ${spec.hosts[host]?.name ?? host} is set aside: ranks ${foldRanks([...ranks])} failed there soon after `
-    + 'each start (errmgr.aside)';
 }

@@ -1,13 +1,18 @@
-/** What a job at the controller and its session know of each other. */
+/** What a job at the controller and its session know of each other, and parts of the job of it. */
 
-import type { Failure, FailureId, HostIndex, HostSpec, JobId, JobSpec, Rank, StciError } from '@stci/interface';
+import type {
+  Failure, FailureId, HostIndex, HostSpec, JobContext, JobId, JobSpec, Params, Rank, StciError,
+} from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import type { Scope } from '../event/scope.js';
 import type { HostFailure } from '../job/exit-rule.js';
-import type { RankEnd } from '../job/ledger.js';
+import type { Ledger, RankEnd } from '../job/ledger.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { Launch } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
+import type { ServedHooks } from '../service/served-hooks.js';
+import type { JobFront } from './job-front.js';
+import type { JobHosts } from './job-hosts.js';
 
 /** What a job tells of failures, for their records. */
 export interface JobFailures {
@@ -49,6 +54,36 @@ export interface JobSession {
   readonly failures: JobFailures;
   /** The job is over: its report has been told. `launched`: it may have session agents. */
   onOver(job: JobId, launched: boolean): void;
+}
+
+export type JobPhase = JobContext['phase'] | 'over';
+
+/** A job, as its parts that start ranks again see it. */
+export interface RecoveringJob {
+  readonly session: JobSession;
+  /** Until it is over. */
+  readonly holds: Scope;
+  readonly job: JobId;
+  /** Its own. */
+  readonly params: Params;
+  /** Another one with another map, before it is launched. */
+  readonly ledger: Ledger;
+  readonly phase: JobPhase;
+  readonly hosts: JobHosts;
+  readonly front: Pick<JobFront, 'emit' | 'check' | 'onHostLost' | 'onHostJoined'>;
+  readonly services: Pick<ServedHooks, 'size' | 'onRestarting' | 'onHostLost'>;
+  /** The launch of all hosts, with the ranks as they are placed now. */
+  launchNow(): Launch;
+  /** A session agent was started there by the launch of the whole job. */
+  hasFirstAgent(host: HostIndex): boolean;
+  /** Whether ranks wait for slots that other jobs have. */
+  awaitSlots(isWaiting: boolean): void;
+  onExited(host: HostIndex, ends: readonly RankEnd[]): void;
+  /** Tells the outcome of a rank, which the ledger has. */
+  tellExit(rank: Rank): void;
+  record(found: Failure): void;
+  end(reason: string): void;
+  checkOver(): void;
 }
 
 export interface ControllerJobInit {

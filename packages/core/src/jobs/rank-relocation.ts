@@ -10,35 +10,16 @@
  * names them, as the start of the next number: a root agent takes a launch only if its number is higher.
  */
 
-import {
-  sessionAddress, type Failure, type StciError, type HostIndex, type JobId, type JobMap, type Rank, type Timer,
-} from '@stci/interface';
-import type { Scope } from '../event/scope.js';
+import { sessionAddress, type Failure, type HostIndex, type Rank, type Timer } from '@stci/interface';
 import { heldTimer } from '../event/timers.js';
-import type { Ledger } from '../job/ledger.js';
+import { foldRanks } from '../iof/fold.js';
 import { moveRanks } from '../job/placement.js';
 import type { Launch } from '../messages/messages.js';
-import type { JobSession } from './job-session.js';
+import type { RecoveringJob } from './job-session.js';
 
-export interface RankRelocationInit {
-  readonly session: JobSession;
-  /** Of the job: when that is over, nobody waits any more. */
-  readonly holds: Scope;
-  readonly job: JobId;
-  readonly ledger: Ledger;
-  /** The launch of all hosts with the map as it is now. */
-  launchNow(): Launch;
-  /** A session agent was started there by the launch of the whole job. */
-  hasFirstAgent(host: HostIndex): boolean;
-  isLost(host: HostIndex): boolean;
+export interface RankRelocationEvents {
   /** Ranks are about to be started there; `isNew`: by a session agent that is to be started. */
   onStarting(host: HostIndex, isNew: boolean): void;
-  onMapped(map: JobMap): void;
-  /** So many different ranks that leave a host have it set aside: these. */
-  readonly ranksMax: number;
-  onSetAside(host: HostIndex, ranks: ReadonlySet<Rank>): void;
-  /** A session agent cannot be told the ranks that are to be started there. */
-  onUnsent(error: StciError | undefined): void;
   /** Ranks wait for slots that other jobs have. */
   onAwaitingSlots(ranks: readonly Rank[]): void;
   /** No host has room for these, which failures ended, nor is one awaited. */
@@ -69,7 +50,10 @@ interface Waiting {
 }
 
 export class RankRelocation {
-  readonly #init: RankRelocationInit;
+  readonly #job: RecoveringJob;
+  readonly #events: RankRelocationEvents;
+  /** So many different ranks that leave a host have it set aside. */
+  readonly #ranksMax: number;
   readonly #waiting = new Map<Rank, Waiting>();
   /** By host, the slots that are kept for those. */
   readonly #kept = new Map<HostIndex, number>();
@@ -84,24 +68,26 @@ export class RankRelocation {
   /** Places of lost hosts that spares have taken. */
   readonly #spares = new Set<HostIndex>();
 
-  constructor(init: RankRelocationInit) {
-    this.#init = init;
-    init.holds.atEnd(() => void this.giveUp());
+  constructor(job: RecoveringJob, events: RankRelocationEvents) {
+    this.#job = job;
+    this.#events = events;
+    this.#ranksMax = job.params.int('errmgr.aside');
+    job.holds.atEnd(() => void this.giveUp());
   }
 
   /** The rank fails soon after each start on this host. */
   leave(rank: Rank, host: HostIndex, failure: Failure, afterMs: number): void {
     const ranks = this.#left.get(host) ?? new Set();
     this.#left.set(host, ranks);
-    if (ranks.size + 1 === this.#init.ranksMax && !ranks.has(rank)) {
-      this.#init.onSetAside(host, new Set([...ranks, rank]));
+    if (ranks.size + 1 === this.#ranksMax && !ranks.has(rank)) {
+      this.#job.front.emit({ type: 'warning', text: this.#asideText(host, [...ranks, rank]) });
     }
     ranks.add(rank);
     this.add([rank], failure, afterMs, host);
   }
 
   add(ranks: readonly Rank[], failure: Failure, afterMs: number, left?: HostIndex): void {
-    const { holds, session } = this.#init;
+    const { holds, session } = this.#job;
     const timer = heldTimer(holds, session.node.platform.clock, 'pause', afterMs, () => {
       for (const one of added) one.isDue = true;
       this.place();
@@ -110,16 +96,22 @@ export class RankRelocation {
       this.#drop(rank);
       const one: Waiting = { failure, timer, left, slot: undefined, isDue: false, isTold: false };
       this.#waiting.set(rank, one);
-      this.#keep(one, this.#init.ledger.placements.host(rank));
+      this.#keep(one, this.#job.ledger.placements.host(rank));
       return one;
     });
     this.#keepSlots(this.#room());
   }
 
+  #asideText(host: HostIndex, ranks: readonly Rank[]): string {
+    const { hosts } = this.#job.ledger.spec;
+    return `host ${hosts[host]?.name ?? host} is set aside: ranks ${foldRanks(ranks)} failed there soon after each `
+      + 'start (errmgr.aside)';
+  }
+
   /** Starts what is due, as far as there is room. */
   place(): void {
     if (this.#waiting.size === 0) return;
-    const { ledger, onMapped } = this.#init;
+    const { ledger, front } = this.#job;
     const hasAdopted = this.#adoptSpares();
     const room = this.#room();
     this.#keepSlots(room);
@@ -133,25 +125,25 @@ export class RankRelocation {
       if (ledger.placements.host(rank) !== host) moved.set(rank, host);
     }
     if (moved.size > 0) ledger.remap(moveRanks(ledger.map, moved));
-    if (moved.size > 0 || hasAdopted) onMapped(ledger.map);
+    if (moved.size > 0 || hasAdopted) front.emit({ type: 'mapped', map: ledger.map });
     for (const [host, ranks] of byHost) this.#start(host, ranks);
     this.#judgeLacking();
   }
 
   /** What is due and was not started waits for hosts or slots, or is given up. */
   #judgeLacking(): void {
-    const { session: { members }, onAwaitingSlots, onNoRoom } = this.#init;
+    const { session: { members } } = this.#job;
     const lacking = this.#lacking(({ isDue }) => isDue);
     const isAwaited = (host: HostIndex): boolean => members.isRestarting(host) || members.isDoubted(host);
     if (lacking.length === 0 || members.hosts().some(isAwaited)) return;
     const hopeless = new Set(this.#unplaced(lacking, this.#roomLater()));
     const untold = lacking.filter((rank) => !hopeless.has(rank) && this.#waiting.get(rank)?.isTold === false);
     for (const rank of untold) (this.#waiting.get(rank) as Waiting).isTold = true;
-    if (untold.length > 0) onAwaitingSlots(untold);
+    if (untold.length > 0) this.#events.onAwaitingSlots(untold);
     if (hopeless.size === 0) return;
-    onNoRoom(new Map([...hopeless].map((rank) => [rank, (this.#drop(rank) as Waiting).failure])));
+    this.#events.onNoRoom(new Map([...hopeless].map((rank) => [rank, (this.#drop(rank) as Waiting).failure])));
     // Ranks of other jobs wait behind them no longer.
-    this.#init.session.onSlotsFree();
+    this.#job.session.onSlotsFree();
   }
 
   /** The rank runs nowhere until it has been placed. */
@@ -161,7 +153,8 @@ export class RankRelocation {
 
   /** Slots of ranks without an outcome, and kept ones. */
   slotsOn(host: HostIndex): number {
-    const open = this.#init.ledger.openRanks(host);
+    const { ledger } = this.#job;
+    const open = host < ledger.map.hosts.length ? ledger.openRanks(host) : [];
     if (this.#waiting.size === 0) return open.length;
     return open.filter((rank) => !this.#waiting.has(rank)).length + (this.#kept.get(host) ?? 0);
   }
@@ -213,7 +206,7 @@ export class RankRelocation {
   /** A rank that goes back to its host has its slot there, once that has one; one that leaves it may come back. */
   #keepSlots(room: Room): void {
     for (const [rank, one] of this.#waiting) {
-      const own = this.#init.ledger.placements.host(rank);
+      const own = this.#job.ledger.placements.host(rank);
       const isOwnUsable = this.#isUsable(own);
       if (one.left !== undefined && one.slot === own && isOwnUsable) continue;
       const host = this.#hostFor(rank, room) ?? (isOwnUsable ? undefined : own);
@@ -240,12 +233,12 @@ export class RankRelocation {
 
   /** When those other jobs have ended that may end. */
   #roomLater(): Room {
-    return this.#room(() => this.#init.session.slotsHeld(this.#init.job));
+    return this.#room(() => this.#job.session.slotsHeld(this.#job.job));
   }
 
   /** `takenNow`: by other jobs, by host. Each host is counted once. */
-  #room(takenNow = () => this.#init.session.slotsTaken(this.#init.job)): Room {
-    const { spec, placements } = this.#init.ledger;
+  #room(takenNow = () => this.#job.session.slotsTaken(this.#job.job)): Room {
+    const { spec, placements } = this.#job.ledger;
     let taken: readonly number[] | undefined;
     const counted: number[] = [];
     const usableBy: (readonly HostIndex[])[] = [];
@@ -304,7 +297,7 @@ export class RankRelocation {
 
   /** Spares that have the places of lost hosts are the job's hosts from now on. Returns whether there are new ones. */
   #adoptSpares(): boolean {
-    const { session: { members }, ledger } = this.#init;
+    const { session: { members }, ledger } = this.#job;
     let hasNew = false;
     for (const [host, { name }] of ledger.spec.hosts.entries()) {
       const { spec } = members.get(host);
@@ -317,7 +310,7 @@ export class RankRelocation {
   }
 
   #hostFor(rank: Rank, room: Room): HostIndex | undefined {
-    const { spec, placements } = this.#init.ledger;
+    const { spec, placements } = this.#job.ledger;
     const { host: own, app } = placements.placement(rank);
     const { left, slot } = this.#waiting.get(rank) ?? { left: undefined, slot: own };
     const mayExceed = (host: HostIndex): boolean => spec.oversubscribe || spec.hosts[host]?.slotsBound === false;
@@ -327,30 +320,29 @@ export class RankRelocation {
       ? !isSpare || room.free(own) >= 0
       : room.free(own) > 0 || (!isSpare && mayExceed(own)));
     const isGood = (host: HostIndex): boolean =>
-      host !== left && (this.#left.get(host)?.size ?? 0) < this.#init.ranksMax;
+      host !== left && (this.#left.get(host)?.size ?? 0) < this.#ranksMax;
     if (hasOwn && isGood(own)) return own;
     if (slot !== undefined && slot !== own && this.#isUsable(slot)) return slot;
     return room.freest(app, isGood) ?? (hasOwn ? own : room.freest(app) ?? room.usable(app).find(mayExceed));
   }
 
   #isUsable(host: HostIndex): boolean {
-    const { session: { members }, ledger: { spec } } = this.#init;
+    const { session: { members }, ledger: { spec } } = this.#job;
     return members.isUsable(host) && !members.isDoubted(host) && members.nameOf(host) === spec.hosts[host]?.name;
   }
 
   #start(host: HostIndex, ranks: readonly Rank[]): void {
-    const { session, ledger, job } = this.#init;
+    const { session, ledger, job, front } = this.#job;
     for (const rank of ranks) this.#drop(rank);
-    const { isLost, hasFirstAgent, onStarting, onUnsent } = this.#init;
-    const isNew = isLost(host) || !(hasFirstAgent(host) || this.startedAgain(host));
-    onStarting(host, isNew);
+    const isNew = this.#job.hosts.isLost(host) || !(this.#job.hasFirstAgent(host) || this.startedAgain(host));
+    this.#events.onStarting(host, isNew);
     if (!isNew) {
       this.#sent.set(host, 1 + this.sentTo(host));
       const again = ranks.map((rank) => [rank, ledger.placements.placement(rank).app, ledger.attempt(rank)] as const);
-      return onUnsent(session.node.messages.send(sessionAddress(host), 'job.restart', { ranks: again }, job));
+      return front.check(session.node.messages.send(sessionAddress(host), 'job.restart', { ranks: again }, job));
     }
     this.#sent.delete(host);
-    const whole = this.#init.launchNow();
+    const whole = this.#job.launchNow();
     const launch: Launch = {
       ...whole,
       hosts: whole.hosts.filter(([each]) => each === host),
@@ -358,7 +350,7 @@ export class RankRelocation {
       restarts: ranks.map((rank) => [rank, ledger.attempt(rank)] as const),
     };
     this.#launches.set(host, launch);
-    onUnsent(session.passLaunch(launch, job));
+    front.check(session.passLaunch(launch, job));
   }
 }
 

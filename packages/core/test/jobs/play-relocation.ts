@@ -1,9 +1,10 @@
 /** A job whose ranks are started again, with a session that only notes what it is told. */
 
 import { Ledger, mapJob } from '@stci/core';
-import { StciError, sessionAddress, type Failure, type HostIndex, type HostSpec, type Rank } from '@stci/interface';
+import { StciError, sessionAddress, type Failure, type HostIndex, type HostSpec, type JobEvent } from '@stci/interface';
 import { Scope } from '../../dist/event/scope.js';
-import { RankRelocation, type RankRelocationInit } from '../../dist/jobs/rank-relocation.js';
+import type { RecoveringJob } from '../../dist/jobs/job-session.js';
+import { RankRelocation } from '../../dist/jobs/rank-relocation.js';
 import type { Launch } from '../../dist/messages/messages.js';
 import { LIMITS, app, hosts, job } from '../job-help.js';
 import { testPlace } from '../world.js';
@@ -62,15 +63,18 @@ export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, fir
   const holds = new Scope('job 7');
   const moves = new RankRelocation({
     session, holds, job: 7, ledger, launchNow: () => ({ hosts: hostsOf() }),
+    params: { int: () => 2 },
     hasFirstAgent: (host: HostIndex) => first.includes(host),
-    isLost: (host: HostIndex) => lost.has(host) || agentLost.has(host),
-    onStarting: (host: HostIndex, isNew: boolean) => log.push(`starting ${host}${isNew ? ' anew' : ''}`),
-    ranksMax: 2,
-    onSetAside: (host: HostIndex, those: ReadonlySet<Rank>) => log.push(`aside ${host}: ${[...those].join()}`),
-    onMapped: () => log.push('mapped'), onUnsent: (error?: StciError) => error && log.push(`unsent: ${error.code}`),
-    onAwaitingSlots: (those: readonly Rank[]) => log.push(`awaits slots: ${those.join()}`),
-    onNoRoom: (those: ReadonlyMap<Rank, Failure>) => log.push(`no room for ${[...those.keys()].join()}`),
-  } as unknown as RankRelocationInit);
+    hosts: { isLost: (host: HostIndex) => lost.has(host) || agentLost.has(host) },
+    front: {
+      emit: (event: JobEvent) => log.push(event.type === 'warning' ? event.text : event.type),
+      check: (error?: StciError) => error && log.push(`unsent: ${error.code}`),
+    },
+  } as unknown as RecoveringJob, {
+    onStarting: (host, isNew) => log.push(`starting ${host}${isNew ? ' anew' : ''}`),
+    onAwaitingSlots: (those) => log.push(`awaits slots: ${those.join()}`),
+    onNoRoom: (those) => log.push(`no room for ${[...those.keys()].join()}`),
+  });
   const told = (): string[] => log.splice(0);
   const run = (ms: number): string[] => (place.run(ms), told());
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
