@@ -1,6 +1,6 @@
 /** The code of all services, loaded with this file: for simulations, whose time stands still while code is loaded. */
 
-import { openArbiter } from './failure/arbiter.js';
+import { Arbiter } from './failure/arbiter.js';
 import { arbiterCode } from './failure/arbiter-code.js';
 import { watchService } from './failure/service.js';
 import { code as watch } from './failure/watch-service.js';
@@ -21,4 +21,4 @@ partService.code.provide(parts);
 metricService.code.provide(metrics);
 overlayService.code.provide(overlay);
 watchService.code.provide(watch);
-arbiterCode.provide(openArbiter);
+arbiterCode.provide(Arbiter);

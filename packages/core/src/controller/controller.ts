@@ -80,7 +80,7 @@ export class Controller implements JobSession {
     });
     this.overlay = new TreeOverlay(deps.node);
     this.failures = new ControllerFailures({
-      node: deps.node, scope: deps.scope, overlay: this.overlay,
+      node: deps.node, holds: this.holds, scope: deps.scope, overlay: this.overlay,
       table: () => this.table,
       hostName: (host) => this.hostName(host),
       declare: (host, incarnation, declared) => this.#mender?.declare(host, incarnation, declared),
@@ -92,7 +92,6 @@ export class Controller implements JobSession {
       jobs: () => [...this.#jobs.values()],
       onEnding: (error) => deps.observer?.onEnding(error),
     });
-    this.holds.atEnd(() => this.failures.stop());
     this.#listen();
     // What is sent to a host that is being linked again waits for a route.
     this.node.messages.transport.isGone = (agent) => this.#mender === undefined || isGoneFrom(this.table, agent);

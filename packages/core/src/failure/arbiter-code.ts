@@ -1,8 +1,8 @@
 /** The code of the arbiter, which is loaded when it is needed. */
 
 import { Loadable } from '../service/loadable.js';
-import type { Arbiter, ArbiterInit } from './contracts.js';
+import type { Arbiter } from './arbiter.js';
 
-export const arbiterCode = new Loadable<(init: ArbiterInit) => Arbiter>(
-  'the failure watch', () => import('./arbiter.js').then(({ openArbiter }) => openArbiter),
+export const arbiterCode = new Loadable<typeof Arbiter>(
+  'the failure watch', () => import('./arbiter.js').then((code) => code.Arbiter),
 );

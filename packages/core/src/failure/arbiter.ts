@@ -9,7 +9,7 @@ import {
 } from '@stci/interface';
 import { addressAt, runsOf } from '../members/positions.js';
 import type { MembershipTable } from '../membership/table.js';
-import type { Arbiter, ArbiterInit } from './contracts.js';
+import type { ArbiterInit } from './contracts.js';
 import { DisputedDeaths } from './disputed-deaths.js';
 import { bindFailureWatch, openFailureWatch, startFailureWatch } from './failure-watch.js';
 import { HostProbes } from './host-probe.js';
@@ -21,11 +21,7 @@ import type { FailureWatch } from './watch.js';
 /** Reports of a host that has answered so shortly before wait for one another: nobody keeps the session busy. */
 const REFUTED_MS = 1000;
 
-export function openArbiter(init: ArbiterInit): Arbiter {
-  return new ControllerArbiter(init);
-}
-
-class ControllerArbiter implements Arbiter {
+export class Arbiter {
   readonly #init: ArbiterInit;
   readonly #disputed: DisputedDeaths;
   readonly #probes: HostProbes;
@@ -36,12 +32,15 @@ class ControllerArbiter implements Arbiter {
   constructor(init: ArbiterInit) {
     this.#init = init;
     const { node, overlay } = init;
-    this.#probes = new HostProbes({ node, table: () => this.table, hasOverlay: () => overlay.topology !== undefined });
-    this.#changes = new MemberChanges(node, () => this.#members());
+    const holds = init.holds.child('arbiter');
+    const hasOverlay = (): boolean => overlay.topology !== undefined;
+    this.#probes = new HostProbes({ node, holds, table: () => this.table, hasOverlay });
+    this.#changes = new MemberChanges(node, holds, () => this.#members());
+    holds.atEnd(() => this.#watch?.stop());
     const { messages, platform: { clock } } = node;
     this.#disputed = new DisputedDeaths({
-      clock,
-      isOpen: (member) => this.#watch !== undefined && member.position > 0
+      clock, holds,
+      isOpen: (member) => this.#watch !== undefined && init.isOpen() && member.position > 0
         && bootHost(member.position) < this.table.size && !this.#isDead(member)
         && !this.#probes.isOpen(member),
       ask: (member, error) => {
@@ -66,17 +65,12 @@ class ControllerArbiter implements Arbiter {
     return this.#init.table();
   }
 
-  stop(): void {
-    this.#probes.stop();
-    this.#watch?.stop();
-    this.#changes.stop();
-    this.#disputed.stop();
-  }
-
+  /** As it was reported. */
   noticeOf(subject: FailedSubject): Evidence | undefined {
     return this.#watch?.board.get(subject)?.notice;
   }
 
+  /** The agent of a host runs, another incarnation than before. */
   onUp(member: MemberId): void {
     if (this.#watch === undefined || !this.#init.isOpen()) return;
     const host = bootHost(member.position);
@@ -85,6 +79,7 @@ class ControllerArbiter implements Arbiter {
     this.#init.node.messages.send(rootAddress(host), 'failure.watch', { members: runsOf(this.#members()) });
   }
 
+  /** Agents watch each other from now on. */
   start(): void {
     if (this.#watch !== undefined || !this.#init.isOpen()) return;
     const { node, scope, overlay } = this.#init;
@@ -190,6 +185,7 @@ class ControllerArbiter implements Arbiter {
     return this.table.isGone(host) || this.table.get(host).incarnation !== incarnation;
   }
 
+  /** All members are told. */
   onVerdict(verdict: MemberNews): void {
     if (this.#watch === undefined || !this.#init.isOpen()) return;
     this.#watch.onChange(verdict);

@@ -1,18 +1,18 @@
 /** What the controller's failures are made from, and the arbiter, which is loaded where detectors watch agents. */
 
-import type {
-  FailedSubject, Evidence, FailureRecord, HostIndex, MemberEvent, MemberId,
-} from '@stci/interface';
+import type { Evidence, FailureRecord, HostIndex, MemberEvent, MemberId } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import type { Declared } from '../membership/mender.js';
 import type { MembershipTable } from '../membership/table.js';
 import type { AgentNode } from '../node/node.js';
 import type { Overlay } from '../peers/contracts.js';
 import type { ServiceScope } from '../service/contracts.js';
 import type { FailureLog } from './failure-log.js';
-import type { MemberNews } from './member-changes.js';
 
 export interface ControllerFailuresInit {
   readonly node: AgentNode;
+  /** Until the session ends: whoever goes then is no failure. */
+  readonly holds: Scope;
   readonly scope: ServiceScope;
   readonly overlay: Overlay;
   /** Once the session has been opened. */
@@ -38,17 +38,4 @@ export interface ArbiterInit extends Omit<ControllerFailuresInit, 'table' | 'onR
   isOpen(): boolean;
   memberOf(host: HostIndex): MemberId;
   record(notice: Evidence): void;
-}
-
-export interface Arbiter {
-  readonly isWatching: boolean;
-  /** Agents watch each other from now on. */
-  start(): void;
-  stop(): void;
-  /** The agent of a host runs, another incarnation than before. */
-  onUp(member: MemberId): void;
-  /** All members are told. */
-  onVerdict(verdict: MemberNews): void;
-  /** As it was reported. */
-  noticeOf(subject: FailedSubject): Evidence | undefined;
 }

@@ -18,7 +18,8 @@ import type { AgentOfJob } from '../messages/collected.js';
 import { recoveryText } from '../run/recovery-text.js';
 import { arbiterCode } from './arbiter-code.js';
 import { lossFacts, startCause, evidenceOf } from './loss-evidence.js';
-import { ARBITER_MESSAGES, type Arbiter, type ControllerFailuresInit } from './contracts.js';
+import type { Arbiter } from './arbiter.js';
+import { ARBITER_MESSAGES, type ControllerFailuresInit } from './contracts.js';
 import { FailureLog } from './failure-log.js';
 
 type HostSubject = FailedSubject & { readonly kind: 'host' };
@@ -29,13 +30,12 @@ export class ControllerFailures implements JobFailures {
   /** Once there is something to watch. */
   #arbiter: Arbiter | undefined;
   #isStarted = false;
-  #isStopped = false;
 
   constructor(init: ControllerFailuresInit) {
     this.#init = init;
-    const { node } = init;
+    const { node, holds } = init;
     this.#log = new FailureLog({
-      node,
+      node, holds,
       agents: () => this.tellsHosts ? this.rootAgents : [],
       onRecord: (record) => {
         countFailure(node.metrics, record);
@@ -62,13 +62,6 @@ export class ControllerFailures implements JobFailures {
 
   get tellsHosts(): boolean {
     return this.#arbiter?.isWatching === true;
-  }
-
-  /** The session ends: whoever goes now is no failure. What is recorded is told. */
-  stop(): void {
-    this.#isStopped = true;
-    this.#arbiter?.stop();
-    this.#log.stop();
   }
 
   /** The agent of a host runs, another incarnation than before. */
@@ -172,11 +165,11 @@ export class ControllerFailures implements JobFailures {
   /** Loaded where detectors watch agents, or programs want to know. */
   #useArbiter(done: (arbiter: Arbiter | undefined, error?: StciError) => void): void {
     if (this.#arbiter !== undefined) return done(this.#arbiter);
-    arbiterCode.use((open, error) => {
-      const { node, scope, overlay, hostName, declare, emit } = this.#init;
-      this.#arbiter ??= open?.({
-        node, scope, overlay, hostName, declare, emit, log: this.#log,
-        table: () => this.table, isOpen: () => this.#isStarted && !this.#isStopped,
+    arbiterCode.use((Code, error) => {
+      const { holds } = this.#init;
+      this.#arbiter ??= Code && new Code({
+        ...this.#init, log: this.#log,
+        table: () => this.table, isOpen: () => this.#isStarted && !holds.isClosed,
         memberOf: (host) => this.#memberOf(host), record: (notice) => this.#record(notice),
       });
       done(this.#arbiter, error);

@@ -5,6 +5,7 @@
  */
 
 import { StciError, addressName, type Address, type Clock, type MemberId, type Position } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 
 /** Of one reporter, so many are asked within the time. An honest one reports once in that time. */
@@ -13,6 +14,7 @@ export const ASK_MS = 100;
 
 export interface DisputedDeathsInit {
   readonly clock: Clock;
+  readonly holds: Scope;
   /** Whether there is something to decide about it. */
   isOpen(member: MemberId): boolean;
   /** The agent is given up for this reason if it does not answer. */
@@ -24,27 +26,20 @@ export class DisputedDeaths {
   /** By reporter; it stays until none has waited for ASK_MS. */
   readonly #waiting = new Map<Address, Map<Position, MemberId>>();
   readonly #timers: Timers<Address>;
-  #isStopped = false;
 
   constructor(init: DisputedDeathsInit) {
     this.#init = init;
-    this.#timers = new Timers(init.clock);
+    this.#timers = new Timers(init.clock, init.holds);
   }
 
   add(reporter: Address, members: readonly MemberId[]): void {
     const open = members.filter((member) => this.#init.isOpen(member));
-    if (open.length === 0 || this.#isStopped) return;
+    if (open.length === 0) return;
     const before = this.#waiting.get(reporter);
     const waiting = before ?? new Map<Position, MemberId>();
     for (const member of open) waiting.set(member.position, member);
     this.#waiting.set(reporter, waiting);
     if (before === undefined) this.#ask(reporter, waiting);
-  }
-
-  /** What is still said is not heard. */
-  stop(): void {
-    this.#isStopped = true;
-    this.#timers.close();
   }
 
   #ask(reporter: Address, waiting: Map<Position, MemberId>): void {

@@ -3,7 +3,9 @@
  * job is over. Agents tell at leisure when they have heard of a failure; before a job is over they are asked to.
  */
 
-import type { FailedSubject, Evidence, FailureRecord, Timer } from '@stci/interface';
+import type { FailedSubject, Evidence, FailureRecord } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
+import { Timers } from '../event/timers.js';
 import type { AgentOfJob } from '../messages/collected.js';
 import type { AgentNode } from '../node/node.js';
 import { FailureRecords } from './records.js';
@@ -15,6 +17,8 @@ type IsMeant = (subject: FailedSubject) => boolean;
 
 export interface FailureLogInit {
   readonly node: AgentNode;
+  /** Of the session: at its end what is recorded is told. */
+  readonly holds: Scope;
   /** Root agents that live and are told of failures. */
   agents(): readonly AgentOfJob[];
   onRecord(record: FailureRecord): void;
@@ -25,11 +29,15 @@ export class FailureLog {
   readonly records = new FailureRecords();
   /** Jobs that wait to be over. */
   readonly #endings = new Set<() => void>();
-  #timer: Timer | undefined;
-  #isStopped = false;
+  readonly #timers: Timers<'due'>;
 
   constructor(init: FailureLogInit) {
     this.#init = init;
+    this.#timers = new Timers(init.node.platform.clock, init.holds);
+    init.holds.atEnd(() => {
+      for (const end of [...this.#endings]) end();
+      this.flush(() => true);
+    });
   }
 
   /** As FailureRecords.add. */
@@ -47,10 +55,9 @@ export class FailureLog {
   /** Tells what is due, and the records that `isDue` accepts. */
   flush(isDue: IsMeant = () => false): void {
     for (const record of this.records.take(this.#nowMs, isDue)) this.#init.onRecord(record);
-    this.#timer?.cancel();
+    this.#timers.clear('due');
     const { dueMs } = this.records;
-    if (dueMs === undefined || this.#isStopped) return;
-    this.#timer = this.#init.node.platform.clock.after(Math.max(0, dueMs - this.#nowMs), () => this.flush());
+    if (dueMs !== undefined) this.#timers.set('due', Math.max(0, dueMs - this.#nowMs), () => this.flush());
   }
 
   /** Calls `done` when those that `isDue` accepts are told. `isSpread`: all agents are told of the failure. */
@@ -63,19 +70,12 @@ export class FailureLog {
     };
     this.#endings.add(end);
     const isAwaited = this.records.isAwaited((subject) => isDue(subject) && isSpread(subject), agents.length);
-    if (this.#isStopped || !isAwaited) return end();
+    if (this.#init.holds.isClosed || !isAwaited) return end();
     this.#init.node.collects.ask('failure.told', agents, {
       withinMs: ENDING_MS,
       onEach: (seen, [agent]) => seen.forEach(([id, wallMs]) => this.records.seen(id, agent, wallMs)),
       onDone: end,
     });
-  }
-
-  /** The session ends: what is recorded is told. */
-  stop(): void {
-    this.#isStopped = true;
-    for (const end of [...this.#endings]) end();
-    this.flush(() => true);
   }
 
   get #nowMs(): number {

@@ -5,6 +5,7 @@
  */
 
 import { bootHost, bootPosition, type Address, type HostIndex, type MemberId } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 import { addressAt } from '../members/positions.js';
 import type { MembershipTable } from '../membership/table.js';
@@ -13,6 +14,8 @@ import { PROBE_LATENCIES, probeMs } from '../peers/probe-time.js';
 
 export interface HostProbesInit {
   readonly node: AgentNode;
+  /** At its end nothing is asked any more. */
+  readonly holds: Scope;
   table(): MembershipTable;
   /** Agents may answer by another way than the tree. */
   hasOverlay(): boolean;
@@ -82,14 +85,9 @@ export class HostProbes {
 
   constructor(init: HostProbesInit) {
     this.#init = init;
-    this.#timers = new Timers(init.node.platform.clock, init.node.holds);
+    this.#timers = new Timers(init.node.platform.clock, init.holds);
     init.node.messages.on('probe.answered', ({ probe, agent }, { source }) =>
       this.#answers.get(probe)?.(agent, source));
-  }
-
-  /** Nothing is asked any more. */
-  stop(): void {
-    this.#timers.close();
   }
 
   isOpen({ position, incarnation }: MemberId): boolean {

@@ -6,6 +6,7 @@
  */
 
 import { bootHost, rootAddress, type MemberId } from '@stci/interface';
+import type { Scope } from '../event/scope.js';
 import { Timers } from '../event/timers.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
@@ -20,25 +21,17 @@ export class MemberChanges {
   readonly #members: () => readonly MemberId[];
   #waiting: MemberNews[] = [];
   readonly #timers: Timers<'pause'>;
-  #isStopped = false;
 
-  constructor(node: AgentNode, members: () => readonly MemberId[]) {
+  constructor(node: AgentNode, holds: Scope, members: () => readonly MemberId[]) {
     this.#node = node;
     this.#members = members;
-    this.#timers = new Timers(node.platform.clock, node.holds);
+    this.#timers = new Timers(node.platform.clock, holds);
   }
 
   /** All are told but the one that has changed. */
   tell(change: MemberNews): void {
-    if (this.#isStopped) return;
     this.#waiting.push(change);
     if (!this.#timers.has('pause')) this.#send();
-  }
-
-  /** Nothing is told any more. */
-  stop(): void {
-    this.#isStopped = true;
-    this.#timers.close();
   }
 
   #send(): void {

@@ -3,11 +3,11 @@
 import { StciError } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { arbiterCode } from '../../dist/failure/arbiter-code.js';
-import { openArbiter } from '../../dist/failure/arbiter.js';
+import { Arbiter } from '../../dist/failure/arbiter.js';
 import { RECORD_MS } from '../../dist/failure/records.js';
 import { play } from './play-failures.js';
 
-arbiterCode.provide(openArbiter);
+arbiterCode.provide(Arbiter);
 
 suite('failures at the controller', (test) => {
   test('a host that is silent alone is given up; its record names who else reported it, and when it is decided', () => {
@@ -62,13 +62,13 @@ suite('failures at the controller', (test) => {
   });
 
   test('a host that does not come up, and ends the launch, has a record that says so', () => {
-    const { failures, records } = play([]);
+    const { failures, holds, records } = play([]);
     const error = new StciError('STCI_LAUNCH_FAILED', 'no route\nto it');
     for (const [host, reason] of [[1, 'no host is left'], [2, undefined]] as const) {
       failures.onStartFailed(host, error, 0);
       failures.onLaunchEnding(host, reason);
     }
-    failures.stop();
+    holds.close();
     assert.equal(records.map(({ hostName, reporter, cause, evidence, policy }) =>
       [hostName, reporter, cause, evidence, policy]), [
       ['h1', 'root:0', 'not-started', 'no route', ['the launch is ended: no host is left']],
@@ -77,12 +77,12 @@ suite('failures at the controller', (test) => {
   });
 
   test('a host that is given up for its link while it is asked has its record at once', () => {
-    const { failures, report, records, table } = play([0, 1, 2]);
+    const { failures, holds, report, records, table } = play([0, 1, 2]);
     report(0, 3);
     for (const event of ['suspect', 'fence'] as const) table.apply(3, event, { evidence: 'its link closed' });
     failures.onHostLost(3, new StciError('STCI_AGENT_LOST', 'its link closed'), undefined, undefined);
     assert.equal(records, []);
-    failures.stop();
+    holds.close();
     assert.equal(records.map(({ hostName }) => hostName), ['h3']);
   });
 
@@ -99,9 +99,9 @@ suite('failures at the controller', (test) => {
   });
 
   test('after the end of the session nothing is given up', () => {
-    const { failures, report, run, declared } = play([]);
+    const { holds, report, run, declared } = play([]);
     report(0, 3);
-    failures.stop();
+    holds.close();
     run(60_000);
     assert.equal(declared, []);
   });

@@ -2,6 +2,7 @@
 
 import { rootAddress, type Clock, type MemberId } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import { ASKED_MAX, ASK_MS, DisputedDeaths } from '../../dist/failure/disputed-deaths.js';
 
 const members = (from: number, count: number): MemberId[] =>
@@ -17,15 +18,16 @@ function play() {
   };
   const asked: number[] = [];
   const closed = new Set<number>();
+  const holds = new Scope('session');
   const beliefs = new DisputedDeaths({
-    clock: { after } as unknown as Clock,
-    isOpen: ({ position }) => !closed.has(position),
+    clock: { after } as unknown as Clock, holds,
+    isOpen: ({ position }) => !holds.isClosed && !closed.has(position),
     ask: ({ position }, { message }) => {
       assert.match(message, 'was told that it is dead');
       asked.push(position);
     },
   });
-  return { beliefs, timers, asked, closed, next: () => timers.shift()?.() };
+  return { beliefs, holds, timers, asked, closed, next: () => timers.shift()?.() };
 }
 
 suite('beliefs of agents', (test) => {
@@ -55,9 +57,9 @@ suite('beliefs of agents', (test) => {
   });
 
   test('nothing is asked once it has stopped', () => {
-    const { beliefs, timers, asked } = play();
+    const { beliefs, holds, timers, asked } = play();
     beliefs.add(rootAddress(1), members(10, ASKED_MAX + 1));
-    beliefs.stop();
+    holds.close();
     beliefs.add(rootAddress(2), members(30, 1));
     assert.equal([asked.length, timers.length], [ASKED_MAX, 0]);
   });

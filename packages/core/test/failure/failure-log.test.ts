@@ -2,6 +2,7 @@
 
 import { rootAddress, type FailedSubject, type Evidence, type FailureRecord } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
+import { Scope } from '../../dist/event/scope.js';
 import { ENDING_MS, FailureLog } from '../../dist/failure/failure-log.js';
 import { RECORD_MS } from '../../dist/failure/records.js';
 import type { AgentOfJob } from '../../dist/messages/collected.js';
@@ -28,7 +29,9 @@ function openLog() {
     assert.equal([name, agents, collecting.withinMs], ['failure.told', AGENTS, ENDING_MS]);
     asked.push(collecting);
   };
+  const holds = new Scope('session');
   const log = new FailureLog({
+    holds,
     node: { platform: place.platform, collects: { ask } } as unknown as AgentNode,
     agents: () => AGENTS,
     onRecord: ({ notified }: FailureRecord) => void told.push(notified),
@@ -39,7 +42,7 @@ function openLog() {
   };
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   const add = (isProvisional?: boolean): void => log.add(NOTICE, 'c', isProvisional);
-  return { ...place, log, told, asked, end, add, isQuiet };
+  return { ...place, holds, log, told, asked, end, add, isQuiet };
 }
 
 suite('records of failures, at the end of a job', (test) => {
@@ -66,10 +69,10 @@ suite('records of failures, at the end of a job', (test) => {
   });
 
   test('at once when the session ends, and once', () => {
-    const { log, told, asked, end, add } = openLog();
+    const { holds, told, asked, end, add } = openLog();
     add();
     end();
-    log.stop();
+    holds.close();
     for (const { onDone } of asked) onDone([]);
     end();
     assert.equal(told, [0, 'over', 'over']);
@@ -84,14 +87,14 @@ suite('records of failures, at the end of a job', (test) => {
   });
 
   test('a record is told by itself when it is due, whenever it began', () => {
-    const { log, told, add, run } = openLog();
+    const { holds, told, add, run } = openLog();
     run(5000);
     add();
     run(RECORD_MS - 1);
     assert.equal(told, []);
     run(1);
     assert.equal(told, [0]);
-    log.stop();
+    holds.close();
     assert.equal(told, [0]);
   });
 
@@ -109,9 +112,9 @@ suite('records of failures, at the end of a job', (test) => {
   });
 
   test('when the session ends, what is recorded is told at once, also after, and no timer is left', () => {
-    const { log, told, add, run, isQuiet } = openLog();
+    const { holds, log, told, add, run, isQuiet } = openLog();
     add();
-    log.stop();
+    holds.close();
     assert.equal([told, isQuiet()], [[0], true]);
     log.add({ ...NOTICE, subject: { ...HOST, host: 3 } }, 'd');
     assert.is(isQuiet(), true, 'what comes later waits for nothing');
@@ -120,12 +123,12 @@ suite('records of failures, at the end of a job', (test) => {
   });
 
   test('a job that ends meanwhile is over when the session ends, before what is left is told', () => {
-    const { log, told, add, end } = openLog();
+    const { holds, log, told, add, end } = openLog();
     log.add({ ...NOTICE, subject: { kind: 'tool', host: 3, job: 1, rank: 0, attempt: 1 } }, 'd');
     add();
     end();
     log.records.seen(KEY, rootAddress(0), 3);
-    log.stop();
+    holds.close();
     assert.equal(told, [1, 'over', 0]);
   });
 

@@ -59,12 +59,13 @@ function probe(
     }),
     isGone: () => false,
   } as unknown as MembershipTable;
-  const probes = new HostProbes({ node: one.node, table: () => table, hasOverlay: () => hasOverlay });
+  const { node } = one;
+  const probes = new HostProbes({ node, holds: node.holds, table: () => table, hasOverlay: () => hasOverlay });
   const told: (HostIndex | string)[] = [];
   probes.probe({ position: bootPosition(3), incarnation: 1 }, (silent, isSilent) => {
     told.push(silent === undefined ? 'all answer' : silent.position - 1, ...(isSilent ? ['so is the host'] : []));
   });
-  return { ...one, told, probes, asked, states };
+  return { ...one, told, asked, states };
 }
 
 suite('probes of hosts', (test) => {
@@ -147,7 +148,7 @@ suite('probes of hosts', (test) => {
       get: (host: HostIndex) => ({ state: 'up', incarnation: 1, parent: host === 0 ? undefined : 0 }),
       isGone: () => false,
     } as unknown as MembershipTable;
-    const probes = new HostProbes({ node, table: () => table, hasOverlay: () => false });
+    const probes = new HostProbes({ node, holds: node.holds, table: () => table, hasOverlay: () => false });
     const silent: (HostIndex | undefined)[] = [];
     const suspect = (from: HostIndex, to: HostIndex): void => {
       for (let host = from; host < to; host += 1) {
@@ -178,7 +179,7 @@ suite('probes of hosts', (test) => {
       get: (host: HostIndex) => ({ state: 'up', incarnation: 1, parent: host === 0 ? undefined : 0 }),
       isGone: () => false,
     } as unknown as MembershipTable;
-    const probes = new HostProbes({ node, table: () => table, hasOverlay: () => false });
+    const probes = new HostProbes({ node, holds: node.holds, table: () => table, hasOverlay: () => false });
     const ofParent = (): number => asked.filter((to) => to === rootAddress(0)).length;
     const counts = [1, 2, 3].map((host) => {
       probes.probe({ position: bootPosition(host), incarnation: 1 }, () => undefined);
@@ -209,9 +210,9 @@ suite('probes of hosts', (test) => {
   });
 
   test('nobody is asked once it has stopped', () => {
-    const { place, posted, probes } = probe([0, 1]);
+    const { place, posted, node } = probe([0, 1]);
     place.run(PROBE_MS / 2 - 10);
-    probes.stop();
+    node.holds.close();
     place.run(PROBE_MS);
     assert.equal(posted, []);
   });

@@ -2,24 +2,24 @@
 
 import { assert, suite } from '@stci/testkit';
 import { arbiterCode } from '../../dist/failure/arbiter-code.js';
-import { openArbiter } from '../../dist/failure/arbiter.js';
+import { Arbiter } from '../../dist/failure/arbiter.js';
 import { play as playFailures } from './play-failures.js';
 
 /** As `play` of the other tests, with code that comes when the test says so. */
 function play() {
-  const waiting: ((open: typeof openArbiter) => void)[] = [];
+  const waiting: ((code: typeof Arbiter) => void)[] = [];
   arbiterCode.use = (done) => void waiting.push(done);
   const playing = playFailures([0, 1, 2]);
   const come = (): void => {
-    for (const done of waiting.splice(0)) done(openArbiter);
+    for (const done of waiting.splice(0)) done(Arbiter);
   };
   return { ...playing, come };
 }
 
 suite('an arbiter that is loaded late', (test) => {
   test('watches nobody where the session has ended meanwhile, whoever asks for it', () => {
-    const { failures, interest, come, sent, report, run, events, world } = play();
-    failures.stop();
+    const { failures, holds, interest, come, sent, report, run, events, world } = play();
+    holds.close();
     come();
     interest();
     report(0, 3);
@@ -41,12 +41,12 @@ suite('an arbiter that is loaded late', (test) => {
   });
 
   test('tells nobody of members once the session has ended', () => {
-    const { failures, interest, come, sent } = play();
+    const { failures, holds, interest, come, sent } = play();
     come();
     interest();
     failures.onUp(1);
     assert.equal(sent.slice(-2), ['failure.changes to root:3', 'failure.watch to root:1']);
-    failures.stop();
+    holds.close();
     sent.length = 0;
     failures.onUp(2);
     failures.onLeft(2);

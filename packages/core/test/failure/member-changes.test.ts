@@ -11,8 +11,9 @@ import { testPlace } from '../world.js';
 function play(hosts: number) {
   const place = testPlace();
   const told: string[] = [];
+  const holds = new Scope('session');
   const node = {
-    platform: place.platform, holds: new Scope('agent'),
+    platform: place.platform,
     messages: {
       sendList: (
         to: Address, name: string, items: readonly MemberNews[], bodyOf: (all: readonly MemberNews[]) => object,
@@ -25,10 +26,10 @@ function play(hosts: number) {
   } as unknown as AgentNode;
   const memberOf = (host: HostIndex): MemberId => ({ position: bootPosition(host), incarnation: 1 });
   const members = Array.from({ length: hosts }, (_none, host) => memberOf(host));
-  const changes = new MemberChanges(node, () => [{ position: 0, incarnation: 0 }, ...members]);
+  const changes = new MemberChanges(node, holds, () => [{ position: 0, incarnation: 0 }, ...members]);
   const tell = (host: HostIndex, change: MemberNews['change']): void =>
     changes.tell({ member: memberOf(host), change });
-  return { ...place, changes, tell, told };
+  return { ...place, holds, tell, told };
 }
 
 suite('changes of members', (test) => {
@@ -65,10 +66,10 @@ suite('changes of members', (test) => {
   });
 
   test('when the session ends nothing is told any more', () => {
-    const { tell, told, run, changes } = play(3);
+    const { tell, told, run, holds } = play(3);
     tell(1, 'dead');
     tell(2, 'dead');
-    changes.stop();
+    holds.close();
     told.length = 0;
     run(1000);
     tell(0, 'joined');

@@ -7,6 +7,7 @@ import {
 import { createTree } from '@stci/topology-tree';
 import type { AgentScope } from '../../dist/assembly/composition.js';
 import { encode } from '../../dist/codec/cbor.js';
+import { Scope } from '../../dist/event/scope.js';
 import { ControllerFailures } from '../../dist/failure/controller-failures.js';
 import { MemberView } from '../../dist/members/view.js';
 import type { Declared } from '../../dist/membership/mender.js';
@@ -63,8 +64,9 @@ export function play(answering: readonly HostIndex[], latencyMs = 20) {
     detectors: () => [{ name: 'scripted', module, notifier: 'direct', isNamed: true }], notifier: () => directNotifier,
   } as unknown as AgentScope;
   const [events, declared, records] = [[] as string[], [] as string[], [] as FailureRecord[]];
+  const holds = new Scope('session');
   const failures = new ControllerFailures({
-    node, scope, overlay, table: () => table, hostName: (host) => `h${host}`,
+    node, holds, scope, overlay, table: () => table, hostName: (host) => `h${host}`,
     declare: (host, _incarnation, { error, notice }: Declared) => {
       declared.push(`h${host}: ${notice.evidence}`);
       table.apply(host, 'suspect', { evidence: 'e' });
@@ -88,5 +90,5 @@ export function play(answering: readonly HostIndex[], latencyMs = 20) {
     handlers.get('notifier.message')?.(body, { source: rootAddress(by) });
     place.run(1);
   };
-  return { ...place, table, failures, interest, sent, report, events, declared, records };
+  return { ...place, table, holds, failures, interest, sent, report, events, declared, records };
 }
