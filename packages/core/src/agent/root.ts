@@ -98,10 +98,7 @@ export class RootAgent {
     this.#services = new AgentServices('root', deps.services, {
       node, scope: deps.scope, ownsProcess: deps.ownsProcess, overlay: this.overlay, hosts: details.hosts,
       sessions: this.#sessions, killSelf: deps.killSelf,
-      losses: {
-        fence: (reason) => deps.fence(reason), cutOff: (reason) => deps.cutOff(reason),
-        parentGone: () => deps.parentGone(),
-      },
+      losses: deps,
     }, (error, name) => deps.fail(`service ${name}: ${error.message}`));
     node.holds.holdAll(() => this.#services.labels, () => this.#services.stop('its root agent stops'));
     answerSurveys(node);
@@ -267,9 +264,7 @@ export class RootAgent {
   }
 
   #report({ job, error, ...failure }: ChildFailure, session?: SessionFailure): void {
-    const { node } = this.#deps;
-    const wallMs = node.platform.clock.wallMs();
-    const found = { ...failure, session, error: toErrorRecord(error), wallMs };
-    node.messages.send(CONTROLLER, 'agent.failed', found, job);
+    const found = { ...failure, session, error: toErrorRecord(error) };
+    this.#deps.node.messages.send(CONTROLLER, 'agent.failed', found, job);
   }
 }

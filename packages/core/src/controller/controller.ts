@@ -34,7 +34,7 @@ import type { SessionFailure } from '../messages/failure-shapes.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import { TreeOverlay } from '../peers/tree-overlay.js';
-import type { Gone, OpenService } from '../service/contracts.js';
+import type { OpenService } from '../service/contracts.js';
 import { AllocationEnd } from './allocation-end.js';
 import type { ControllerDeps } from './controller-contracts.js';
 import { checkFailureParts, checkOverlay } from './session-checks.js';
@@ -57,8 +57,6 @@ export class Controller implements JobSession {
   readonly #jobs = new Map<JobId, ControllerJob>();
   readonly #admission: JobAdmission;
   #lastJob = 0;
-  /** Told of agents that are gone for good. */
-  onGone: (gone: Gone) => void = () => undefined;
   /** Calls for each service that the session has from its start. */
   tellServices: (call: (service: OpenService) => void) => void = () => undefined;
 
@@ -243,7 +241,7 @@ export class Controller implements JobSession {
   onOver(job: JobId, launched: boolean): void {
     this.#admission.drop(this.#jobs.get(job) as ControllerJob);
     this.#jobs.delete(job);
-    this.onGone({ job });
+    this.tellServices((service) => service.onGone?.({ job }));
     this.node.messages.transport.closeJob(job);
     if (launched) this.#bootstrap?.below.passClose(job);
     this.#changes?.onJobOver();
@@ -337,7 +335,7 @@ export class Controller implements JobSession {
 
   #onSessionLost(agent: Address, job: JobId, error: StciError, session?: SessionFailure): void {
     const host = addressIndex(agent);
-    this.onGone({ host, job });
+    this.tellServices((service) => service.onGone?.({ host, job }));
     const wallMs = this.node.platform.clock.wallMs();
     this.#jobs.get(job)?.onHostLost(hostFailure('session-lost', host, toErrorRecord(error), wallMs), session);
   }
@@ -350,7 +348,7 @@ export class Controller implements JobSession {
     const error = own === undefined ? cutOffRecord(table.specs, host, cause) : toErrorRecord(own);
     const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
     const loss = bootstrap.failureOf(host, kind, error);
-    this.onGone({ host });
+    this.tellServices((service) => service.onGone?.({ host }));
     this.#admission.room.soon();
     this.allocationEnd.onLost();
     this.node.messages.transport.drop(rootAddress(host));

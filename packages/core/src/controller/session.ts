@@ -78,7 +78,6 @@ export class Session {
     });
     controller.tellServices = (call) => this.#services.tell(call);
     this.#work.holdAll(() => this.#services.labels, () => this.#services.stop('the session ends'));
-    controller.onGone = (gone) => this.#services.onGone(gone);
   }
 
   /** Starts its agents. Throws StciError if they cannot be started; nothing has been started then. */

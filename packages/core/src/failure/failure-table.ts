@@ -33,11 +33,6 @@ export class FailureTable {
     return this.#entries.size;
   }
 
-  /** Oldest first. */
-  entries(): FailureEntry[] {
-    return [...this.#entries.values()];
-  }
-
   get(subject: FailedSubject): FailureEntry | undefined {
     return this.#entries.get(failureId(subject));
   }

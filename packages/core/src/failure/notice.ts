@@ -1,8 +1,9 @@
 /** Of whom a notice is, and who may send it. */
 
 import {
-  StciError, bootHost, subjectName, type FailedSubject, type Evidence, type MemberId,
+  StciError, addressName, bootHost, subjectName, type FailedSubject, type Evidence, type MemberId,
 } from '@stci/interface';
+import { addressAt } from '../members/positions.js';
 
 /** The agent that failed; undefined: not one of the overlay. */
 export function memberOf(subject: FailedSubject): MemberId | undefined {
@@ -10,7 +11,7 @@ export function memberOf(subject: FailedSubject): MemberId | undefined {
 }
 
 export function memberName({ position }: MemberId): string {
-  return position === 0 ? 'controller' : `root:${bootHost(position)}`;
+  return addressName(addressAt(position));
 }
 
 /** An agent reports in its own name; of tools and session agents only its own host's. */

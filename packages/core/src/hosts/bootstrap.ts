@@ -237,9 +237,8 @@ export class Bootstrap {
 
   /** Sent to this agent itself, so that it is handled after all messages from below the lost agent. */
   #report({ job, error, ...failure }: ChildFailure): void {
-    const { messages, platform } = this.#init.node;
-    const found = { ...failure, session: undefined, error: toErrorRecord(error), wallMs: platform.clock.wallMs() };
-    messages.send(CONTROLLER, 'agent.failed', found, job);
+    const found = { ...failure, session: undefined, error: toErrorRecord(error) };
+    this.#init.node.messages.send(CONTROLLER, 'agent.failed', found, job);
   }
 
   #restart(host: HostIndex, spec: HostSpec): void {

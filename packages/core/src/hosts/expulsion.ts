@@ -9,7 +9,6 @@ import {
   addressIndex,
   addressKind,
   addressName,
-  agentKey,
   rootAddress,
   sessionAddress,
   type Address,
@@ -19,7 +18,7 @@ import {
 import type { MessageContext } from '../am/message-layer.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
-import { LinkGuard, deleteAgent } from '../node/peer-guard.js';
+import { LinkGuard } from '../node/peer-guard.js';
 import type { Bootstrap } from './bootstrap.js';
 
 /** How long a root agent may take to close a link. */
@@ -36,8 +35,6 @@ export interface ExpulsionInit {
 export class Expulsion {
   readonly #init: ExpulsionInit;
   readonly #guard: LinkGuard;
-  /** Keys of agents. */
-  readonly #expelled = new Set<number>();
 
   constructor(init: ExpulsionInit) {
     this.#init = init;
@@ -60,7 +57,7 @@ export class Expulsion {
     // This report is the last message of the agent; its replacement starts without its faults.
     if (kind === 'root') this.forgive(host);
     else {
-      this.#forgive(agent, job);
+      this.#guard.forgive(agent, job);
       this.#init.node.messages.transport.drop(agent, job); // A root agent may be linked again.
     }
     const known = code === 'STCI_LAUNCH_FAILED' ? code : 'STCI_AGENT_LOST';
@@ -70,13 +67,8 @@ export class Expulsion {
 
   /** Other agents of the host have taken, or will take, the place of those with the faults. */
   forgive(host: HostIndex): void {
-    this.#forgive(rootAddress(host), 0);
-    this.#forgive(sessionAddress(host));
-  }
-
-  #forgive(agent: Address, job?: JobId): void {
-    deleteAgent(this.#expelled, agent, job);
-    this.#guard.forgive(agent, job);
+    this.#guard.forgive(rootAddress(host), 0);
+    this.#guard.forgive(sessionAddress(host));
   }
 
   #isBelow(host: HostIndex, source: Address): boolean {
@@ -92,9 +84,7 @@ export class Expulsion {
     const host = addressIndex(agent);
     const isOurs = bootstrap !== undefined && (kind === 'root' || kind === 'session')
       && host < bootstrap.table.size;
-    const key = agentKey(agent, job);
-    if (!isOurs || this.#expelled.has(key)) return;
-    this.#expelled.add(key);
+    if (!isOurs) return;
     const name = bootstrap.table.nameOf(host);
     const reason = `it sent malformed data: ${cause.message}`;
     if (kind === 'session') {

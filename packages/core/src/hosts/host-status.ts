@@ -1,20 +1,12 @@
 /** Rows of hosts for `stci ps`. */
 
-import type { HostIndex, HostSpec } from '@stci/interface';
-import type { MembershipTable, MemberState } from '../membership/table.js';
+import type { Member, MembershipTable } from '../membership/table.js';
 
-export interface HostStatus {
-  readonly host: HostIndex;
-  readonly spec: HostSpec;
-  readonly state: MemberState;
-  /** Of its agent, which may have been started again. */
-  readonly incarnation: number;
-  /** It gets no more jobs, and leaves when those that it has are over. */
-  readonly isDraining: boolean;
+type Columns = 'host' | 'spec' | 'state' | 'incarnation' | 'isDraining' | 'evidence';
+
+export interface HostStatus extends Pick<Member, Columns> {
   /** Another incarnation is being started, or is to be. */
   readonly isRestarting: boolean;
-  /** Why it is in this state, where there is something to say; else empty. */
-  readonly evidence: string;
   /** Ranks of running jobs. */
   readonly used: number;
 }

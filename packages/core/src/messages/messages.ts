@@ -79,7 +79,6 @@ const KERNEL_MESSAGES = {
       kind: oneOf('agent-launch', 'agent-lost'), agent: u32, incarnation: u32,
       evidence: oneOf('exited', 'closed', 'silent'),
       error: errorRecord,
-      wallMs: wallTime,
       session: optional(sessionFailure),
     }),
   },

@@ -99,7 +99,8 @@ export class LinkGuard implements PeerGuard {
 
   /** Accepts messages of this agent again: it was replaced. Without `job`: of every job. */
   forgive(agent: Address, job?: JobId): void {
-    deleteAgent(this.#refused, agent, job);
+    const [first, last] = [agentKey(agent, job ?? 0), agentKey(agent, job ?? JOB_MAX)];
+    for (const key of this.#refused) if (key >= first && key <= last) this.#refused.delete(key);
   }
 
   #close(link: Link, text: string): void {
@@ -107,10 +108,4 @@ export class LinkGuard implements PeerGuard {
     this.#node.fault(text, `link to ${addressName(link.peer)} is closed`);
     link.destroy(text, 'protocol');
   }
-}
-
-/** Deletes the keys of an agent; without `job`, those of the session agents of every job with that address. */
-export function deleteAgent(keys: Set<number>, agent: Address, job?: JobId): void {
-  if (job !== undefined) return void keys.delete(agentKey(agent, job));
-  for (const key of keys) if (key >= agentKey(agent, 0) && key <= agentKey(agent, JOB_MAX)) keys.delete(key);
 }

@@ -2,7 +2,7 @@
 
 import { StciError, caught } from '@stci/interface';
 import { isCollection } from '../messages/messages.js';
-import type { Gone, OpenService, Places, Service, ServiceCode } from './contracts.js';
+import type { OpenService, Places, Service, ServiceCode } from './contracts.js';
 
 /** Calls of services that wait for their code to be loaded. */
 const WAITING_MAX = 1024;
@@ -82,10 +82,6 @@ export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
   /** Of those that are open. */
   get labels(): readonly string[] {
     return [...this.#open.keys()].map((name) => `service ${name}`);
-  }
-
-  onGone(gone: Gone): void {
-    this.tell((opened) => opened.onGone?.(gone));
   }
 
   /** `isLeaving`: tools there go on for a while; it is called again after them. */

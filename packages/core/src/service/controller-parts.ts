@@ -69,13 +69,13 @@ class ControllerPart extends Part implements ServiceController {
   }
 
   send(host: HostIndex, body: unknown): void {
-    if (this.isClosed) return;
+    if (this.holds.isClosed) return;
     const told = { service: this.name, body };
     this.#of.front.check(this.node.messages.send(sessionAddress(host), 'service.told', told, this.job));
   }
 
   sendAll(body: unknown): void {
-    if (this.isClosed) return;
+    if (this.holds.isClosed) return;
     this.#of.front.check(this.node.messages.sendSubtree('service.told', { service: this.name, body }, this.job));
   }
 

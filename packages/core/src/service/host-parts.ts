@@ -82,14 +82,14 @@ class HostPart extends Part implements ServiceHost {
   }
 
   is(name: string): boolean {
-    return this.name === name && !this.isClosed;
+    return this.name === name && !this.holds.isClosed;
   }
 
   open(done: (problem?: string) => void): void {
     if (this.service.open === undefined) return done();
     let isDone = false;
     this.service.open((problem) => {
-      if (isDone || this.isClosed) return;
+      if (isDone || this.holds.isClosed) return;
       isDone = true;
       done(problem === undefined ? undefined : `service ${this.name} on host ${this.hostName}: ${problem}`);
     });
@@ -117,14 +117,14 @@ class HostPart extends Part implements ServiceHost {
 
   /** Throws StciError for what cannot be sent. */
   send(body: unknown): void {
-    if (this.isClosed) return;
+    if (this.holds.isClosed) return;
     const message = { host: this.host, service: this.name, body };
     const error = this.node.messages.send(CONTROLLER, 'service.message', message);
     if (needsOwner(error)) throw error;
   }
 
   listen(accept: (channel: Channel) => void, done: (problem: string | undefined, path: string) => void): void {
-    if (this.isClosed) return;
+    if (this.holds.isClosed) return;
     if (this.#gate !== undefined) throw new Error(`service ${this.name} listens already`);
     const { platform, params } = this.node;
     const gate = new Gate({
@@ -135,7 +135,7 @@ class HostPart extends Part implements ServiceHost {
       },
     });
     this.#gate = gate;
-    gate.openPrivate('service', (error) => this.isClosed || done(error?.message, gate.addresses[0] ?? ''));
+    gate.openPrivate('service', (error) => this.holds.isClosed || done(error?.message, gate.addresses[0] ?? ''));
   }
 
   warn(text: string): void {

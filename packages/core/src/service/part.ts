@@ -21,7 +21,6 @@ export abstract class Part implements ServicePart {
   readonly size: number;
   protected readonly node: AgentNode;
   protected readonly name: string;
-  protected isClosed = false;
   protected readonly holds: Scope;
   readonly #timers: Timers<number>;
   #timerCount = 0;
@@ -47,7 +46,7 @@ export abstract class Part implements ServicePart {
 
   after(delayMs: number, call: () => void): Timer {
     const timer = this.#timerCount++;
-    if (!this.isClosed) this.#timers.set(timer, delayMs, call);
+    this.#timers.set(timer, delayMs, call);
     return { cancel: () => this.#timers.clear(timer) };
   }
 
@@ -80,7 +79,6 @@ export abstract class Part implements ServicePart {
     } catch (fault) {
       this.node.fault(fault, `the end of service ${this.name}`);
     }
-    this.isClosed = true;
     this.holds.close();
   }
 }

@@ -17,7 +17,7 @@ suite('notice board', (test) => {
     assert.equal([board.take(notice(3, 1)), board.take(notice(3, 1, { evidence: 'f' }))], ['new', 'known']);
     assert.is(board.take(notice(3, 2, { failedWallMs: 7, evidence: 'later' })), 'confirmed');
     assert.is(board.take(notice(3, 2)), 'known');
-    const [entry] = board.entries();
+    const entry = board.get(notice(3, 1).subject);
     assert.equal([entry?.notice.evidence, entry?.notice.failedWallMs], ['e', 7]);
     assert.equal(entry?.confirmers, [{ position: 2, incarnation: 1 }]);
   });

@@ -6,6 +6,8 @@ import { encode } from '../../dist/codec/cbor.js';
 import { testPlace } from '../world.js';
 import { cause, directNotifier, idOf, makeAgent, network, reportOf, type Agent } from './watch-help.js';
 
+const HOST_2 = { kind: 'host', host: 2, incarnation: 1 } as const;
+
 suite('failure watch', (test) => {
   test('all members are told once, the one that is dead to them ends, and detectors stop expecting it', () => {
     const place = testPlace();
@@ -20,7 +22,7 @@ suite('failure watch', (test) => {
       assert.equal(agents[at]?.gone, ['gone 3']);
       assert.is(agents[at]?.detector.seen.filter((seen) => seen === 'gone 3').length, 1);
     }
-    const notice = agents[4]?.watch.board.entries()[0]?.notice;
+    const notice = agents[4]?.watch.board.get(HOST_2)?.notice;
     assert.equal(notice?.promised, { minMs: 5, maxMs: 9 });
     agents[3]?.watch.onChange({ member: idOf(3), change: 'dead', notice });
     assert.equal(agents[3]?.told, [
@@ -43,7 +45,7 @@ suite('failure watch', (test) => {
     for (const at of [1, 2]) cause(agents[at], reportOf(3));
     place.run();
     assert.equal(agents[0]?.told, ['new host 2', 'confirmed host 2']);
-    assert.equal(agents[0]?.watch.board.entries()[0]?.confirmers, [idOf(2)]);
+    assert.equal(agents[0]?.watch.board.get(HOST_2)?.confirmers, [idOf(2)]);
   });
 
   test('nobody declares the controller dead', () => {

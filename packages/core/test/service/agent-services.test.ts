@@ -127,7 +127,7 @@ suite('services of an agent', (test) => {
     const { services, undo, loaded, loads, log, faults } = play(() => true);
     assert.is(loads(), 1);
     services.tell((opened) => opened.onUp?.(3));
-    services.onGone({ host: 4 });
+    services.tell((opened) => opened.onGone?.({ host: 4 }));
     undo('a');
     assert.equal(log, []);
     await loaded();
