@@ -258,7 +258,7 @@ export type JobEvent =
   /** Something does not work as it was asked for, and the job goes on without it. */
   | { readonly type: 'warning'; readonly text: string }
   /** The runtime has begun to end the job, for this reason. */
-  | { readonly type: 'ending'; readonly reason: string }
+  | { readonly type: 'ending'; readonly reason: string; readonly failure?: FailureId }
   | { readonly type: 'ended'; readonly report: JobReport };
 
 /** A request from the front-end about a running job. */

@@ -9,6 +9,10 @@ export class Once<Id> {
     this.#idsMax = idsMax;
   }
 
+  get size(): number {
+    return this.#ids.size;
+  }
+
   has(id: Id): boolean {
     return this.#ids.has(id);
   }

@@ -8,8 +8,8 @@
  */
 
 import {
-  caught, sessionAddress, type Failure, type HostIndex, type HostSpec, type JobControl, type JobEvent, type JobId,
-  type JobSpec, type Params, type Rank, type StciError,
+  caught, sessionAddress, type ErrorRecord, type Failure, type HostIndex, type HostSpec, type JobControl,
+  type JobEvent, type JobId, type JobSpec, type Params, type Rank, type StciError,
 } from '@stci/interface';
 import { Scope } from '../event/scope.js';
 import { failureBy, hostFailure, type HostFailure } from '../job/exit-rule.js';
@@ -187,7 +187,7 @@ export class ControllerJob implements RecoveringJob, ServedJob {
   onAborted(failures: readonly Failure[]): void {
     if (this.phase !== 'launching') return;
     for (const failure of failures) this.ledger.failed(failure);
-    this.#endJob(false, failures[0]?.error.message ?? 'the launch failed');
+    this.end(failures[0]?.error ?? { message: 'the launch failed' });
   }
 
   onStarted(host: HostIndex, ranks: MessageBody<'job.started'>['ranks']): void {
@@ -261,7 +261,7 @@ export class ControllerJob implements RecoveringJob, ServedJob {
       const { failure: _told, ...error } = control.cause.error;
       this.record({ ...control.cause, error, wallMs: this.#now() });
     }
-    this.#endJob(control.kill, control.reason);
+    this.end({ message: control.reason }, control.kill);
   }
 
   /** The job's hosts are taken: it ends in the time that a batch system gives, whose words are the reason. */
@@ -270,7 +270,7 @@ export class ControllerJob implements RecoveringJob, ServedJob {
     const found = failureBy('interrupt', error, this.#now());
     const isReason = hasWords || this.phase !== 'ending';
     if (isReason && this.ledger.explain(found)) this.emit({ type: 'failure', error: found.error });
-    this.#endJob(false, error.message);
+    this.end(error);
     this.#end.shortenGrace(ALLOCATION_GRACE_MS);
   }
 
@@ -330,20 +330,16 @@ export class ControllerJob implements RecoveringJob, ServedJob {
   #forceEnd(kind: 'timeout' | 'agent-launch', error: StciError): void {
     if (this.phase === 'ending' || this.phase === 'over') return;
     this.record(failureBy(kind, error, this.#now()));
-    this.#endJob(false, error.message);
+    this.end(error);
   }
 
-  end(reason: string): void {
-    this.#endJob(false, reason);
-  }
-
-  #endJob(kill: boolean, reason: string): void {
+  end({ message: reason, failure }: Pick<ErrorRecord, 'message' | 'failure'>, kill = false): void {
     if (this.phase === 'over') return;
     const first = this.phase !== 'ending';
     this.phase = 'ending';
     this.#deadlines.onLaunched();
     this.recovery.giveUp();
-    if (first) this.emit({ type: 'ending', reason });
+    if (first) this.emit({ type: 'ending', reason, ...(failure !== undefined && { failure }) });
     if (this.#launch !== undefined) this.#end.send(kill, reason);
     else {
       this.hosts.clear();

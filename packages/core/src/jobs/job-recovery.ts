@@ -61,7 +61,7 @@ export class JobRecovery {
     // A tool is started again by its session agent, or not at all.
     const ends = actions.some(({ type }) => type === 'end-job' || (type === 'restart' && found.rank !== undefined));
     this.#tell(found, ends ? 'the job is ended' : 'the job goes on');
-    if (ends) this.#job.end(found.error.message);
+    if (ends) this.#job.end(found.error);
   }
 
   /**

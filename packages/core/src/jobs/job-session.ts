@@ -1,7 +1,7 @@
 /** What a job at the controller and its session know of each other, and parts of the job of it. */
 
 import type {
-  Failure, FailureId, HostIndex, HostSpec, JobContext, JobId, JobSpec, Params, Rank, StciError,
+  ErrorRecord, Failure, FailureId, HostIndex, HostSpec, JobContext, JobId, JobSpec, Params, Rank, StciError,
 } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import type { Scope } from '../event/scope.js';
@@ -82,7 +82,7 @@ export interface RecoveringJob {
   /** Tells the outcome of a rank, which the ledger has. */
   tellExit(rank: Rank): void;
   record(found: Failure): void;
-  end(reason: string): void;
+  end(error: Pick<ErrorRecord, 'message' | 'failure'>): void;
   checkOver(): void;
 }
 

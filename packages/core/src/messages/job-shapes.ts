@@ -180,6 +180,6 @@ export const jobEvents: VariantKinds<'type', JobEvent> = {
   }),
   'failure-record': object<EventOf<'failure-record'>>({ type: oneOf('failure-record'), record: failureRecord }),
   warning: object<EventOf<'warning'>>({ type: oneOf('warning'), text }),
-  ending: object<EventOf<'ending'>>({ type: oneOf('ending'), reason: text }),
+  ending: object<EventOf<'ending'>>({ type: oneOf('ending'), reason: text, failure: optional(failureId) }),
   ended: object<EventOf<'ended'>>({ type: oneOf('ended'), report: jobReport }),
 };

@@ -5,6 +5,7 @@
  */
 
 import type { ErrorRecord, FailureId, FailureRecord, JobEvent, RecoveryEvent } from '@stci/interface';
+import { Once } from '../event/once.js';
 import { recordText } from './record-text.js';
 import { recoveryText } from './recovery-text.js';
 import { errorKey, withHosts } from './report.js';
@@ -12,6 +13,10 @@ import { errorKey, withHosts } from './report.js';
 /** Records that are told one by one: a switch that dies takes many hosts. */
 const RECORDS_SHOWN = 4;
 
+/** What was told that is remembered. */
+const TOLD_MAX = 4096;
+
+export type EndingEvent = Extract<JobEvent, { readonly type: 'ending' }>;
 type FailureEvent = Extract<JobEvent, { readonly type: 'failure' }>;
 
 export interface FailureNewsInit {
@@ -26,18 +31,16 @@ export interface FailureNewsInit {
 
 export class FailureNews {
   /** Failures that were told when they were known, by `errorKey`. */
-  readonly reported = new Set<string>();
+  readonly reported = new Once<string>(TOLD_MAX);
   /** Failures whose records were shown, with the ranks that were lost. */
-  readonly recorded = new Set<FailureId>();
+  readonly recorded = new Once<FailureId>(TOLD_MAX);
   /** Names of hosts that did not come up, and without which the job runs. */
   readonly leftOut = new Set<string>();
   /** Where the error manager tolerates it, it is reported with what is done about it. */
   last: ErrorRecord | undefined;
   readonly #init: FailureNewsInit;
-  /** Of each failure's message, which an end has as its reason, the key. */
-  readonly #keys = new Map<string, string>();
   /** Texts that were shown: of several failures the same is said once. */
-  readonly #texts = new Set<string>();
+  readonly #texts = new Once<string>(TOLD_MAX);
   /** Records of lost hosts are told. */
   #isWatched = false;
   #recordsShown = 0;
@@ -51,16 +54,12 @@ export class FailureNews {
     const { verbose, toleratesFailures, say, logStep } = this.#init;
     const { code, data } = error;
     this.last = error;
-    this.#keys.set(error.message, errorKey(error));
     this.#isWatched ||= isRecorded;
     // The error manager decides whether a host that does not come up is a failure of the job.
     const atOnce = !isRecorded && (verbose || (toleratesFailures && code !== 'STCI_LAUNCH_FAILED'));
     const text = withHosts(error);
-    if (!atOnce || isOwn || this.reported.has(errorKey(error))) return;
     const isFirst = this.reported.size === 0;
-    this.reported.add(errorKey(error));
-    if (this.#texts.has(text)) return;
-    this.#texts.add(text);
+    if (!atOnce || isOwn || !this.reported.add(errorKey(error)) || !this.#texts.add(text)) return;
     const searched = data?.['searched'] === undefined ? '' : `\n  PATH=${data['searched']}`;
     if (verbose) logStep(`failure: ${text}${searched}`, true);
     else say(isFirst ? text : `also: ${text}`);
@@ -80,9 +79,9 @@ export class FailureNews {
     this.reported.add(failure);
   }
 
-  /** The failure with this message was told. */
-  hasTold(reason: string): boolean {
-    return this.reported.has(this.#keys.get(reason) ?? reason);
+  /** Why the job is ending was told. */
+  hasTold({ reason, failure = reason }: EndingEvent): boolean {
+    return this.reported.has(failure);
   }
 
   /** The failure that was reported just before does not end the job. */
@@ -95,10 +94,10 @@ export class FailureNews {
     else this.#init.say(this.reported.has(errorKey(error)) ? text : `${text}: ${error.message}`, true);
   }
 
-  /** The job is ending for this reason, and that takes long. */
-  onStall(reason: string | undefined): void {
+  /** The job is ending, and that takes long. */
+  onStall(ending: EndingEvent): void {
     const { last } = this;
-    if (last === undefined || last.message !== reason || this.reported.has(errorKey(last))) return;
+    if (last === undefined || errorKey(last) !== (ending.failure ?? ending.reason) || this.hasTold(ending)) return;
     this.#init.say(withHosts(last));
     this.reported.add(errorKey(last));
   }

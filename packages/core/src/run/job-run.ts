@@ -19,7 +19,7 @@ import {
   settleReport,
   signalText,
 } from './outcome.js';
-import { FailureNews } from './failure-news.js';
+import { FailureNews, type EndingEvent } from './failure-news.js';
 import { restartText, memberText } from './recovery-text.js';
 import { endText, exitReport, finalLines, unreadText } from './report.js';
 
@@ -67,7 +67,7 @@ export class JobRun implements FrontEndEvents {
   #unwatch: () => void = () => undefined;
   #map: JobMap;
   /** Why the job is ending. */
-  #endReason: string | undefined;
+  #ending: EndingEvent | undefined;
   #remarks: RunRemarks = { texts: [] };
   /** Ranks that have ended. */
   #ended = 0;
@@ -164,7 +164,7 @@ export class JobRun implements FrontEndEvents {
         return this.#remark(event.type === 'warning' ? event.text : restartText(event));
       case 'exited':
         this.#ended += 1;
-        if (!this.#hasRanks && this.#endReason !== undefined) this.#watchStall();
+        if (!this.#hasRanks && this.#ending !== undefined) this.#watchStall();
         return this.#logStep(`rank ${event.report.rank} on ${event.report.host}: ${endText(event.report)}`);
       case 'failure':
         return this.#news.onFailure(event, this.#isOwn(event.error));
@@ -173,9 +173,9 @@ export class JobRun implements FrontEndEvents {
       case 'member':
         return this.#logStep(memberText(event));
       case 'ending':
-        this.#endReason = event.reason;
+        this.#ending = event;
         this.#watchStall();
-        return this.#logStep(`ending the job${this.#news.hasTold(event.reason) ? '' : `: ${event.reason}`}`);
+        return this.#logStep(`ending the job${this.#news.hasTold(event) ? '' : `: ${event.reason}`}`);
       case 'ended':
         return this.#onEnded(event.report);
     }
@@ -241,8 +241,8 @@ export class JobRun implements FrontEndEvents {
   /** The end takes long, such as where the reader of the output stands still: why the job ends is told before. */
   #onStall(): void {
     if (this.#report !== undefined) this.#summarize(this.#report);
-    else this.#news.onStall(this.#endReason);
-    const hasFailed = this.#endReason !== undefined || this.#report?.cause !== undefined;
+    else if (this.#ending !== undefined) this.#news.onStall(this.#ending);
+    const hasFailed = this.#ending !== undefined || this.#report?.cause !== undefined;
     const isWriting = !this.#shown && (this.#report !== undefined || this.#unwritten > 0);
     if (this.#isStallSaid || this.#hasRanks || !hasFailed || !isWriting) return;
     this.#isStallSaid = true;

@@ -26,15 +26,17 @@ export interface FinalLine {
   readonly isRemark: boolean;
 }
 
-/** What an error tells of: its failure, or, of the job as a whole or a plugin, what it says. */
-export function errorKey({ failure, host, message }: ErrorRecord): string {
-  return failure ?? (host === undefined ? message : `${host}: ${message}`);
+/** What an error, or the end of a job, tells of: its failure, or, of the job as a whole or a plugin, what it says. */
+export function errorKey({ failure, message }: Pick<ErrorRecord, 'failure' | 'message'>): string {
+  return failure ?? message;
 }
+
+type Told<Id> = Pick<ReadonlySet<Id>, 'has'>;
 
 /** What was shown before: failures, by `errorKey`, and those of hosts whose records name the ranks that were lost. */
 export interface ShownFailures {
-  readonly reported: ReadonlySet<string>;
-  readonly recorded: ReadonlySet<FailureId>;
+  readonly reported: Told<string>;
+  readonly recorded: Told<FailureId>;
   /** Names of hosts that did not come up, and without which the job ran. */
   readonly leftOut: ReadonlySet<string>;
 }
@@ -137,7 +139,7 @@ function lostText({ ranks, cause }: JobReport, isHere: (host: string) => boolean
 }
 
 /** Lines for standard error where the job failed; empty where it did not. */
-function failureSummary(report: JobReport, reported: ReadonlySet<string> = new Set()): readonly string[] {
+function failureSummary(report: JobReport, reported: Told<string>): readonly string[] {
   if (report.cause === undefined) return [];
   const { cause } = report;
   const lines: string[] = [];
@@ -195,7 +197,7 @@ function timeoutState(report: JobReport): readonly string[] {
 }
 
 /** A lost host's failure names its agent; these are the ranks that it had, and none has in its place. */
-function lostRanks({ ranks, failures }: JobReport, recorded: ReadonlySet<FailureId>): readonly string[] {
+function lostRanks({ ranks, failures }: JobReport, recorded: Told<FailureId>): readonly string[] {
   const hosts = new Set(failures.flatMap(({ code, rank, host }) =>
     (code === 'STCI_AGENT_LOST' && rank === undefined && host !== undefined ? [host] : [])));
   const isRecorded = ({ failure }: RankReport): boolean => failure !== undefined && recorded.has(failure);

@@ -93,6 +93,7 @@ suite('what agents hold', (test) => {
     };
     const before = held();
     assert.match(before, /controller: /u);
+    assert.is(/^controller: .*controller/mu.test(before), false, 'its agent is not within one of that name');
     const control = ({ frontEnd }: Job, kill: boolean): void =>
       frontEnd.control({ verb: 'end', kill, reason: 'enough' });
     const ends: readonly End[] = [

@@ -191,7 +191,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   membership: 'event launcher',
   members: '',
   allocation: 'job',
-  run: 'iof job',
+  run: 'event iof job',
   detector: '',
   notifier: 'codec iof',
   errmgr: 'event',
