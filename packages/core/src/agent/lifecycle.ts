@@ -35,7 +35,3 @@ export const AGENT_LIFE: LifeTable<AgentState, AgentEvent> = {
     failed: { stop: 'failed', stopped: 'failed', fault: 'failed' },
   },
 };
-
-export function isOver(state: AgentState): boolean {
-  return state === 'ended' || state === 'failed';
-}

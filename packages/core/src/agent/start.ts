@@ -23,7 +23,7 @@ import { LinkGuard } from '../node/peer-guard.js';
 import { probeMs } from '../peers/probe-time.js';
 import { TreeOverlay } from '../peers/tree-overlay.js';
 import { SessionAgent } from '../tools/session.js';
-import { AGENT_LIFE, isOver } from './lifecycle.js';
+import { AGENT_LIFE } from './lifecycle.js';
 import { RootAgent } from './root.js';
 
 /** How long the last messages may take before the agent ends without them. */
@@ -89,8 +89,16 @@ class RunningAgent implements AgentHandle {
     caught(() => this.#compose(init, composition, startRole), ({ message }) => this.#fail(message));
   }
 
+  get #isOver(): boolean {
+    return this.#lifecycle.is('ended', 'failed');
+  }
+
+  get #isEnding(): boolean {
+    return this.#isOver || this.#lifecycle.is('stopping');
+  }
+
   abort(reason: string): void {
-    if (isOver(this.#lifecycle.state)) return;
+    if (this.#isOver) return;
     this.#end = { failed: true, reason };
     this.#role?.end?.(true);
     this.#connection?.destroy(reason);
@@ -99,36 +107,30 @@ class RunningAgent implements AgentHandle {
   }
 
   fail(reason: string): void {
-    const { state } = this.#lifecycle;
-    if (isOver(state) || state === 'stopping') return;
+    if (this.#isEnding) return;
     if (this.#role === undefined || this.#parent === undefined) return this.#fail(reason);
     this.#end = { failed: true, reason };
     this.#stop();
   }
 
   terminated(reason: string): void {
-    const { state } = this.#lifecycle;
-    if (isOver(state)) return;
+    if (this.#isOver) return;
     if (this.#role === undefined || this.#parent === undefined) this.abort(reason);
     else this.#role.onTerminated();
   }
 
   forward(signal: SignalName): void {
-    const { state } = this.#lifecycle;
-    if (state === 'running' || state === 'orphaned') this.#role?.forward?.(signal);
+    if (this.#lifecycle.is('running', 'orphaned')) this.#role?.forward?.(signal);
   }
 
   parentGone(reason: string): void {
-    const { state } = this.#lifecycle;
-    const isAlive = state === 'running' || state === 'orphaned';
-    if (isAlive && this.#role?.outlivesParent === true) this.#release();
+    if (this.#lifecycle.is('running', 'orphaned') && this.#role?.outlivesParent === true) this.#release();
     else this.abort(reason);
   }
 
   /** The others take this agent for dead, and may have begun its ranks anew: nothing of it may go on. */
   #fence(reason: string): void {
-    const { state } = this.#lifecycle;
-    if (isOver(state) || state === 'stopping') return;
+    if (this.#isEnding) return;
     this.#end = { failed: true, reason };
     this.#role?.end?.(true);
     this.#parent?.destroy(reason);
@@ -234,18 +236,17 @@ class RunningAgent implements AgentHandle {
     this.#parent = link;
     this.#lifecycle.apply('linked');
     this.#role?.start?.();
-    if (!isOver(this.#lifecycle.state)) this.#lifecycle.apply('initialized');
+    if (!this.#isOver) this.#lifecycle.apply('initialized');
   }
 
   #onAdopted(link: Link): void {
     const former = this.#parent;
     this.#parent = link;
     former?.destroy('replaced');
-    const { state } = this.#lifecycle;
-    if (state === 'orphaned') {
+    if (this.#lifecycle.is('orphaned')) {
       this.#timers.clear('orphan');
       this.#lifecycle.apply('linked');
-    } else if (state !== 'running') return;
+    } else if (!this.#lifecycle.is('running')) return;
     this.#role?.onMended?.();
   }
 
@@ -258,9 +259,8 @@ class RunningAgent implements AgentHandle {
   #onParentClosed(link: Link, reason: LinkCloseReason, text: string): void {
     if (link !== this.#parent) return;
     if (this.#timers.has('goodbye')) return this.#over();
-    const { state } = this.#lifecycle;
-    if (isOver(state) || state === 'stopping') return;
-    if (state === 'running' && reason !== 'goodbye' && this.#role?.outlivesParent === true) {
+    if (this.#isEnding) return;
+    if (this.#lifecycle.is('running') && reason !== 'goodbye' && this.#role?.outlivesParent === true) {
       this.#lifecycle.apply('orphan');
       this.#release();
       this.#role.onOrphaned?.();
@@ -289,18 +289,17 @@ class RunningAgent implements AgentHandle {
 
   #stop(leaves = false): void {
     this.#timers.clear('orphan');
-    const before = this.#lifecycle.state;
-    const state = this.#lifecycle.apply('stop');
-    if (before === 'stopping' || isOver(before)) return;
-    if (isOver(state)) return this.#finish();
-    if (this.#role === undefined) return this.#finish();
+    const wasEnding = this.#isEnding;
+    this.#lifecycle.apply('stop');
+    if (wasEnding) return;
+    if (this.#isOver || this.#role === undefined) return this.#finish();
     const done = (): void => this.#finish();
     if (leaves) this.#role.leave?.(done);
     else this.#role.stop(done);
   }
 
   #fail(reason: string): void {
-    if (isOver(this.#lifecycle.state)) return;
+    if (this.#isOver) return;
     this.#lifecycle.apply('fault');
     this.#end = { failed: true, reason };
     this.#finish();
@@ -308,7 +307,7 @@ class RunningAgent implements AgentHandle {
 
   /** Says goodbye and waits until it is sent, so that no report is lost. */
   #finish(): void {
-    if (this.#lifecycle.state === 'stopping') this.#lifecycle.apply('stopped');
+    if (this.#lifecycle.is('stopping')) this.#lifecycle.apply('stopped');
     try {
       this.#node?.close();
     } catch (fault) {

@@ -5,9 +5,8 @@
 
 import {
   CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, fromErrorRecord, rootAddress, sessionAddress,
-  toErrorRecord, type Address, type Allocation, type ErrorRecord, type Failure,
-  type FailureRecord, type HostIndex, type HostSpec,
-  type JobEvent, type JobId, type JobSpec, type Rank,
+  toErrorRecord, type Address, type Allocation, type Failure, type FailureRecord, type HostIndex, type JobEvent,
+  type JobId, type JobSpec, type Rank,
 } from '@stci/interface';
 import type { MessageContext } from '../am/message-layer.js';
 import type { AgentScope } from '../assembly/composition.js';
@@ -15,7 +14,7 @@ import type { Scope } from '../event/scope.js';
 import { ControllerFailures } from '../failure/controller-failures.js';
 import { isGoneFrom, isOnHost } from '../hosts/agents-of-host.js';
 import { Bootstrap } from '../hosts/bootstrap.js';
-import { ElasticHosts, type HostsChanged, type RemoveOptions } from '../hosts/elastic-hosts.js';
+import { ElasticHosts } from '../hosts/elastic-hosts.js';
 import { Expulsion } from '../hosts/expulsion.js';
 import { hostStatus, type HostStatus } from '../hosts/host-status.js';
 import { sessionTree } from '../hosts/session-tree.js';
@@ -55,7 +54,7 @@ export class Controller implements JobSession {
   /** Why the launch of the session's agents was aborted. */
   #aborted: readonly Failure[] | undefined;
   readonly #jobs = new Map<JobId, ControllerJob>();
-  readonly #admission: JobAdmission;
+  readonly slots: JobAdmission;
   #lastJob = 0;
   /** Calls for each service that the session has from its start. */
   tellServices: (call: (service: OpenService) => void) => void = () => undefined;
@@ -65,7 +64,7 @@ export class Controller implements JobSession {
     this.node = deps.node;
     this.scope = deps.scope;
     this.holds = deps.node.holds.child('work');
-    this.#admission = new JobAdmission({
+    this.slots = new JobAdmission({
       clock: deps.node.platform.clock, holds: this.holds,
       bootstrap: () => this.#bootstrap as Bootstrap, isOpen: () => this.#mender !== undefined,
       jobs: () => this.#jobs.values(), onRoom: () => deps.observer?.onRoom(),
@@ -151,12 +150,12 @@ export class Controller implements JobSession {
         onAborted: (failures) => this.#onAborted(failures),
         onStartFailed: (...failure) => this.failures.onStartFailed(...failure),
         onLaunchEnding: (host, reason) => this.failures.onLaunchEnding(host, reason),
-        onEnding: (error) => this.allocationEnding(error),
+        onEnding: (error) => this.allocationEnd.begin(error),
       },
       {
         onLost: (lost) => this.#onHostLost(lost),
         onMended: (mended, isNew) => this.#onMended(mended, isNew),
-        onKept: () => this.#admission.room.soon(),
+        onKept: () => this.slots.room.soon(),
         onStarting: (host) => this.#expulsion.forgive(host),
         onStartFailed: (...failure) => this.failures.onStartFailed(...failure),
         onStarted: (host, error) => this.#onStarted(host, error),
@@ -182,31 +181,17 @@ export class Controller implements JobSession {
     });
   }
 
-  /** A batch system takes the hosts, in its words: no job is started any more, and those that run end. */
-  allocationEnding(error: ErrorRecord): void {
-    this.allocationEnd.begin(error);
-  }
-
   /** For `stci ps`. */
   hosts(): readonly HostStatus[] {
-    return this.#bootstrap === undefined ? [] : hostStatus(this.#bootstrap.table, this.slotsTaken());
+    return this.#bootstrap === undefined ? [] : hostStatus(this.#bootstrap.table, this.slots.taken());
   }
 
   get spares(): readonly string[] {
     return this.#bootstrap?.recovery.spares.map(({ name }) => name) ?? [];
   }
 
-  /** As ElasticHosts.add. */
-  addHosts(specs: readonly HostSpec[], done: HostsChanged): void {
-    this.#hostChanges.add(specs, done);
-  }
-
-  /** As ElasticHosts.remove. */
-  removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void {
-    this.#hostChanges.remove(names, options, done);
-  }
-
-  get #hostChanges(): ElasticHosts {
+  /** Throws STCI_SESSION_REFUSED where its agents are not all there. */
+  get hostChanges(): ElasticHosts {
     if (this.#changes !== undefined) return this.#changes;
     const isStarting = this.#mender === undefined;
     const text = isStarting ? 'The hosts of the session are being started. Try again.' : ENDED_TEXT;
@@ -218,14 +203,6 @@ export class Controller implements JobSession {
     return (this.#bootstrap as Bootstrap).missing;
   }
 
-  slotsTaken(job?: JobId): readonly number[] {
-    return this.#admission.slotsTaken(job);
-  }
-
-  slotsHeld(job: JobId): readonly number[] {
-    return this.#admission.slotsHeld(job);
-  }
-
   get members(): JobSession['members'] {
     return this.table as MembershipTable;
   }
@@ -234,18 +211,14 @@ export class Controller implements JobSession {
     return (this.#bootstrap as Bootstrap).below.passLaunch(launch, job);
   }
 
-  onSlotsFree(): void {
-    this.#admission.room.later();
-  }
-
   onOver(job: JobId, launched: boolean): void {
-    this.#admission.drop(this.#jobs.get(job) as ControllerJob);
+    this.slots.drop(this.#jobs.get(job) as ControllerJob);
     this.#jobs.delete(job);
     this.tellServices((service) => service.onGone?.({ job }));
     this.node.messages.transport.closeJob(job);
     if (launched) this.#bootstrap?.below.passClose(job);
     this.#changes?.onJobOver();
-    if (this.#jobs.size > 0) this.#admission.room.soon();
+    if (this.#jobs.size > 0) this.slots.room.soon();
   }
 
   #listen(): void {
@@ -269,7 +242,7 @@ export class Controller implements JobSession {
     }
     this.allocationEnd.check();
     if (this.holds.isClosed) throw new StciError('STCI_SESSION_REFUSED', ENDED_TEXT);
-    const { job, begin } = this.#admission.admit({ session: this, job: this.#lastJob + 1, spec });
+    const { job, begin } = this.slots.admit({ session: this, job: this.#lastJob + 1, spec });
     this.#lastJob = job.job;
     this.#jobs.set(job.job, job);
     onAdmitted(job);
@@ -282,8 +255,8 @@ export class Controller implements JobSession {
     const bootstrap = this.#bootstrap as Bootstrap;
     this.#changes = new ElasticHosts({
       node: this.node, holds: this.holds, bootstrap,
-      jobs: () => this.#admission.placed,
-      placeSoon: () => this.#admission.room.soon(),
+      jobs: () => this.slots.placed,
+      placeSoon: () => this.slots.room.soon(),
       checkSize: (size) => {
         bootstrap.tree.checkSize(size);
         creditBytes(this.node.params, size);
@@ -295,7 +268,7 @@ export class Controller implements JobSession {
     this.#deps.observer?.onReady();
     // A launch says the same.
     if (this.#jobs.size === 0) this.node.messages.sendSubtree('session.ready', {}, 0);
-    const { hosts, leftOut } = this.#admission.places;
+    const { hosts, leftOut } = this.slots.places;
     for (const job of [...this.#jobs.values()]) job.onReady(hosts, leftOut);
   }
 
@@ -314,7 +287,7 @@ export class Controller implements JobSession {
     for (const job of this.#jobs.values()) job.onMended(mended);
     const jobs = { last: this.#lastJob, running: [...this.#jobs.keys()] };
     this.node.messages.send(rootAddress(host), 'session.jobs', jobs);
-    this.#admission.room.soon();
+    this.slots.room.soon();
   }
 
   /** A root agent's failure is the bootstrap's, or the tree's; a session agent's is its job's. */
@@ -349,7 +322,7 @@ export class Controller implements JobSession {
     const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
     const loss = bootstrap.failureOf(host, kind, error);
     this.tellServices((service) => service.onGone?.({ host }));
-    this.#admission.room.soon();
+    this.slots.room.soon();
     this.allocationEnd.onLost();
     this.node.messages.transport.drop(rootAddress(host));
     this.node.messages.transport.drop(sessionAddress(host));
@@ -358,7 +331,7 @@ export class Controller implements JobSession {
     this.failures.onHostLost(host, error, report, declared?.notice);
     // No job has been given it.
     if (was.start !== undefined) return this.#onStarted(host, fromErrorRecord(error));
-    const phase = (this.slotsTaken()[host] ?? 0) > 0 ? 'running' : 'idle';
+    const phase = (this.slots.taken()[host] ?? 0) > 0 ? 'running' : 'idle';
     for (const job of [...this.#jobs.values()]) job.onHostLost(loss);
     bootstrap.decide(phase, { ...loss, kind: 'agent-lost' });
   }
@@ -378,7 +351,7 @@ export class Controller implements JobSession {
     const { subject, lostRanks } = record;
     for (const job of this.#jobs.values()) {
       const isOwn = subject.kind === 'host' ? !this.stays : subject.job === job.job;
-      if (isOwn || lostRanks.some((lost) => lost.job === job.job)) job.emit(event);
+      if (isOwn || lostRanks.some((lost) => lost.job === job.job)) job.front.emit(event);
     }
   }
 
@@ -392,7 +365,7 @@ export class Controller implements JobSession {
     this.#deps.observer?.onEvent(event);
     const isLeftOut = event.type === 'recovery' && event.action === 'leave-out';
     const isForAll = this.#mender !== undefined && !isLeftOut;
-    for (const job of this.#jobs.values()) if (isForAll || job.isLaunching) job.emit(event);
-    if (event.type === 'host-up' || isLeftOut) this.#admission.room.soon();
+    for (const job of this.#jobs.values()) if (isForAll || job.phase === 'launching') job.front.emit(event);
+    if (event.type === 'host-up' || isLeftOut) this.slots.room.soon();
   }
 }

@@ -124,12 +124,12 @@ export class Session {
 
   /** As ElasticHosts.add. */
   addHosts(specs: readonly HostSpec[], done: HostsChanged): void {
-    this.#controller.addHosts(specs, done);
+    this.#controller.hostChanges.add(specs, done);
   }
 
   /** As ElasticHosts.remove. */
   removeHosts(names: readonly string[], options: RemoveOptions, done: HostsChanged): void {
-    this.#controller.removeHosts(names, options, done);
+    this.#controller.hostChanges.remove(names, options, done);
   }
 
   /** Of all agents that run. */
@@ -254,5 +254,5 @@ class LocalFrontEnd implements JobFrontEnd {
 }
 
 function runningJob(job: ControllerJob | undefined): ControllerJob | undefined {
-  return job?.isOver === true ? undefined : job;
+  return job?.phase === 'over' ? undefined : job;
 }

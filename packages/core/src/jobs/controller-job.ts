@@ -9,7 +9,7 @@
 
 import {
   caught, sessionAddress, type ErrorRecord, type Failure, type HostIndex, type HostSpec, type JobControl,
-  type JobEvent, type JobId, type JobSpec, type Params, type Rank, type StciError,
+  type JobId, type JobSpec, type Params, type Rank, type StciError,
 } from '@stci/interface';
 import { Scope } from '../event/scope.js';
 import { failureBy, hostFailure, type HostFailure } from '../job/exit-rule.js';
@@ -104,10 +104,6 @@ export class ControllerJob implements RecoveringJob, ServedJob {
     this.holds.close();
   }
 
-  get isOver(): boolean {
-    return this.phase === 'over';
-  }
-
   /** Ranks of its map on a host that it has not lost. */
   ranksOn(host: HostIndex): number {
     const place = this.hosts.isLost(host) ? undefined : this.ledger.map.hosts[host];
@@ -122,11 +118,6 @@ export class ControllerJob implements RecoveringJob, ServedJob {
   /** Session agents of its that are there. */
   get agents(): AgentOfJob[] {
     return this.hosts.present.map((host) => [sessionAddress(host), this.job]);
-  }
-
-  /** Waits for its hosts, or for ranks to start. */
-  get isLaunching(): boolean {
-    return this.phase === 'launching';
   }
 
   /** The job waits for hosts or slots until `onReady` is called. */
@@ -196,7 +187,7 @@ export class ControllerJob implements RecoveringJob, ServedJob {
     for (const [rank, pid, wallMs] of ranks) {
       if (!ledger.started(rank, pid, wallMs)) continue;
       const attempt = ledger.attempt(rank);
-      this.emit({ type: 'started', rank, host, pid, wallMs, ...(attempt > 1 && { attempt }) });
+      this.front.emit({ type: 'started', rank, host, pid, wallMs, ...(attempt > 1 && { attempt }) });
     }
     this.services.onStarted();
     this.#checkRunning();
@@ -211,7 +202,7 @@ export class ControllerJob implements RecoveringJob, ServedJob {
       this.tellExit(end.rank, entry.failure);
       if (entry.failure !== undefined) this.#onFailure(entry.failure);
     }
-    if (this.session.stays) this.session.onSlotsFree();
+    if (this.session.stays) this.session.slots.onFree();
     this.#checkRunning();
     this.checkOver();
   }
@@ -269,13 +260,9 @@ export class ControllerJob implements RecoveringJob, ServedJob {
     if (this.phase === 'over') return;
     const found = failureBy('interrupt', error, this.#now());
     const isReason = hasWords || this.phase !== 'ending';
-    if (isReason && this.ledger.explain(found)) this.emit({ type: 'failure', error: found.error });
+    if (isReason && this.ledger.explain(found)) this.front.emit({ type: 'failure', error: found.error });
     this.end(error);
     this.#end.shortenGrace(ALLOCATION_GRACE_MS);
-  }
-
-  emit(event: JobEvent): void {
-    this.front.emit(event);
   }
 
   /** The job as it would be on these hosts. Throws StciError if it cannot be run on them. */
@@ -285,33 +272,34 @@ export class ControllerJob implements RecoveringJob, ServedJob {
   }
 
   #mapped(): void {
-    this.hosts.onMapped(this.ledger.map);
-    this.emit({ type: 'mapped', map: this.ledger.map });
+    const { map } = this.ledger;
+    this.hosts.onMapped(map);
+    this.front.emit({ type: 'mapped', map });
   }
 
   #checkRunning(): void {
     if (this.phase !== 'launching' || this.#launch === undefined || !this.ledger.allStarted) return;
     this.phase = 'running';
     this.#deadlines.onLaunched();
-    this.emit({ type: 'running' });
+    this.front.emit({ type: 'running' });
   }
 
   tellExit(rank: Rank, failure?: Failure): void {
     const report = this.ledger.rankReport(rank);
     if (report === undefined) return;
-    this.emit({ type: 'exited', report });
-    const attempt = this.ledger.attempt(rank);
-    if (failure !== undefined) this.session.failures.onRankFailed(this.job, failure, report, attempt);
+    this.front.emit({ type: 'exited', report });
+    const { failures } = this.session;
+    if (failure !== undefined) failures.onRankFailed(this.job, failure, report, this.ledger.attempt(rank));
     this.services.onEnded(report);
   }
 
   #onFailure(found: Failure, isRecorded = false): void {
-    this.emit({ type: 'failure', error: found.error, ...(isRecorded && { isRecorded }) });
+    this.front.emit({ type: 'failure', error: found.error, ...(isRecorded && { isRecorded }) });
     this.recovery.apply(found);
   }
 
   record(found: Failure): void {
-    if (this.ledger.failed(found)) this.emit({ type: 'failure', error: found.error });
+    if (this.ledger.failed(found)) this.front.emit({ type: 'failure', error: found.error });
   }
 
   #onLaunchTimeout(timeoutMs: number, hasWaited: boolean): void {
@@ -339,7 +327,7 @@ export class ControllerJob implements RecoveringJob, ServedJob {
     this.phase = 'ending';
     this.#deadlines.onLaunched();
     this.recovery.giveUp();
-    if (first) this.emit({ type: 'ending', reason, ...(failure !== undefined && { failure }) });
+    if (first) this.front.emit({ type: 'ending', reason, ...(failure !== undefined && { failure }) });
     if (this.#launch !== undefined) this.#end.send(kill, reason);
     else {
       this.hosts.clear();
@@ -358,7 +346,7 @@ export class ControllerJob implements RecoveringJob, ServedJob {
       if ([...ranksOf(place)].every((rank) => ledger.rankReport(rank) !== undefined)) continue;
       const error = unansweredHostError(ledger.spec.hosts, place.host);
       const lost = this.recovery.lose(hostFailure('agent-lost', place.host, error, this.#now()));
-      if (lost !== undefined) this.emit({ type: 'failure', error: lost.error });
+      if (lost !== undefined) this.front.emit({ type: 'failure', error: lost.error });
     }
     this.#over();
   }
@@ -373,7 +361,8 @@ export class ControllerJob implements RecoveringJob, ServedJob {
   #over(): void {
     if (this.phase === 'over') return;
     const { undrained } = this.hosts;
-    if (undrained.length > 0) this.emit({ type: 'warning', text: undrainedText(this.ledger.spec.hosts, undrained) });
+    const text = undrainedText(this.ledger.spec.hosts, undrained);
+    if (undrained.length > 0) this.front.emit({ type: 'warning', text });
     this.close();
     const report = this.ledger.report(this.#now());
     this.session.failures.onEnding(this.job, () => {

@@ -8,7 +8,7 @@ import type { Scope } from '../event/scope.js';
 import type { Bootstrap } from '../hosts/bootstrap.js';
 import { ControllerJob } from './controller-job.js';
 import { behindError, restartingError } from './job-failures.js';
-import type { ControllerJobInit } from './job-session.js';
+import type { ControllerJobInit, JobSlots } from './job-session.js';
 import { RoomWatch } from './room-watch.js';
 
 const AWAITING_TEXT = 'the job waits for slots that other jobs of the session have';
@@ -41,7 +41,7 @@ export interface JobAdmissionInit {
   onRoom(): void;
 }
 
-export class JobAdmission {
+export class JobAdmission implements JobSlots {
   readonly #init: JobAdmissionInit;
   /** Looks at all that waits for hosts or slots. */
   readonly room: RoomWatch;
@@ -101,7 +101,7 @@ export class JobAdmission {
       const awaitsHosts = places.doubted.length > 0 || this.#restarting(places.leftOut).length > 0;
       const room = roomFor(job, places);
       const awaitsSlots = room === 'later' && !awaitsHosts; // It has none that another could wait for.
-      if (awaitsSlots && !this.#lacking.has(job)) job.emit({ type: 'warning', text: AWAITING_TEXT });
+      if (awaitsSlots && !this.#lacking.has(job)) job.front.emit({ type: 'warning', text: AWAITING_TEXT });
       if (awaitsSlots) this.#lacking.add(job);
       else this.#lacking.delete(job);
       if (room !== 'now' && (awaitsHosts || awaitsSlots)) continue;
@@ -121,13 +121,11 @@ export class JobAdmission {
     return [...this.#init.jobs()].filter((job) => !this.#waiting.has(job));
   }
 
-  /** As in JobSession. */
-  slotsTaken(job?: JobId): readonly number[] {
+  taken(job?: JobId): readonly number[] {
     return this.#slotsOf(this.placed.filter((other) => other.job !== job));
   }
 
-  /** As in JobSession. */
-  slotsHeld(job: JobId): readonly number[] {
+  held(job: JobId): readonly number[] {
     const all = [...this.#init.jobs()];
     const own = all.filter((one) => one.job === job);
     let held = all.filter((one) => one.job !== job && one.recovery.relocation.isStuck);
@@ -138,6 +136,10 @@ export class JobAdmission {
       held = held.filter((one) => !one.recovery.relocation.fitsBeside(taken(one)));
     }
     return this.#slotsOf(held);
+  }
+
+  onFree(): void {
+    this.room.later();
   }
 
   #slotsOf(jobs: readonly ControllerJob[]): readonly number[] {

@@ -128,7 +128,7 @@ interface MappingSession {
   readonly node: { readonly params: Params };
   readonly stays: boolean;
   readonly members: Pick<MembershipTable, 'hosts' | 'nameOf'>;
-  slotsTaken(job: JobId): readonly number[];
+  readonly slots: { taken(job: JobId): readonly number[] };
 }
 
 /**
@@ -147,7 +147,7 @@ export function ledgerIn(
 ): Ledger {
   const placed = onHosts({ ...spec, hosts }, leftOut);
   validateJob(placed); // With fewer ranks, the rank that reads standard input may not exist.
-  const map = namingLost(session, () => mapWithin(placed, params, session.slotsTaken(of.job)));
+  const map = namingLost(session, () => mapWithin(placed, params, session.slots.taken(of.job)));
   const ledger = new Ledger({ ...of, spec: placed, map });
   checkBytes(launchOf(ledger), map, session.node.params, params);
   return ledger;

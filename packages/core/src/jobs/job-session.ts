@@ -28,6 +28,16 @@ export interface JobFailures {
   onEnding(job: JobId, done: () => void): void;
 }
 
+/** The slots of a session's hosts. */
+export interface JobSlots {
+  /** By host, slots that other jobs have. */
+  taken(job: JobId): readonly number[];
+  /** ... of which those jobs do not end before this one: they wait for slots that it has, or that one of them has. */
+  held(job: JobId): readonly number[];
+  /** Ranks have ended, or are given up: others, or whole jobs, may wait for their slots. */
+  onFree(): void;
+}
+
 /** What a job uses of its session. */
 export interface JobSession {
   readonly node: AgentNode;
@@ -42,12 +52,7 @@ export interface JobSession {
   takeOverdue(): readonly string[];
   /** Its hosts as they are now; once it is open. */
   readonly members: Pick<MembershipTable, 'isUsable' | 'isDoubted' | 'isRestarting' | 'get' | 'hosts' | 'nameOf'>;
-  /** By host, slots that other jobs have. */
-  slotsTaken(job: JobId): readonly number[];
-  /** ... of which those jobs do not end before this one: they wait for slots that it has, or that one of them has. */
-  slotsHeld(job: JobId): readonly number[];
-  /** Ranks have ended, or are given up: others, or whole jobs, may wait for their slots. */
-  onSlotsFree(): void;
+  readonly slots: JobSlots;
   /** Sends a launch down the boot tree. Returns why a part of it cannot be sent. */
   passLaunch(launch: Launch, job: JobId): StciError | undefined;
   /** Records of its failures. */

@@ -143,7 +143,7 @@ export class RankRelocation {
     if (hopeless.size === 0) return;
     this.#events.onNoRoom(new Map([...hopeless].map((rank) => [rank, (this.#drop(rank) as Waiting).failure])));
     // Ranks of other jobs wait behind them no longer.
-    this.#job.session.onSlotsFree();
+    this.#job.session.slots.onFree();
   }
 
   /** The rank runs nowhere until it has been placed. */
@@ -233,11 +233,11 @@ export class RankRelocation {
 
   /** When those other jobs have ended that may end. */
   #roomLater(): Room {
-    return this.#room(() => this.#job.session.slotsHeld(this.#job.job));
+    return this.#room(() => this.#job.session.slots.held(this.#job.job));
   }
 
   /** `takenNow`: by other jobs, by host. Each host is counted once. */
-  #room(takenNow = () => this.#job.session.slotsTaken(this.#job.job)): Room {
+  #room(takenNow = () => this.#job.session.slots.taken(this.#job.job)): Room {
     const { spec, placements } = this.#job.ledger;
     let taken: readonly number[] | undefined;
     const counted: number[] = [];

@@ -1,7 +1,7 @@
 /** Life cycles: every state × event of each table against one written out here. */
 
 import { assert, suite } from '@stci/testkit';
-import { AGENT_LIFE, isOver, type AgentState } from '../../dist/agent/lifecycle.js';
+import { AGENT_LIFE } from '../../dist/agent/lifecycle.js';
 import { CHILD_LIFE } from '../../dist/boot/child.js';
 import { Lifecycle, nextState, type LifeTable } from '../../dist/event/lifecycle.js';
 import { JOB_HOST_LIFE } from '../../dist/jobs/job-hosts.js';
@@ -134,7 +134,8 @@ suite('life cycles', (test) => {
 
   test('over is over: from ended and failed nothing leads away', () => {
     for (const [state, row] of Object.entries(AGENT_LIFE.rows)) {
-      assert.is(isOver(state as AgentState), Object.values(row).every((target) => target === state), state);
+      const isOver = state === 'ended' || state === 'failed';
+      assert.is(isOver, Object.values(row).every((target) => target === state), state);
     }
   });
 });

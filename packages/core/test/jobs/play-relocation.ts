@@ -49,9 +49,9 @@ export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, fir
       isUsable: (host: HostIndex) => !lost.has(host), isDoubted: (host: HostIndex) => doubted.has(host),
       isRestarting: (host: HostIndex) => restarting.has(host),
     },
-    slotsTaken: () => slotsTaken,
-    slotsHeld: () => (others.size > 0 ? [] : slotsTaken),
-    onSlotsFree: () => void placed.push('soon'),
+    slots: {
+      taken: () => slotsTaken, held: () => (others.size > 0 ? [] : slotsTaken), onFree: () => void placed.push('soon'),
+    },
     passLaunch: (launch: Launch, of: number) => {
       launches.push(launch);
       const [[host]] = launch.hosts as unknown as [[HostIndex]];
