@@ -70,7 +70,6 @@ export class ControllerJob implements RecoveringJob, ServedJob {
       node: session.node, job, spec, params: this.params,
       onUnsent: (error) => this.#forceEnd('agent-launch', error),
     });
-    const graceMs = this.params.int('tool.grace');
     this.#deadlines = new JobDeadlines(this.#node.platform.clock, this.holds, {
       onLaunchTimeout: (timeoutMs, hasWaited) => this.#onLaunchTimeout(timeoutMs, hasWaited),
       onJobTimeout: (timeoutMs) => this.#onJobTimeout(timeoutMs),
@@ -79,10 +78,7 @@ export class ControllerJob implements RecoveringJob, ServedJob {
         this.checkOver();
       },
     });
-    this.#end = new JobTermination({
-      node: this.#node, holds: this.holds, job, graceMs,
-      isComplete: () => this.ledger.complete, onOverdue: () => this.#giveUp(),
-    });
+    this.#end = new JobTermination(this, () => this.#giveUp());
     this.recovery = new JobRecovery(this);
     this.#planned = { hosts, leftOut };
     this.ledger = this.mapOn(hosts, leftOut, this.#now());

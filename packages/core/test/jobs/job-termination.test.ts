@@ -2,6 +2,7 @@
 
 import { assert, suite } from '@stci/testkit';
 import { Scope } from '../../dist/event/scope.js';
+import type { RecoveringJob } from '../../dist/jobs/job-session.js';
 import { END_REPORT_MS, JobTermination } from '../../dist/jobs/job-termination.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { testPlace } from '../world.js';
@@ -20,7 +21,10 @@ function ending(isComplete = () => false) {
   } as unknown as AgentNode;
   const holds = new Scope('job 4');
   const onOverdue = (): void => void log.push('overdue');
-  const end = new JobTermination({ node, holds, job: 4, graceMs: GRACE_MS, isComplete, onOverdue });
+  const end = new JobTermination({
+    session: { node }, holds, job: 4, params: { int: () => GRACE_MS },
+    ledger: { get complete() { return isComplete(); } },
+  } as unknown as RecoveringJob, onOverdue);
   const after = (ms: number): string[] => (place.run(ms), log.splice(0));
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   return { end, holds, after, isQuiet };
