@@ -41,7 +41,7 @@ export class Arbiter {
     this.#disputed = new DisputedDeaths({
       clock, holds,
       isOpen: (member) => this.#watch !== undefined && init.isOpen() && member.position > 0
-        && bootHost(member.position) < this.table.size && !this.#isDead(member)
+        && bootHost(member.position) < this.table.size && this.#probes.isThere(member)
         && !this.#probes.isOpen(member),
       ask: (member, error) => {
         const subject = this.#hostSubject(bootHost(member.position));
@@ -106,7 +106,7 @@ export class Arbiter {
     if (table.isGone(subject.host)) return this.#init.record(notice);
     // One that is not recorded yet waits to be asked: its record would be told before that is decided.
     if (news === 'confirmed') return this.#init.log.records.has(subject) ? this.#init.record(notice) : undefined;
-    if (reporter.position !== 0 && this.#isDead(reporter)) return this.#refute(member);
+    if (reporter.position !== 0 && !this.#probes.isThere(reporter)) return this.#refute(member);
     const address = addressAt(reporter.position);
     const refutedMs = this.#refutedMs.get(subject.host) ?? -Infinity;
     if (this.#init.node.platform.clock.nowMs() < refutedMs + REFUTED_MS) return this.#disputed.add(address, [member]);
@@ -124,7 +124,7 @@ export class Arbiter {
     this.#probes.probe(member, (silent, isSilent) => {
       if (!this.#init.isOpen()) return;
       this.#init.log.release(notice.subject);
-      if (!this.#isDead(member)) this.#onProbed(notice, { member, askedWallMs }, silent, isSilent);
+      if (this.#probes.isThere(member)) this.#onProbed(notice, { member, askedWallMs }, silent, isSilent);
     });
   }
 
@@ -145,7 +145,7 @@ export class Arbiter {
   /** It is the controller that found it: times, too, are the controller's. */
   #declareAbove({ evidence: below, cause, detector }: Evidence, member: MemberId, suspectedWallMs: number): void {
     const host = bootHost(member.position);
-    if (this.#isDead(member) || this.table.get(host).state !== 'up') return;
+    if (!this.#probes.isThere(member) || this.table.get(host).state !== 'up') return;
     const subject = { kind: 'host', host, incarnation: member.incarnation } as const;
     const message = `no answer, and silence below it (${below})`;
     const own = evidenceOf(subject, { message }, this.#wallMs, this.#init.overlay.self);
@@ -178,11 +178,6 @@ export class Arbiter {
     const verdict = { member, change: 'dead', notice } as const;
     this.#init.node.messages.send(rootAddress(host), 'failure.changes', { changes: [verdict] });
     this.#init.declare(host, member.incarnation, { error, notice });
-  }
-
-  #isDead({ position, incarnation }: MemberId): boolean {
-    const host = bootHost(position);
-    return this.table.isGone(host) || this.table.get(host).incarnation !== incarnation;
   }
 
   /** All members are told. */

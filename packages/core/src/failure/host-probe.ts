@@ -177,7 +177,7 @@ export class HostProbes {
     const isSteady = wasSteady && this.#isSteady(way, host);
     const isAbove = first !== undefined && first.position !== member.position;
     const isOnceMore = !probe.isOnceMore && (isLate || isAbove);
-    const isAgain = first !== undefined && this.#isThere(member)
+    const isAgain = first !== undefined && this.isThere(member)
       && (isOnceMore || ((hasGone || !isSteady) && clock.nowMs() < untilMs));
     if (isAgain) {
       // Not at once: that nothing leads to an agent is answered without delay.
@@ -197,7 +197,8 @@ export class HostProbes {
     return way.map((at) => ({ position: bootPosition(at), incarnation: table.get(at).incarnation }));
   }
 
-  #isThere({ position, incarnation }: MemberId): boolean {
+  /** It is the incarnation of its host that takes part, or may again. */
+  isThere({ position, incarnation }: MemberId): boolean {
     const [host, table] = [bootHost(position), this.#init.table()];
     return !table.isGone(host) && table.get(host).incarnation === incarnation;
   }

@@ -15,9 +15,7 @@ import type {
 } from './contracts.js';
 import { EventLog } from './event-log.js';
 import {
-  causeElsewhere, endCause, exitCodeWithoutReport, interruptCause, isOwnFailure, leftOutCause,
-  settleReport,
-  signalText,
+  causeElsewhere, causeOf, exitCodeWithoutReport, interruptCause, isOwnFailure, leftOutCause, settleReport, signalText,
 } from './outcome.js';
 import { FailureNews, type EndingEvent } from './failure-news.js';
 import { restartText, memberText } from './recovery-text.js';
@@ -283,7 +281,7 @@ export class JobRun implements FrontEndEvents {
     const { reported } = this.#news;
     if (error.code !== 'STCI_OUTPUT_CLOSED' && !reported.has(error.message)) this.#say(error.message);
     if (!isOwnFailure(error)) reported.add(error.message);
-    return this.#addCause(endCause('output', error));
+    return this.#addCause(causeOf('output', error));
   }
 
   #addCause(cause: EndCause): EndCause {
@@ -300,8 +298,7 @@ export class JobRun implements FrontEndEvents {
     const { leftOut } = this.#news;
     if (this.#init.options.strict && leftOut.size > 0) this.#addCause(leftOutCause(leftOut));
     const { failure } = this.#remarks;
-    // The job's programs did not do what they were started for, though they ended well.
-    if (failure !== undefined && report.exitCode === 0) this.#addCause(endCause('tool-status', failure));
+    if (failure !== undefined && report.exitCode === 0) this.#addCause(causeOf('tool-status', failure));
     this.#stdin?.stop();
     this.#frontEnd?.stop();
     this.#watchStall();

@@ -18,14 +18,18 @@ export function interruptCause(signal: SignalName, why = `Interrupted by ${signa
   return { kind: 'interrupt', error, exitCode: signalExitCode(signal) };
 }
 
-export function endCause(kind: FailureKind, error: StciError): EndCause {
+/**
+ * `output`: it cannot be written, or its reader has gone. `tool-status`: the job's programs did not do what they were
+ * started for, though they ended well.
+ */
+export function causeOf(kind: EndCause['kind'], error: StciError): EndCause {
   return { kind, error: toErrorRecord(error), exitCode: error.exitCode };
 }
 
 /** `--strict`: hosts did not come up, and the job ran without them. */
 export function leftOutCause(hosts: Iterable<string>): EndCause {
   const text = `The job ran without ${foldSorted(hosts)}, which did not come up (--strict)`;
-  return endCause('agent-launch', new StciError('STCI_LAUNCH_FAILED', text));
+  return causeOf('agent-launch', new StciError('STCI_LAUNCH_FAILED', text));
 }
 
 const OWN_CODES: ReadonlySet<string> = new Set<ErrorCode>([
