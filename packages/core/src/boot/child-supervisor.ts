@@ -12,12 +12,12 @@ import { formatDuration } from '@stci/registry';
 import type { Link } from '../bootcom/link.js';
 import { Timers, heldTimer } from '../event/timers.js';
 import { StartPace } from '../launcher/start-pace.js';
-import type { AdoptionAnswer, LossEvidence } from '../membership/mender.js';
+import type { AdoptionAnswer } from '../membership/mender.js';
 import type { AgentNode } from '../node/node.js';
 import { adopt } from './adoption.js';
 import { LINK_PATIENCE, openChildChannel, type ChildChannelInit } from './child-channel.js';
 import {
-  change, childError, describeExit, evidenceOf, isToldByLink, keepLine, keyOf, nameOf, newChild, relayedDiagnostic,
+  change, childFailure, describeExit, evidenceOf, isToldByLink, keepLine, keyOf, nameOf, newChild, relayedDiagnostic,
   type Child, type ChildFailure, type ChildSpec,
 } from './child.js';
 import { StartWatch } from './start-watch.js';
@@ -150,8 +150,7 @@ export class ChildSupervisor {
 
   /** The link of such a child has closed. */
   linkClosed(link: Link, reason: LinkCloseReason, text: string): void {
-    const own = this.#child(link.peer, link.job);
-    const child = own?.link === link ? own : [...this.#former].find((each) => each.link === link);
+    const child = this.#all().find((each) => each.link === link);
     if (child !== undefined) this.#onLinkClosed(child, reason, text);
   }
 
@@ -305,7 +304,7 @@ export class ChildSupervisor {
     child.link?.destroy(what);
     if (child.reported || this.#stopping) return;
     child.reported = true;
-    this.#report(child, 'exited', childError('STCI_LAUNCH_FAILED', child, `did not come up: ${what}`, data));
+    this.#events.onFailed(childFailure('STCI_LAUNCH_FAILED', child, 'exited', `did not come up: ${what}`, data));
   }
 
   #onLost(child: Child, reason: LinkCloseReason, text: string): void {
@@ -321,13 +320,9 @@ export class ChildSupervisor {
     if (child.reported || (this.#stopping && (reason === 'goodbye' || this.#init.endsLostChildren))) return;
     child.reported = true;
     const what = reason === 'goodbye' ? text : `is lost: ${text}`;
-    const tell = (): void => this.#report(child, evidenceOf(child, reason), childError('STCI_AGENT_LOST', child, what));
+    const tell = (): void =>
+      this.#events.onFailed(childFailure('STCI_AGENT_LOST', child, evidenceOf(child, reason), what));
     this.#init.node.platform.clock.soon(tell); // What it printed last may be read after the end of its link.
-  }
-
-  #report({ spec: { address: agent, job, incarnation } }: Child, evidence: LossEvidence, error: StciError): void {
-    const kind = error.code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
-    this.#events.onFailed({ kind, agent, job, incarnation, evidence, error });
   }
 
   /** Ends a child that is lost. */

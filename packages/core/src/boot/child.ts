@@ -160,6 +160,15 @@ export function childError(
   return new StciError(code, `Agent ${agent} on host ${host} ${text}`, { host, agent, data: { ...data, ...plugin } });
 }
 
+export function childFailure(
+  code: 'STCI_LAUNCH_FAILED' | 'STCI_AGENT_LOST', child: Child, evidence: LossEvidence, what: string,
+  data?: StciError['data'],
+): ChildFailure {
+  const { address: agent, job, incarnation } = child.spec;
+  const kind = code === 'STCI_LAUNCH_FAILED' ? 'agent-launch' : 'agent-lost';
+  return { kind, agent, job, incarnation, evidence, error: childError(code, child, what, data) };
+}
+
 /** What happened to an agent, with the lines that it printed; the plugin that has ended it, for the error's data. */
 export function withDiagnostics(
   what: string,

@@ -7,7 +7,7 @@
  */
 
 import { EXIT, StciError, toErrorRecord } from '@stci/interface';
-import type { EndCause, ErrorCode, FailureKind, JobMap, JobReport, SignalName } from '@stci/interface';
+import type { EndCause, ErrorCode, JobMap, JobReport, SignalName } from '@stci/interface';
 import { counted } from '@stci/registry';
 import { foldSorted } from '../job/hostset.js';
 import { signalExitCode } from '../job/signals.js';

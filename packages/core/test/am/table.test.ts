@@ -135,7 +135,7 @@ suite('message types', (test) => {
   });
 
   test('what an agent tells that it holds is as deep as scopes are told, and no deeper', () => {
-    const check = (depth: number): void => checkReply('agent.held', [[depth, 'a link', 1]]);
+    const check = (depth: number): void => checkReply('agent.held', [[1, 0, [[depth, 'a link', 1]]]]);
     for (const depth of [0, HELD_DEPTH_MAX]) check(depth);
     for (const depth of [HELD_DEPTH_MAX + 1, -1]) assert.throwsCode('STCI_MESSAGE_INVALID', () => check(depth));
   });
