@@ -22,6 +22,7 @@ import {
 import { BootSubtree } from '../boot/boot-subtree.js';
 import type { ChildFailure } from '../boot/child.js';
 import { GroupStart } from '../boot/group-start.js';
+import { heldTimer } from '../event/timers.js';
 import { failureBy, hostFailure, type HostFailure } from '../job/exit-rule.js';
 import { foldSorted } from '../job/hostset.js';
 import { encodeParams } from '../launcher/boot-details.js';
@@ -259,7 +260,8 @@ export class Bootstrap {
     this.#abortReason = reason;
     this.#events.onLaunchEnding(host, reason);
     const collectMs = this.#init.node.params.int('errmgr.launch.collect');
-    this.#timer = this.#init.node.platform.clock.after(collectMs, () => this.#aborted());
+    const { holds, platform: { clock } } = this.#init.node;
+    this.#timer = heldTimer(holds, clock, 'further failures', collectMs, () => this.#aborted());
     this.#check();
   }
 

@@ -54,7 +54,7 @@ export class ElasticHosts {
 
   constructor(init: ElasticHostsInit) {
     this.#init = init;
-    this.#timers = new Timers(init.node.platform.clock, init.holds);
+    this.#timers = new Timers(init.node.platform.clock, init.holds, 'timer end of host');
     init.holds.atEnd(() => this.#close());
   }
 

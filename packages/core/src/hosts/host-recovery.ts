@@ -43,7 +43,7 @@ export class HostRecovery {
     this.#init = init;
     this.#events = events;
     this.#spares = [...init.spares];
-    this.#timers = new Timers(init.clock, init.holds);
+    this.#timers = new Timers(init.clock, init.holds, 'timer restart of host');
   }
 
   /** Those that are not used. */

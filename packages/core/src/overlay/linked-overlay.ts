@@ -7,6 +7,7 @@ import { addressKind, type Address, type MemberId, type Position, type Timer, ty
 import type { OverlayRouting } from '../am/router.js';
 import type { Link } from '../bootcom/link.js';
 import { frameDestination, frameJob, frameSource, type Frame } from '../codec/frame.js';
+import { heldTimer } from '../event/timers.js';
 import { addressAt, positionOf } from '../members/positions.js';
 import { isLiving, type MemberChange } from '../members/view.js';
 import type { Neighbour, OverlayLinkKind } from '../messages/neighbour.js';
@@ -90,7 +91,7 @@ export class LinkedOverlay implements OverlayWays, OverlayRouting {
     const { node } = this.#place;
     if (node.params.string('overlay.open') === 'lazy') return call();
     const boundMs = OPEN_HANDSHAKES * node.params.int('bootcom.handshake');
-    const timer = node.platform.clock.after(boundMs, () => this.#opened());
+    const timer = heldTimer(node.holds, node.platform.clock, 'overlay opening', boundMs, () => this.#opened());
     this.#opening = { timer, call };
     this.#checkOpen();
   }

@@ -13,6 +13,7 @@ import { Gate, linkListenOptions, type Watch } from '../bootcom/gate.js';
 import { SECRET_BYTES, type HandshakeInit } from '../bootcom/handshake.js';
 import { Link } from '../bootcom/link.js';
 import { Backoff, type BackoffBounds } from '../event/backoff.js';
+import { heldTimer } from '../event/timers.js';
 import { ADDRESSES_MAX } from '../launcher/host-login.js';
 import { addressAt, positionOf } from '../members/positions.js';
 import { isLiving, type MemberChange, type MemberView } from '../members/view.js';
@@ -181,13 +182,13 @@ export class OverlayLinks {
     const peer = this.#peers.get(position);
     if (this.#gate.isClosed || peer === undefined || peer.link !== undefined || !this.#canConnect(peer)) return false;
     this.#connect(peer);
-    const { clock } = this.#init.node.platform;
+    const { holds, platform: { clock } } = this.#init.node;
     const leftMs = peer.attemptAtMs + withinMs - clock.nowMs();
     if (leftMs <= 0) return false;
     if (peer.waiting.length >= this.#queueMax) return true;
     const waiting: Waiting = { send, timer: undefined };
     peer.waiting.push(waiting);
-    if (leftMs < Infinity) waiting.timer = clock.after(leftMs, () => goOn(peer, waiting));
+    if (leftMs < Infinity) waiting.timer = heldTimer(holds, clock, 'detour', leftMs, () => goOn(peer, waiting));
     return true;
   }
 
@@ -228,7 +229,7 @@ export class OverlayLinks {
     if (this.#gate.isClosed || !this.#isEager || this.#isGone(peer) || isLinked(position)) return;
     if (members.self.position < position || !this.#isListening || peer.timer !== undefined) return this.#connect(peer);
     peer.isYielding = true;
-    peer.timer = node.platform.clock.after(LATE_MS, () => this.#connect(peer));
+    peer.timer = heldTimer(node.holds, node.platform.clock, 'late neighbour', LATE_MS, () => this.#connect(peer));
   }
 
   /** To the next of its addresses; a pause after the last. */
@@ -330,7 +331,8 @@ export class OverlayLinks {
     if (peer.tried > 0 && peer.tried < peer.neighbour.addresses.length) return this.#connect(peer);
     peer.tried = 0;
     stopTimer(peer);
-    peer.timer = this.#init.node.platform.clock.after(peer.backoff.nextMs(), () => {
+    const { holds, platform: { clock } } = this.#init.node;
+    peer.timer = heldTimer(holds, clock, 'next connection', peer.backoff.nextMs(), () => {
       peer.timer = undefined;
       this.#connectEagerly(peer);
     });

@@ -54,7 +54,7 @@ export class SessionAgents {
   constructor(init: SessionAgentsInit) {
     this.#init = init;
     this.#host = init.details.host;
-    this.#pauses = new Timers(init.node.platform.clock, init.node.holds);
+    this.#pauses = new Timers(init.node.platform.clock, init.node.holds, 'timer pause of job');
     this.#children = init.agentLauncher.supervise({
       onFailed: (failure) => this.#onFailed(failure),
       onUp: (_agent, job) => this.#onUp(job),
