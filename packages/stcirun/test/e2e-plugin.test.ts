@@ -323,6 +323,36 @@ suite('plugins', (test) => {
     }
   }, { timeoutMs: 60_000 });
 
+  test('a session without plugins refuses a job that names one; a job names the plugin of its session, too', async () => {
+    write('late', 'export default manager();');
+    const names = ['bare', 'has'];
+    try {
+      const started = await Promise.all(names.map((name) => stci('start', '--launcher', 'local', '--host', 'a', '--name',
+        name, ...(name === 'has' ? ['--plugin', 'late'] : []))));
+      for (const { exitCode, err } of started) assert.is(exitCode, 0, err);
+      for (const more of [[], ['--on-failure', 'own']]) {
+        const { exitCode, err } = await go(['--session', 'bare', '--plugin', 'late', ...more, 'true']);
+        assert.is(exitCode, 194, err);
+        assert.is(err,
+          `stcirun: plugin ${place}/late: the session was started without it. Give it to stci start, too.\n`);
+      }
+      for (const [more, text] of [
+        [['--on-failure', 'own'], 'unknown component "own". There are: abort, '],
+        [['--mca', 'service=own'], 'unknown component "own". It has none. '],
+      ] as const) {
+        const { exitCode, err } = await go(['--session', 'has', ...more, 'true']);
+        assert.is(exitCode, 194, err);
+        assert.match(err, text);
+        assert.match(err, ' One of a plugin needs its --plugin, in a job as well as at the start of its session.');
+      }
+      const { err } = await go(['--session', 'has', '--mca', 'errmgr.own.x=1', 'true']);
+      assert.match(err, 'unknown parameter "errmgr.own.x"');
+      assert.match(err, ' with --plugin also those of a plugin.');
+    } finally {
+      await Promise.all(names.map((name) => stci('stop', name)));
+    }
+  }, { timeoutMs: 60_000 });
+
   test('an error manager that throws: abort takes its place', async () => {
     write('throws', `export default manager({
       create: () => ({ policy: "own", toleratesFailures: true, decide: () => { throw new Error("boom"); } }) });`);

@@ -90,15 +90,16 @@ function readText(
   if (!parsed.ok) return { problem: invalidProblem(entry, text, parsed.problem) };
   const wrong = entry.components === undefined ? undefined : listProblem(entry, parsed.value);
   if (wrong === undefined) return { entry, value: parsed.value };
-  const hint = wrong.code === 'STCI_MCA_COMPONENT_UNKNOWN' ? otherFramework(catalog, text.text) : '';
+  const hint = wrong.code === 'STCI_MCA_COMPONENT_UNKNOWN' ? whereElse(catalog, text.text) : '';
   const message = `${where(text)}: ${entry.name} = ${quote(text.text)}: ${wrong.message}${hint}`;
   return { problem: { code: wrong.code, message, ...facts(text) } };
 }
 
-/** Where a component of another framework is named, as `--launcher tree`. */
-function otherFramework(catalog: ParamCatalog, name: string): string {
+/** A component may be one of another framework, as in `--launcher tree`; or of a plugin that is not named here. */
+function whereElse(catalog: ParamCatalog, name: string): string {
   const other = [...catalog.values()].find(({ components = [] }) => components.includes(name));
-  return other === undefined ? '' : ` ${quote(name)} is one of ${other.name}: --mca ${other.name}=${name}`;
+  return other === undefined ? ' One of a plugin needs its --plugin, in a job as well as at the start of its session.'
+    : ` ${quote(name)} is one of ${other.name}: --mca ${other.name}=${name}`;
 }
 
 function entryOfAlias(catalog: ParamCatalog, name: string): CatalogEntry | undefined {
@@ -118,7 +119,7 @@ function unknownProblem(catalog: ParamCatalog, text: ParamText): ParamProblem {
   let near = didYouMeanDotted(text.name, [...catalog.keys()]);
   if (text.source === 'environment') near = didYouMean(text.origin, [...catalog.keys()].map(environmentName)) || near;
   const message = `${where(text)}: unknown parameter ${quote(text.name)}.`
-    + `${near || ' `stci info` lists them all.'}`;
+    + `${near || ' `stci info` lists them all, with --plugin also those of a plugin.'}`;
   return { code: 'STCI_PARAM_UNKNOWN', message, ...facts(text) };
 }
 

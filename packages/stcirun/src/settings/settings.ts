@@ -15,6 +15,7 @@ import { frontEndRegistry } from '../assembly/front-end-registry.js';
 import { pluginFrameworks } from '../assembly/registry.js';
 import type { Variables } from '../cli/environment.js';
 import { resolveFrom } from '../files/caller-directory.js';
+import { checkJobCopies } from '../plugin/check-job.js';
 import { pluginError } from '../plugin/error.js';
 import type { Plugin } from '../plugin/load.js';
 import { locatePlugin } from '../plugin/locate.js';
@@ -39,7 +40,9 @@ export async function loadSettings(
   if (plugins.length === 0) {
     const registry = frontEndRegistry();
     check?.(registry);
-    return { ...resolveRead(registry, read), registry, plugins: [], composition: createComposition(registry) };
+    // A job of a session without plugins may name some.
+    const composition = createComposition(registry, { checkJob: checkJobCopies });
+    return { ...resolveRead(registry, read), registry, plugins: [], composition };
   }
   const { pluginHooks } = await import('../plugin/hooks.js');
   const registry = frontEndRegistry(plugins);
