@@ -44,6 +44,11 @@ export class Place {
     assert.equal([said.exitCode, said.out], [0, `${name}\n`], said.err);
   }
 
+  /** `stci start` while its hosts come up. */
+  starting(name: string, ...options: string[]): Run {
+    return start(['start', '--launcher', 'local', '--name', name, ...options], { env: this.env, program: STCI });
+  }
+
   run(session: string, args: readonly string[], options: RunOptions = {}): Run {
     return start(['--session', session, ...args], { ...options, env: { ...this.env, ...options.env } });
   }

@@ -183,6 +183,20 @@ suite('sessions', (test) => {
     assert.match(place.stci('wait', 's1.1').err, "there is no session 's1'");
   }), LONG);
 
+  test('stci start that is interrupted: 128 + the signal, and nothing is left', withPlace(async (place) => {
+    for (const [signal, exitCode] of [['SIGINT', 130], ['SIGTERM', 143]] as const) {
+      // The hosts come up one after the other, and so not at once.
+      const starting = place.starting('big', '--host', 'n[1-40]', '--mca', 'launcher.window=1', '--mca', 'launcher=flat');
+      await soon(() => place.names().length > 0 && place.hosts().includes('up'), 'the first host');
+      starting.child.kill(signal);
+      const said = await starting.result;
+      assert.equal([said.exitCode, said.out], [exitCode, ''], said.err);
+      assert.is(said.err, `stci: ${signal}: ending session big, and what it has started\n`
+        + `stci: Interrupted by ${signal}: session big is not started.\n`);
+      assert.equal([place.names(), starting.leftovers()], [[], []]);
+    }
+  }), LONG);
+
   test('a name that cannot be written to standard output is told on standard error', withPlace(async (place) => {
     place.start('night');
     const argv = ['-c', '"$@" >/dev/full', 'sh', process.execPath, PROGRAM, '--session', 'night', '--detach', 'true'];

@@ -1,5 +1,6 @@
 /** Reports errors that end the program: one message, an exit code from the table, a stack with STCI_DEBUG=1. */
 
+import { constants } from 'node:os';
 import { EXIT, StciError } from '@stci/interface';
 import { isColored, paintError, COLOR_MODES, type ColorMode } from './colors.js';
 import { printError } from './print.js';
@@ -45,12 +46,21 @@ export function reportFault(command: string, what: unknown): number {
   const head = isColored(colorMode, 2) ? paintError(`${command}:`) : `${command}:`;
   if (thrown instanceof StciError) {
     printError(` ${thrown.message}\n${debug}`, head);
-    return thrown.exitCode;
+    return interruptCode(thrown) ?? thrown.exitCode;
   }
   const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
   const hint = debug === '' ? ' Run it with STCI_DEBUG=1 to see where.' : '';
   printError(` internal error: ${message}.${hint}\n${debug}`, head);
   return EXIT.internal;
+}
+
+/** 128 + the number of the signal that its user has ended it by. */
+function interruptCode({ code, data: { signal } }: StciError): number | undefined {
+  return code === 'STCI_JOB_INTERRUPTED' && isSignal(signal) ? 128 + constants.signals[signal] : undefined;
+}
+
+function isSignal(name: unknown): name is NodeJS.Signals {
+  return typeof name === 'string' && Object.hasOwn(constants.signals, name);
 }
 
 /** Errors that are thrown later end the program in the same way. */

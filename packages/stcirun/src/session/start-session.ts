@@ -28,7 +28,7 @@ export interface StartSessionInit {
 
 /** Resolves with the number of hosts that are up; rejects with StciError, and nothing is left. */
 export async function startSession(init: StartSessionInit): Promise<number> {
-  const { place, programs, instruction, variables, allocation } = init;
+  const { place, programs, instruction, onStep, variables, allocation } = init;
   const staged = place.stage();
   const log = place.openLog(staged);
   const child = spawn(process.execPath, [join(programs, 'stci.cjs'), SESSION_WORD], {
@@ -40,16 +40,22 @@ export async function startSession(init: StartSessionInit): Promise<number> {
   closeSync(log);
   const whole: Instruction = { ...instruction, staged, ...(allocation !== undefined && { slurmJob: allocation.job }) };
   child.stdin?.on('error', () => undefined).end(JSON.stringify(whole));
-  const end = (): void => void child.kill('SIGTERM');
+  let interrupt: NodeJS.Signals | undefined;
+  const end = (signal: NodeJS.Signals): void => {
+    interrupt = signal;
+    onStep(`${signal}: ending session ${instruction.name}, and what it has started`);
+    child.kill('SIGTERM');
+  };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
   try {
-    const up = await follow(child, init);
+    const up = await follow(child, init, () => interrupt !== undefined);
     child.unref();
     allocation?.leave();
     return up;
   } catch (thrown) {
     // Their end is awaited again.
     allocation?.streams.words.resume();
+    if (interrupt !== undefined) throw interrupted(instruction.name, interrupt);
     throw thrown instanceof StciError ? thrown : endedEarly(instruction.name, staged);
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, end);
@@ -63,12 +69,16 @@ function heldStreams({ streams: { keep, words } }: HeldAllocation): readonly [Wr
   return [keep, words];
 }
 
-function follow(child: ChildProcess, { onStep, until }: StartSessionInit): Promise<number> {
+/** `isEnding`: only its end is awaited. */
+function follow(
+  child: ChildProcess, { onStep, until }: StartSessionInit, isEnding: () => boolean,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     let text = '';
     const pipe = child.stdio[REPORT_FD] as NodeJS.ReadableStream & { unref?(): void; destroy(): void };
     const onReport = (report: Report): void => {
       if (report.type === 'step') return onStep(report.text);
+      if (isEnding()) return;
       if (report.type === 'failed') {
         return reject(new StciError(isErrorCode(report.code) ? report.code : 'STCI_INTERNAL', report.message));
       }
@@ -85,6 +95,11 @@ function follow(child: ChildProcess, { onStep, until }: StartSessionInit): Promi
     pipe.on('end', () => reject(new Error('ended')));
     child.on('error', reject);
   });
+}
+
+function interrupted(name: string, signal: NodeJS.Signals): StciError {
+  const text = `Interrupted by ${signal}: session ${name} is not started.`;
+  return new StciError('STCI_JOB_INTERRUPTED', text, { data: { signal } });
 }
 
 function endedEarly(name: string, staged: string): StciError {
