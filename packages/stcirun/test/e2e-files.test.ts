@@ -146,6 +146,30 @@ suite('stcirun, files', (test) => {
     assert.equal(JSON.parse(lines.at(-1) as string).report.exitCode, 0);
   }, { timeoutMs: 20_000 });
 
+  test('a file that cannot be written is refused before the job starts, and in a dry run', async () => {
+    writeFileSync(join(directory, 'h'), '');
+    const refusals = [
+      ['.', 'it is a directory'], ['h/x', 'a part of the path is no directory'],
+      ['/proc/x/y', 'a directory of its path does not exist'], ['/sys/x', 'a directory of its path does not exist'],
+    ] as const;
+    for (const option of ['--exit-report=json:', '--events=', '--output=']) {
+      for (const [file, reason] of refusals) {
+        for (const more of [[], ['--dry-run']]) {
+          const args = ['-n', '1', `${option}${file}`, ...more, ...sh('echo x; touch started')];
+          const { exitCode, err } = await run(args, { cwd: directory });
+          assert.equal([exitCode, readdirSync(directory)], [202, ['h']], `${option}${file}: ${err}`);
+          assert.match(err, reason);
+        }
+      }
+    }
+    const { exitCode, err } = await run(['-n', '1', '--output=/proc/x/%r', '--dry-run', 'true'], { cwd: directory });
+    assert.is(exitCode, 202, err);
+    // One that can be is not made.
+    const files = ['--output=new/%h/%r.%p', '--events=e', '--exit-report=json:r/r'];
+    const dry = await run(['-n', '1', ...files, '--dry-run', 'true'], { cwd: directory });
+    assert.equal([dry.exitCode, readdirSync(directory)], [0, ['h']], dry.err);
+  }, { timeoutMs: 60_000 });
+
   test('a pipe whose reader stands still: the exit status is that of the report', async () => {
     execFileSync('mkfifo', [join(directory, 'still')]);
     const reader = spawn('sleep', ['60'], { stdio: [openSync(join(directory, 'still'), 'r+'), 'ignore', 'ignore'] });

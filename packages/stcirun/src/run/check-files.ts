@@ -1,6 +1,9 @@
-/** Files that a run reads and writes: one that is written is named once, or what it holds would be lost. */
+/**
+ * Files that a run reads and writes: one that is written is named once, or what it holds would be lost; and it can be
+ * written, as far as that shows before.
+ */
 
-import { fstatSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { accessSync, constants, fstatSync, realpathSync, statfsSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expandTemplate, type OutputTemplate } from '@stci/core/iof';
 import { StciError } from '@stci/interface';
@@ -9,6 +12,7 @@ import { JOB } from '../output/open-sink.js';
 import type { OutputFacts } from '../output/sink.js';
 import { resolveFrom } from '../files/caller-directory.js';
 import { STANDARD_INPUT } from '../files/read-file.js';
+import { outputError } from '../process/output-error.js';
 
 interface UsedFile {
   /** What the user knows it by: an option, or a standard stream. */
@@ -19,7 +23,10 @@ interface UsedFile {
 
 const STREAMS = ['standard input', 'standard output', 'standard error'] as const;
 
-/** Throws STCI_USAGE. Devices and pipes may be named as often as one likes. */
+/** Types of file systems in which nobody makes a file, root neither: proc, sysfs. */
+const FIXED: readonly number[] = [0x9fa0, 0x62656572];
+
+/** Throws STCI_USAGE and STCI_OUTPUT_FAILED. Devices and pipes may be named as often as one likes. */
 export function checkFiles(
   request: RunRequest,
   template: OutputTemplate | undefined,
@@ -50,7 +57,9 @@ export function checkFiles(
     seen.set(key, used);
   };
   named.forEach(add);
+  named.filter(({ isWritten }) => isWritten).forEach(checkWritable);
   if (template === undefined) return;
+  checkWritable(file('--output', outputOf(template, facts, 0, 'stdout'), true));
   const outputs = hasFields(template) ? outputsAmong(named, template, facts, wdir) : [template.text];
   for (const path of outputs) add(file('--output', path, true));
 }
@@ -72,13 +81,38 @@ function outputsAmong(
   if (named.every(({ path }) => !path.startsWith(start))) return [];
   const found: string[] = [];
   for (let rank = 0; rank < facts.size; rank += 1) {
-    const common = { rank, host: facts.hostOf(rank), app: facts.appOf(rank), size: facts.size, pid: 0, job: JOB };
     for (const stream of ['stdout', 'stderr']) {
-      const path = expandTemplate(template, { ...common, stream });
+      const path = outputOf(template, facts, rank, stream);
       if (paths.has(resolveFrom(wdir, path, '--output'))) found.push(path);
     }
   }
   return found;
+}
+
+/** Its process is not known yet. */
+function outputOf(template: OutputTemplate, facts: OutputFacts, rank: number, stream: string): string {
+  const common = { rank, host: facts.hostOf(rank), app: facts.appOf(rank), size: facts.size, pid: 0, job: JOB };
+  return expandTemplate(template, { ...common, stream });
+}
+
+/** Directories that are missing are made when it is written. Throws STCI_OUTPUT_FAILED. */
+function checkWritable({ path }: UsedFile): void {
+  const fail = (code: string): never => {
+    throw Object.assign(new Error(code), { code });
+  };
+  try {
+    const there = statSync(path, { throwIfNoEntry: false });
+    if (there?.isDirectory() === true) fail('EISDIR');
+    if (there?.isFile() === true) accessSync(path, constants.W_OK);
+    if (there !== undefined) return;
+    let above = dirname(path);
+    while (statSync(above, { throwIfNoEntry: false }) === undefined) above = dirname(above);
+    if (!statSync(above).isDirectory()) fail('ENOTDIR');
+    if (FIXED.includes(statfsSync(above).type)) fail('ENOENT');
+    accessSync(above, constants.W_OK | constants.X_OK);
+  } catch (thrown) {
+    throw outputError(`file ${path}`, thrown as Error);
+  }
 }
 
 function refuse(a: UsedFile, b: UsedFile): never {
