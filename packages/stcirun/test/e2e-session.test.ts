@@ -142,6 +142,11 @@ suite('sessions', (test) => {
     const refused = await place.run('night', ['-n', '2', '--', 'true']).result;
     assert.equal([refused.exitCode, refused.out], [195, '']);
     assert.match(refused.err, "The job's 2 ranks do not fit now: running jobs have 3 ranks");
+    for (const more of [[], ['--detach'], ['--dry-run']]) {
+      const { exitCode, err } = await run(['--launcher', 'local', '--host', 'a', '--wait', ...more, 'true']);
+      assert.equal([exitCode, err], [193, 'stcirun: --wait is for a job in a session, where others may have its slots: '
+        + 'give --session as well.\n']);
+    }
     const never = await place.run('night', ['--wait', '-n', '5', '--', 'true']).result;
     assert.is(never.exitCode, 195);
     assert.match(never.err, '5 ranks need more slots than there are: 4 on 2 hosts');

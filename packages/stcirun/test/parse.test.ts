@@ -253,6 +253,9 @@ suite('command line, values', (test) => {
     ['--session s --spares 1 p', '--session and --spares', 'decided by stci start'],
     ['--session s --launcher ssh p', '--session and --launcher'],
     ['--detach --json p', '--detach and --json', 'for stci attach'],
+    ['--detach --color=always p', '--detach and --color', 'for stci attach'],
+    ['--detach --forward-signals USR1 p', '--detach and --forward-signals', 'for stci attach'],
+    ['--detach --strict p', '--detach and --strict', 'leaves before the end'],
     ['--detach --stdin all p', '--detach and --stdin', 'has no input'],
   ];
   for (const [argv, ...words] of BAD) {

@@ -66,7 +66,9 @@ function sessionConflicts(flags: FlagValues): readonly (readonly [boolean, ...Co
     return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
   };
   const OF_SESSION = ['launcher', 'spares', 'min-hosts', 'on-launch-failure', 'strict'] as const;
-  const OF_OUTPUT = ['tag', 'timestamp', 'output', 'gather', 'json', 'exit-report', 'events'] as const;
+  const OF_OUTPUT = [
+    'tag', 'timestamp', 'output', 'gather', 'json', 'exit-report', 'events', 'color', 'forward-signals',
+  ] as const;
   return [
     ...OF_SESSION.map((name): readonly [boolean, ...Conflict] =>
       [isIn && given(name), '--session', `--${name}`, 'it is decided by stci start']),
@@ -74,6 +76,7 @@ function sessionConflicts(flags: FlagValues): readonly (readonly [boolean, ...Co
       [flags.detach && given(name), '--detach', `--${name}`, 'it is for stci attach']),
     [flags.detach && flags.stdin !== undefined && flags.stdin.to !== 'none', '--detach', '--stdin',
       'a detached job has no input'],
+    [flags.detach && flags.strict, '--detach', '--strict', 'stcirun, whose exit code it decides, leaves before the end'],
   ];
 }
 

@@ -1,7 +1,7 @@
 /** From a request to what runs it: the session or the agents of its own, its hosts, its map; then the job itself. */
 
 import { createFrontEnd, paramsSnapshot, withParams, type Composition } from '@stci/core';
-import type { AllocatedJob, Params } from '@stci/interface';
+import { StciError, type AllocatedJob, type Params } from '@stci/interface';
 import { inSession, type JobSource } from './follow-job.js';
 import { withHostGroups } from '../settings/host-groups.js';
 import { planJob, type PlannedJob } from './plan-job.js';
@@ -17,6 +17,7 @@ export interface PlannedRun extends Prepared, PlannedJob {
   isHere(host: string): boolean;
 }
 
+const NO_WAIT = '--wait is for a job in a session, where others may have its slots: give --session as well.';
 const STEP_NAME = 'launcherproc.slurm.name';
 const STEP_NAME_CHARS_MAX = 40;
 
@@ -26,6 +27,7 @@ export async function planRun(prepared: Prepared): Promise<PlannedRun> {
   const session = await openSession(request, prepared);
   try {
     if (session !== undefined) checkSessionParams(request, registry, session.name);
+    else if (request.wait) throw new StciError('STCI_USAGE', NO_WAIT);
     const planned = planJob(prepared, session?.status.hosts);
     const { spec, spares } = planned;
     // Of a session, its agents have read them.
