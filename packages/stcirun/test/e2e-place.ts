@@ -44,9 +44,9 @@ export class Place {
     assert.equal([said.exitCode, said.out], [0, `${name}\n`], said.err);
   }
 
-  /** `stci start` while its hosts come up. */
-  starting(name: string, ...options: string[]): Run {
-    return start(['start', '--launcher', 'local', '--name', name, ...options], { env: this.env, program: STCI });
+  /** A command that is looked at while it runs. */
+  command(...args: string[]): Run {
+    return start(args, { env: this.env, program: STCI });
   }
 
   run(session: string, args: readonly string[], options: RunOptions = {}): Run {
@@ -55,7 +55,7 @@ export class Place {
 
   /** `stci attach`. */
   attach(...args: string[]): Run {
-    return start(['attach', ...args], { env: this.env, program: STCI });
+    return this.command('attach', ...args);
   }
 
   sessions(): readonly SessionStatus[] {

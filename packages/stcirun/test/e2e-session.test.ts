@@ -191,7 +191,8 @@ suite('sessions', (test) => {
   test('stci start that is interrupted: 128 + the signal, and nothing is left', withPlace(async (place) => {
     for (const [signal, exitCode] of [['SIGINT', 130], ['SIGTERM', 143]] as const) {
       // The hosts come up one after the other, and so not at once.
-      const starting = place.starting('big', '--host', 'n[1-40]', '--mca', 'launcher.window=1', '--mca', 'launcher=flat');
+      const starting = place.command('start', '--launcher', 'local', '--host', 'n[1-40]', '--name', 'big',
+        '--mca', 'launcher.window=1', '--mca', 'launcher=flat');
       await soon(() => place.names().length > 0 && place.hosts().includes('up'), 'the first host');
       starting.child.kill(signal);
       const said = await starting.result;
@@ -297,6 +298,24 @@ suite('sessions', (test) => {
     assert.match(said('ps'), /1 of 2 hosts up[^]*no\.host\.invalid +failed +1 +0 +Agent root:1/u);
     assert.is(said('remove-hosts', 'no.host.invalid', '-q'), '0 ');
     assert.match(said('ps'), '1 of 1 host up');
+  }), LONG);
+
+  test('a session whose process is stopped: told as such, and stci stop says what it awaits', withPlace(async (place) => {
+    place.start('still');
+    const facts = join(place.env['STCI_MCA_session_directory'] as string, 'still', 'session.json');
+    const { pid } = (JSON.parse(readFileSync(facts, 'utf8')) as { process: { pid: number } }).process;
+    process.kill(pid, 'SIGSTOP');
+    const stopping = place.command('stop', 'still');
+    try {
+      const { exitCode, out } = place.stci('ps', '--mca', 'bootcom.handshake=1s');
+      assert.equal([exitCode, out], [0, 'still: Session still does not answer: no handshake within 1 s. Its process is '
+        + 'stopped, or its host stands still.\n']);
+      await soon(() => stopping.err() === `stci: session still: waiting up to 60 s for the end of its process, ${pid}; `
+        + `if that is stopped: kill -CONT ${pid}\n`, 'what it awaits');
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    assert.is((await stopping.result).exitCode, 0, stopping.err());
   }), LONG);
 
   test('what cannot be: each with its remedy, and nothing hangs', withPlace(async (place) => {

@@ -4,8 +4,8 @@
  */
 
 import {
-  CONTROLLER, FRONT_END, StciError, type Channel, type FrontEnd, type FrontEndEvents, type JobSpec, type Params,
-  type Platform,
+  CONTROLLER, FRONT_END, StciError, type Channel, type FrontEnd, type FrontEndEvents, type JobSpec,
+  type LinkCloseReason, type Params, type Platform,
 } from '@stci/interface';
 import type { Link } from '../bootcom/link.js';
 import type { MessageBody, MessagePart, MessageReply } from '../messages/messages.js';
@@ -56,7 +56,7 @@ export class SessionClient implements SessionCalls {
     this.#link = sessionLink({
       node: this.#node, channel, role: 'connect',
       admit: (peer) => (peer === CONTROLLER ? undefined : 'it is no session'),
-      onClosed: (text) => this.#onClosed(text),
+      onClosed: (text, why) => this.#onClosed(text, why),
     });
     this.experiment = new ExperimentCalls(this, platform.clock);
   }
@@ -100,10 +100,12 @@ export class SessionClient implements SessionCalls {
     this.#node.messages.request(CONTROLLER, 'agent.echo', {}, () => this.close(), { timeoutMs: LEAVE_MS });
   }
 
-  #onClosed(text: string): void {
+  #onClosed(text: string, why: LinkCloseReason): void {
     const { name, reasonOf } = this.#init;
     const reason = (reasonOf?.(text) ?? text).replace(/\.$/u, '');
-    this.#lost = new StciError('STCI_SESSION_LOST', `The connection to session ${name} has ended: ${reason}.`);
+    this.#lost = new StciError('STCI_SESSION_LOST', why === 'timeout'
+      ? `Session ${name} does not answer: ${reason}. Its process is stopped, or its host stands still.`
+      : `The connection to session ${name} has ended: ${reason}.`);
     this.#node.close();
     this.#tellLost();
   }

@@ -4,7 +4,9 @@
  * be stopped for as long as its user likes.
  */
 
-import { CONTROLLER, type Address, type Channel, type Params, type Platform } from '@stci/interface';
+import {
+  CONTROLLER, type Address, type Channel, type LinkCloseReason, type Params, type Platform,
+} from '@stci/interface';
 import { SECRET_BYTES, SESSION_BYTES } from '../bootcom/handshake.js';
 import { Link } from '../bootcom/link.js';
 import type { Scope } from '../event/scope.js';
@@ -55,7 +57,7 @@ export interface SessionLinkInit {
   readonly channel: Channel;
   readonly role: 'connect' | 'accept';
   admit(peer: Address): string | undefined;
-  onClosed(text: string): void;
+  onClosed(text: string, reason: LinkCloseReason): void;
 }
 
 export function sessionLink({ node, channel, role, admit, onClosed }: SessionLinkInit): Link {
@@ -66,7 +68,7 @@ export function sessionLink({ node, channel, role, admit, onClosed }: SessionLin
   const link = new Link(
     { role: role === 'connect' ? 'parent' : 'child', channel, clock: platform.clock, handshake, limits },
     node.linkEvents({
-      onClosed: (closed, _reason, text) => afterMessages(node, closed, () => onClosed(text)),
+      onClosed: (closed, reason, text) => afterMessages(node, closed, () => onClosed(text, reason)),
     }),
   );
   // Sent frames wait for the handshake.

@@ -148,6 +148,8 @@ async function startInAllocation(
 }
 
 const STOP_MS = 60_000;
+/** Time from which on it is told what is awaited. */
+const SAY_MS = 5_000;
 /** What is told of the jobs is not worth a longer wait. */
 const STATUS_MS = 2_000;
 /** Jobs that are named, and their programs. */
@@ -177,10 +179,14 @@ waits until the session has ended.
     if (jobs.length > 0) printError(`stci: session ${facts.name}: ending ${jobsText(facts.name, jobs)}\n`);
     // A signal, which any version understands.
     process.kill(facts.process.pid, 'SIGTERM');
+    const say = setTimeout(() => flags.quiet || printError(`stci: session ${facts.name}: waiting up to `
+      + `${STOP_MS / 1000} s for the end of its process, ${facts.process.pid}; if that is stopped: `
+      + `kill -CONT ${facts.process.pid}\n`), SAY_MS);
     const deadlineMs = performance.now() + STOP_MS;
     while (isRunning(facts.process) && performance.now() < deadlineMs) {
       await new Promise((resolve) => setTimeout(resolve, PERIOD_MS));
     }
+    clearTimeout(say);
     if (isRunning(facts.process)) {
       throw new StciError('STCI_SESSION_REFUSED', `Session ${facts.name} has not ended within ${STOP_MS / 1000} s. `
         + `Its process is ${facts.process.pid}, its log ${facts.directory}/log.`);
