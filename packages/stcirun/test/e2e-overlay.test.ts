@@ -46,7 +46,8 @@ suite('overlays', (test) => {
     }
     assert.match(await detector('notifier.tree.topology=mesh:dimensions=2x3'),
       /: notifier\.tree\.topology = 'mesh:dimensions=2x3': .*expected a product of 4/);
-    assert.match(await refused(...six, '--dry-run', '--overlay', 'bmgg'), /overlay\.topology = 'bmgg'/);
+    assert.match(await refused(...six, '--dry-run', '--overlay', 'bmgg'),
+      /: command line \(--overlay bmgg\): overlay\.topology = 'bmgg': /);
     const remote = ['--host', 'a,b,c', '--launcher', 'ssh', '-n', '3', '--overlay', 'bmg'];
     assert.match(await refused(...remote), /bootcom\.ws\.interface names no interface/);
   });

@@ -21,6 +21,7 @@ export function checkOverlay(scope: ServiceScope, params: Params, hosts: readonl
 export function checkFailureParts(scope: ServiceScope, params: Params, hosts: number, mayGrow: boolean): void {
   const overlay = params.string('overlay.topology');
   const topologyOf = (text: string): unknown => text === '' ? undefined : scope.topologyOf(text, hosts + 1);
+  const named = <T>(param: string, value: string, check: () => T): T => blaming(params, param, value, check);
   named('overlay.topology', overlay, () => topologyOf(overlay));
   for (const detector of scope.detectors()) {
     const { name, module, isNamed } = detector;
@@ -34,11 +35,14 @@ export function checkFailureParts(scope: ServiceScope, params: Params, hosts: nu
 }
 
 /** What `check` throws is the fault of this parameter. */
-function named<T>(param: string, value: string, check: () => T): T {
+function blaming<T>(params: Params, param: string, value: string, check: () => T): T {
   try {
     return check();
   } catch (thrown) {
     if (!(thrown instanceof StciError)) throw thrown;
-    throw new StciError(thrown.code, `${param} = '${value}': ${thrown.message}`, { data: thrown.data, cause: thrown });
+    const { source, origin } = params.entries().find(({ name }) => name === param) ?? {};
+    const where = origin === undefined ? '' : `${source} (${origin}): `;
+    const text = `${where}${param} = '${value}': ${thrown.message}`;
+    throw new StciError(thrown.code, text, { data: thrown.data, cause: thrown });
   }
 }

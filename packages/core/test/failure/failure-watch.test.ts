@@ -76,7 +76,10 @@ suite('messages to the failure watch', (test) => {
 
 suite('parameters of failure detection', (test) => {
   const paramsOf = (ints: Readonly<Record<string, number>>, overlay = ''): Params =>
-    ({ int: (name: string) => ints[name], string: () => overlay }) as unknown as Params;
+    ({
+      int: (name: string) => ints[name], string: () => overlay,
+      entries: () => [{ name: 'overlay.topology', source: 'command line', origin: '--overlay bmg' }],
+    }) as unknown as Params;
 
   test('an answer may take ten latencies, at least 10 ms, and at most a quarter of the lease', () => {
     const probe = (latencyMs: number, leaseMs = 10_000): number =>
@@ -109,9 +112,10 @@ suite('parameters of failure detection', (test) => {
     assert.equal(check({ isNamed: false }, { overlay: 'bmg' }), ['bmg 4', 't 4']);
   });
 
-  test('what one refuses names the parameter', () => {
+  test('what one refuses names the parameter, and where it is set', () => {
     const refused = (bad: string, overlay = ''): string => check({}, { bad, overlay }).join();
-    assert.is(refused('bmg', 'bmg'), "STCI_TOPOLOGY_INVALID: overlay.topology = 'bmg': no such");
+    assert.is(refused('bmg', 'bmg'),
+      "STCI_TOPOLOGY_INVALID: command line (--overlay bmg): overlay.topology = 'bmg': no such");
     assert.is(refused('t'), "STCI_TOPOLOGY_INVALID: notifier.n.topology = 't': no such");
     assert.is(refused('d'), "STCI_TOPOLOGY_INVALID: detector.x.topology = 'd': no such");
   });
