@@ -58,7 +58,7 @@ suite('what agents hold', (test) => {
     assert.equal(of('session:0 of job 1 a', /process/u), ['process of rank 0 1', 'process of rank 1 1']);
     assert.equal(of('session:1 of job 1 b', /process/u), ['process of rank 2 1']);
     assert.equal([of('root:0 a', /process/u), of('root:1 b', /process/u)], [[], []]);
-    const { out } = place.stci('info', '--held');
+    const { out } = place.stci('info', '--held', 'nig');
     assert.match(out, /^session:1 of job 1 on b\n(?: {2}.+\n)*? {2}process of rank 2\n/mu);
     assert.is(place.stci('kill', 'night.1').exitCode, 0);
     await run.result;

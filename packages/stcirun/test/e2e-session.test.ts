@@ -300,7 +300,7 @@ suite('sessions', (test) => {
     assert.match(said('ps'), '1 of 1 host up');
   }), LONG);
 
-  test('a session whose process is stopped: told as such, and stci stop says what it awaits', withPlace(async (place) => {
+  test('a session whose process is stopped does not answer; stci stop says what it awaits', withPlace(async (place) => {
     place.start('still');
     const facts = join(place.env['STCI_MCA_session_directory'] as string, 'still', 'session.json');
     const { pid } = (JSON.parse(readFileSync(facts, 'utf8')) as { process: { pid: number } }).process;

@@ -27,7 +27,11 @@ suite('views at a terminal', (test) => {
           /4 ranks$/u.test(first ?? '') && /^ {2}lab\.1 {2}running/u.test(line ?? ''));
         const [, , line = ''] = top.lines();
         assert.is(line.length, Math.min(columns - 1, line.length));
-        assert.is(line.endsWith('…'), columns < 100, line);
+        assert.is(line.endsWith('…'), true, line);
+        assert.match(place.stci('ps').out, LABEL, 'nothing is cut where it is no screen');
+        const shown = at(place, 'stci ps', { rows: ROWS, columns: 200 });
+        await shown.sees((lines) => /longlong…$/u.test(lines[2] ?? ''));
+        assert.is(await shown.exitCode, 0);
         assert.equal(top.lines().slice(3), Array.from({ length: ROWS - 3 }, () => ''));
         assert.is(place.stci('kill', 'lab.1').exitCode, 0);
         await top.sees(([, , ended]) => /^ {2}lab\.1 {2}ended 143/u.test(ended ?? ''));

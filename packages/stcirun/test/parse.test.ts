@@ -255,7 +255,7 @@ suite('command line, values', (test) => {
     ['--detach --json p', '--detach and --json', 'for stci attach'],
     ['--detach --color=always p', '--detach and --color', 'for stci attach'],
     ['--detach --forward-signals USR1 p', '--detach and --forward-signals', 'for stci attach'],
-    ['--detach --strict p', '--detach and --strict', 'leaves before the end'],
+    ['--detach --strict p', '--detach and --strict', 'which leaves before'],
     ['--detach --stdin all p', '--detach and --stdin', 'has no input'],
   ];
   for (const [argv, ...words] of BAD) {

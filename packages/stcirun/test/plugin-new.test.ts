@@ -100,7 +100,7 @@ suite('stci plugin new', (test) => {
       ['topology ../x', 193, /is no name of a package/u],
       ['topology my-x --dir no/such/parent', 193, /There is no directory .*no\/such/u],
       ['topology my-topology', 193, /my-topology exists, and nothing is overwritten/u],
-      ['topology', 193, /Missing: NAME\. See stci help\./u],
+      ['topology', 193, /Missing: NAME\. See stci help plugin new\./u],
     ] as const;
     writeFileSync(join(place, 'my-topology/own.txt'), 'mine');
     for (const [words, code, says] of refusals) {

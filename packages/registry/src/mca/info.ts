@@ -15,7 +15,7 @@ import type {
   SelectionMode,
 } from '@stci/interface';
 import type { CatalogEntry } from '../config/catalog.js';
-import { didYouMean } from '../config/nearest.js';
+import { didYouMean, didYouMeanDotted } from '../config/nearest.js';
 import { quote } from '../config/problems.js';
 import { selectionList } from '../config/selection-list.js';
 import { formatBounds, formatValue } from '../config/values.js';
@@ -169,9 +169,15 @@ function checkTarget(registry: Registry, target: InfoTarget): void {
   const names = isGroup ? frameworks : [...frameworks, ...groups];
   const wrong = isGroup
     ? `${target.framework} is a group, and only frameworks have components.`
-    : `Unknown framework or group ${quote(target.framework)}.${didYouMean(target.framework, names)}`;
+    : `Unknown framework or group ${quote(target.framework)}.${nearNames(registry, target, names)}`;
   const message = `${wrong} There are: ${names.join(', ')}.`;
   throw new StciError('STCI_MCA_FRAMEWORK_UNKNOWN', message, { data: { name: target.framework } });
+}
+
+/** A dotted name is meant as a parameter's. */
+function nearNames(registry: Registry, { framework, component }: InfoTarget, names: readonly string[]): string {
+  const isParam = component === undefined && framework.includes('.');
+  return isParam ? didYouMeanDotted(framework, [...registry.catalog.keys()]) : didYouMean(framework, names);
 }
 
 function isTarget(target: InfoTarget | undefined, component: AnyComponent): boolean {

@@ -76,7 +76,7 @@ function sessionConflicts(flags: FlagValues): readonly (readonly [boolean, ...Co
       [flags.detach && given(name), '--detach', `--${name}`, 'it is for stci attach']),
     [flags.detach && flags.stdin !== undefined && flags.stdin.to !== 'none', '--detach', '--stdin',
       'a detached job has no input'],
-    [flags.detach && flags.strict, '--detach', '--strict', 'stcirun, whose exit code it decides, leaves before the end'],
+    [flags.detach && flags.strict, '--detach', '--strict', 'it decides the exit code of stcirun, which leaves before'],
   ];
 }
 

@@ -20,7 +20,7 @@ export interface ConnectInit {
 export function findSession(
   place: SessionPlace,
   wanted: string | undefined,
-  { option, variable }: { readonly option?: string; readonly variable: string | undefined },
+  { option, variable }: { readonly option?: string | undefined; readonly variable: string | undefined },
 ): FoundSession {
   const entries = place.list();
   const exact = entries.find(({ name }) => name === wanted);

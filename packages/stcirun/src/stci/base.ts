@@ -36,18 +36,22 @@ export abstract class StciCommand extends Command {
     const missing = /^Missing \d+ required args?:\n([^]*)$/u.exec(error.message)?.[1];
     if (missing !== undefined) throw this.#missing(missing);
     const words = (error.message.split('\n', 1)[0] as string).replace(/\.?$/u, '.');
-    throw new StciError('STCI_USAGE', `${words} See ${this.config.bin} help.`);
+    throw new StciError('STCI_USAGE', `${words} See ${this.#help}.`);
+  }
+
+  get #help(): string {
+    return `${this.config.bin} help ${this.ctor.id}`;
   }
 
   /** `lines`: a name and its description each. */
   #missing(lines: string): StciError {
     const names = [...lines.matchAll(/^(\w+) {2}/gmu)].map(([, name = '']) => name.toUpperCase());
-    return new StciError('STCI_USAGE', `Missing: ${names.join(', ')}. See ${this.config.bin} help.`);
+    return new StciError('STCI_USAGE', `Missing: ${names.join(', ')}. See ${this.#help}.`);
   }
 
   #unknownOption(option: string): StciError {
     const near = didYouMean(option, Object.keys(this.ctor.flags ?? {}).map((name) => `--${name}`));
-    return new StciError('STCI_USAGE', `Unknown option ${option}.${near} See ${this.config.bin} help.`);
+    return new StciError('STCI_USAGE', `Unknown option ${option}.${near} See ${this.#help}.`);
   }
 }
 

@@ -75,6 +75,7 @@ export class CommandTable {
     const { bin } = this.#init;
     // oclif is given all that it would otherwise search for on disk.
     const pjson = { name: `@stci/${bin}`, version: VERSION, oclif: { bin } };
+    found.command.id = found.name;
     const Command = found.command as unknown as { run(argv: string[], options: object): Promise<unknown> };
     const exitCode = await Command.run([...found.rest], { root: programs, pjson });
     return typeof exitCode === 'number' ? exitCode : 0;

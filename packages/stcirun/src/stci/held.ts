@@ -4,18 +4,19 @@ import type { AgentHeld } from '@stci/core/session';
 import { printable } from '@stci/interface';
 import { jsonText, printError, printOut } from '../process/print.js';
 import { answered } from '../session/ask.js';
-import type { GivenParams } from './base.js';
-import { connectTo, openSessions } from './session-command.js';
+import { connectToEither } from './session-command.js';
 
-/** `wanted`: the session's name, or its beginning. */
-export async function printHeld(given: GivenParams, wanted: string | undefined, json: boolean): Promise<void> {
-  const { facts, client } = await connectTo(await openSessions(given), wanted);
+/** `named`: the session's name, or its beginning, as an argument. */
+export async function printHeld(
+  flags: Parameters<typeof connectToEither>[0] & { readonly json: boolean }, named: string | undefined,
+): Promise<void> {
+  const { facts, client } = await connectToEither(flags, named);
   const agents: AgentHeld[] = [];
   const silent = await answered<readonly string[]>((done) =>
     client.call('client.held', {}, done, (one) => agents.push(one)));
   client.close();
   agents.sort(inOrder);
-  printOut(json ? jsonText(heldObject(facts.name, agents, silent)) : heldText(agents));
+  printOut(flags.json ? jsonText(heldObject(facts.name, agents, silent)) : heldText(agents));
   if (silent.length > 0) printError(`stci info: without ${silent.join(', ')}, which did not answer\n`);
 }
 

@@ -67,7 +67,7 @@ Examples:
     const wdir = callerDirectory();
     const host = listsOf(argv, flags.hostfile, 'add-hosts c:2,d');
     const hosts = allocateHosts({ host, hostfile: flags.hostfile }, hostPlace(sessions, sessions.platform, wdir));
-    const { facts, client } = await connectTo(sessions, flags.session);
+    const { facts, client } = await connectTo(sessions, flags.session, '--session');
     const outcomes = await call(client, 'client.add', { hosts });
     client.close();
     return report(facts.name, outcomes, 'added', flags.quiet);
@@ -110,7 +110,7 @@ Examples:
     const filed = files.flatMap(({ name, text }) => parseHostfile(name, text)).map(({ name }) => name);
     const names = [...new Set([...named, ...filed])];
     const { force = false, timeout: timeoutMs } = flags;
-    const { facts, client } = await connectTo(await openSessions(flags), flags.session);
+    const { facts, client } = await connectTo(await openSessions(flags), flags.session, '--session');
     const outcomes = await call(client, 'client.remove', { names, force, timeoutMs });
     client.close();
     return report(facts.name, outcomes, 'removed', flags.quiet);

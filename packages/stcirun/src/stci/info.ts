@@ -17,6 +17,7 @@ import { parseDefault } from '../cli/parse.js';
 import { jsonText, printOut } from '../process/print.js';
 import { callerDirectory } from '../files/caller-directory.js';
 import { loadFlagParams, commonFlags, StciCommand } from './base.js';
+import { isSessionName } from '../session/session-name.js';
 import { printHeld } from './held.js';
 import { sessionFlags } from './session-command.js';
 
@@ -32,7 +33,7 @@ function promisesOf(registry: Registry, params: Params, facts: Facts, only: stri
 
 export class InfoCommand extends StciCommand {
   static override readonly summary = 'frameworks, components and parameters, with values and where they come from';
-  static override readonly synopsis = '[FRAMEWORK[:COMPONENT]] [--all] [--why] [--held [--session NAME]] [--json]';
+  static override readonly synopsis = '[FRAMEWORK[:COMPONENT]] [--all] [--why] [--held [SESSION]] [--json]';
   static override readonly page = 'parameters.md';
   static override readonly details = `
 Examples:
@@ -41,11 +42,13 @@ Examples:
   stci info launcher:tree      one component
   stci info launcher.tree.arity
   stci info errmgr --why       which error manager is chosen, and why
-  stci info --held             what each agent of a session holds
+  stci info --held night       what each agent of a session holds
 `;
 
   static override args = {
-    target: Args.string({ ignoreStdin: true, description: 'a framework, one of its components, or a parameter' }),
+    target: Args.string({
+      ignoreStdin: true, description: 'a framework, one of its components, or a parameter; with --held a session',
+    }),
   };
   static override flags = {
     all: Flags.boolean({ description: 'all parameters and components with their help, instead of a page' }),
@@ -60,8 +63,10 @@ Examples:
     const { args, flags } = await this.parse(InfoCommand);
     if (flags.held) {
       const { all, why, plugin } = flags;
-      const other = all ? '--all' : why ? '--why' : plugin === undefined ? args.target : '--plugin';
-      if (other === undefined) return printHeld(flags, flags.session, flags.json);
+      const { target: named } = args;
+      const target = named !== undefined && isSessionName(named) ? undefined : named;
+      const other = all ? '--all' : why ? '--why' : plugin === undefined ? target : '--plugin';
+      if (other === undefined) return printHeld(flags, named);
       const reason = 'it shows what the agents of a session hold, not what could be chosen';
       throw new StciError('STCI_USAGE', `--held and ${other} cannot be combined${reasonOf(reason)}`);
     }

@@ -5,7 +5,7 @@ import * as Flags from '@oclif/core/flags';
 import type { AgentMetrics } from '@stci/core/session';
 import { printError, printOut } from '../process/print.js';
 import { promised } from '../session/ask.js';
-import { connectTo, openSessions, SESSION_ARGUMENT, sessionFlags, StciCommand } from './session-command.js';
+import { connectToEither, SESSION_ARGUMENT, sessionFlags, StciCommand } from './session-command.js';
 
 export class MetricsCommand extends StciCommand {
   static override readonly summary = 'counters and histograms of a session, as OpenMetrics text';
@@ -27,8 +27,7 @@ Examples:
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(MetricsCommand);
-    const option = args.session === undefined ? '--session' : 'stci metrics';
-    const { client } = await connectTo(await openSessions(flags), args.session ?? flags.session, option);
+    const { client } = await connectToEither(flags, args.session);
     const agents: AgentMetrics[] = [];
     const silent = await promised<readonly string[]>((done) =>
       client.call('client.metrics', {}, done, (one) => agents.push(one)));

@@ -1,15 +1,16 @@
 /** `stci ps`: sessions, their jobs, a job's ranks. */
 
 import * as Args from '@oclif/core/args';
-import { alignColumns, counted } from '@stci/core';
+import { alignColumns, counted, cut } from '@stci/core';
 import type { HostStatus, JobStatus, RankStatus, SessionStatus } from '@stci/core/session';
 import { StciError, printable } from '@stci/interface';
+import { isTerminal } from '../process/descriptor.js';
 import { jsonText, printOut } from '../process/print.js';
 import { commonFlags } from './base.js';
 import { askRanks, askStatus, hostState } from '../session/ask.js';
 import { isSessionName, jobName, matchSession } from '../session/session-name.js';
 import {
-  connectToJob, JOB_ARGUMENT, openSessions, SESSION_ARGUMENT, sessionFlags, StciCommand, type Sessions,
+  connectToJob, JOB_ARGUMENT, openSessions, SESSION_ARGUMENT, sessionFlags, StciCommand, twoSessions, type Sessions,
 } from './session-command.js';
 
 /** Row of one session: what it tells, or why it does not. */
@@ -49,7 +50,7 @@ Examples:
     const sessions = await openSessions(flags);
     const [named, jobNamed] = args.job !== undefined && isSessionName(args.job) ? [args.job] : [undefined, args.job];
     if (named !== undefined && flags.session !== undefined) {
-      throw new StciError('STCI_USAGE', `Two sessions are named: ${named}, and --session ${flags.session}.`);
+      throw twoSessions(named, flags.session);
     }
     if (jobNamed !== undefined) {
       const { facts, client, job } = await connectToJob(sessions, jobNamed, flags.session);
@@ -61,7 +62,7 @@ Examples:
     const rows = await readSessions(sessions, chosenSession(sessions, named ?? flags.session), true);
     const objects = rows.map(({ name, status, problem }) => ({ name, problem, ...status }));
     if (flags.json) printOut(jsonText({ sessions: objects }));
-    else printOut(sessionsText(rows, sessions.platform.clock.wallMs()));
+    else printOut(sessionsText(rows, sessions.platform.clock.wallMs(), isTerminal(1)));
     return 0;
   }
 }
@@ -95,7 +96,8 @@ export async function readSessions(
   }));
 }
 
-export function sessionsText(rows: readonly SessionRow[], nowMs: number): string {
+/** `isCut`: long texts are cut, for a screen. */
+export function sessionsText(rows: readonly SessionRow[], nowMs: number, isCut: boolean): string {
   if (rows.length === 0) return "no session; 'stci start' starts one\n";
   return rows.map(({ name, status, problem }) => {
     if (status === undefined) return `${name}: ${problem}\n`;
@@ -104,12 +106,19 @@ export function sessionsText(rows: readonly SessionRow[], nowMs: number): string
     const used = present.reduce((sum, host) => sum + host.used, 0);
     const hosts = `${up} of ${counted(present.length, 'host')} up, ${counted(used, 'rank')}`;
     const head = `${name}: ${hosts}${status.isStopping ? ', stopping' : ''}\n`;
-    return head + hostsText(present) + jobsText(name, status.jobs, nowMs);
+    const fit = (text: string, chars: number): string => cut(oneLine(text), isCut ? chars : Infinity);
+    return head + hostsText(present, fit) + jobsText(name, status.jobs, nowMs, fit);
   }).join('\n');
 }
 
+type Fit = (text: string, chars: number) => string;
+
+function oneLine(text: string): string {
+  return printable(text).trim().replaceAll(/\s*\n\s*/gu, ' ');
+}
+
 /** Hosts with which something is the matter, while others are up. */
-function hostsText(hosts: readonly HostStatus[]): string {
+function hostsText(hosts: readonly HostStatus[], fit: Fit): string {
   const noted = hosts.filter(({ state, isDraining }) => state !== 'up' || isDraining);
   if (noted.length === 0 || noted.every(({ state }) => state === 'planned' || state === 'starting')) return '';
   const head = ['host', 'state', 'incarnation', 'ranks', 'reason'];
@@ -118,14 +127,14 @@ function hostsText(hosts: readonly HostStatus[]): string {
     hostState(host),
     String(host.incarnation),
     String(host.used),
-    printable(host.evidence.split('\n', 1)[0] ?? '').slice(0, REASON_CHARS),
+    fit(host.evidence, REASON_CHARS),
   ]);
   const rest = noted.length - rows.length;
   const more = rest > 0 ? `  … and ${counted(rest, 'more host')}; --json shows all\n` : '';
   return alignColumns([head, ...rows]).map((line) => `  ${line.trimEnd()}\n`).join('') + more;
 }
 
-function jobsText(session: string, jobs: readonly JobStatus[], nowMs: number): string {
+function jobsText(session: string, jobs: readonly JobStatus[], nowMs: number, fit: Fit): string {
   if (jobs.length === 0) return '';
   const head = ['job', 'state', 'ranks', 'hosts', 'time', 'front-ends', 'output', 'program'];
   const rows = jobs.map((job) => [
@@ -136,7 +145,7 @@ function jobsText(session: string, jobs: readonly JobStatus[], nowMs: number): s
     timeText((job.endWallMs ?? nowMs) - job.submitWallMs),
     String(job.followers),
     bytesText(job.outputBytes) + (job.droppedBytes > 0 ? ` (${bytesText(job.droppedBytes)} dropped)` : ''),
-    printable(job.label).replaceAll('\n', ' ').slice(0, LABEL_CHARS),
+    fit(job.label, LABEL_CHARS),
   ]);
   return alignColumns([head, ...rows]).map((line) => `  ${line}\n`).join('');
 }

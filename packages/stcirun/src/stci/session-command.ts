@@ -43,7 +43,8 @@ export interface Connected {
 export async function connectTo(
   sessions: Sessions,
   wanted: string | undefined,
-  option = '--session',
+  /** Where it is named; undefined: by an argument. */
+  option?: string,
 ): Promise<Connected> {
   // Loaded here, so that commands without sessions start quicker.
   const { connectSession, findSession } = await import('../session/connect.js');
@@ -51,6 +52,19 @@ export async function connectTo(
   const variable = platform.env.variables['STCI_SESSION'];
   const facts = findSession(place, wanted, { option, variable });
   return { facts, client: connectSession(place, facts, sessions) };
+}
+
+export function twoSessions(named: string, option: string): StciError {
+  return new StciError('STCI_USAGE', `Two sessions are named: ${named}, and --session ${option}.`);
+}
+
+/** The session that an argument or `--session` names. Throws STCI_USAGE if both do. */
+export async function connectToEither(
+  given: GivenParams & { readonly session?: string | undefined }, named: string | undefined,
+): Promise<Connected> {
+  const { session } = given;
+  if (named !== undefined && session !== undefined) throw twoSessions(named, session);
+  return connectTo(await openSessions(given), named ?? session, named === undefined ? '--session' : undefined);
 }
 
 export interface ConnectedJob extends Connected {

@@ -49,7 +49,7 @@ Needs a terminal; 'stci ps' prints once. It ends with the last of the sessions.
     const unwatch = watchKeys(end);
     try {
       while (!isInterrupted && !isOver(rows)) {
-        draw(sessionsText(rows, clock.wallMs()));
+        draw(sessionsText(rows, clock.wallMs(), true));
         await new Promise<void>((resolve) => {
           wake = resolve;
           setTimeout(resolve, PERIOD_MS);

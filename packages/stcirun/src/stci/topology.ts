@@ -32,7 +32,7 @@ Examples:
 
   async run(): Promise<number> {
     const { args, flags } = await this.parse(TopologyCommand);
-    const { facts, client } = await connectTo(await openSessions(flags), args.session, 'stci topology');
+    const { facts, client } = await connectTo(await openSessions(flags), args.session);
     const agents: AgentLinks[] = [];
     const overlay = await answered<string>((done) =>
       client.call('client.topology', {}, done, (one) => agents.push(one)));
