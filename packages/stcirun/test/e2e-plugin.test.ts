@@ -192,6 +192,8 @@ suite('plugins', (test) => {
       assert.match(err, `Plugins need a directory for their copies: ${why}. Name one by XDG_CACHE`);
       chmodSync(path, 0o755);
     }
+    const none = await go([...HOSTS, '--plugin', 'cached', 'true'], { env: { XDG_CACHE_HOME: '/proc/none' } });
+    assert.match(none.err, 'Plugins need a directory for their copies: /proc/none: no such file or directory. ');
     chmodSync(above, 0o1777);
     const sticky = await cached();
     assert.is(sticky.exitCode, 0, sticky.err);
@@ -323,12 +325,12 @@ suite('plugins', (test) => {
     }
   }, { timeoutMs: 60_000 });
 
-  test('a session without plugins refuses a job that names one; a job names the plugin of its session, too', async () => {
+  test('a session without plugins refuses a job that names one; a job names its session\'s, too', async () => {
     write('late', 'export default manager();');
     const names = ['bare', 'has'];
     try {
-      const started = await Promise.all(names.map((name) => stci('start', '--launcher', 'local', '--host', 'a', '--name',
-        name, ...(name === 'has' ? ['--plugin', 'late'] : []))));
+      const started = await Promise.all(names.map((name) => stci('start', '--launcher', 'local', '--host', 'a',
+        '--name', name, ...(name === 'has' ? ['--plugin', 'late'] : []))));
       for (const { exitCode, err } of started) assert.is(exitCode, 0, err);
       for (const more of [[], ['--on-failure', 'own']]) {
         const { exitCode, err } = await go(['--session', 'bare', '--plugin', 'late', ...more, 'true']);

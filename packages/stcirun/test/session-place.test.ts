@@ -186,7 +186,7 @@ suite('place of sessions', (test) => {
     const { message: full } = assert.throwsCode('STCI_SESSION_REFUSED', () => {
       place.publish(join(place.directory, '.new-none'), facts('night'), KEY);
     });
-    assert.match(full, /Sessions cannot be kept in .*: ENOENT.* Mend that, or choose another directory/u);
+    assert.match(full, /Sessions cannot be kept in .*: no such file or directory\. Mend that, or choose another /u);
   }));
 
   test('a log beyond its bound keeps its latest lines', withPlace((place) => {

@@ -70,7 +70,9 @@ function storeDirectory(): string {
     prune(path);
     return (directory = path);
   } catch (thrown) {
-    const message = `Plugins need a directory for their copies: ${readReason(thrown)}. Name one by XDG_CACHE_HOME.`;
+    const { path } = thrown as NodeJS.ErrnoException;
+    const why = `${path === undefined ? '' : `${path}: `}${readReason(thrown)}`;
+    const message = `Plugins need a directory for their copies: ${why}. Name one by XDG_CACHE_HOME.`;
     throw new StciError('STCI_PLUGIN_FAILED', message, { cause: thrown });
   }
 }

@@ -9,6 +9,7 @@ import { StciError } from '@stci/interface';
 import {
   privateDirectory, runtimeDirectory, spareDirectories, UntrustedPath, usualDirectory,
 } from '@stci/platform-node';
+import { readReason } from '../files/read-file.js';
 
 const ABSENT = ['ENOENT', 'ENOTDIR'];
 const NAME = 'sessions';
@@ -84,6 +85,6 @@ function usual(): readonly string[] {
 
 export function unusable(directory: string, thrown: unknown): StciError {
   const remedy = 'Mend that, or choose another directory: --mca session.directory=PATH.';
-  const text = `Sessions cannot be kept in ${directory}: ${(thrown as Error).message}. ${remedy}`;
+  const text = `Sessions cannot be kept in ${directory}: ${readReason(thrown)}. ${remedy}`;
   return new StciError('STCI_SESSION_REFUSED', text, { cause: thrown });
 }
