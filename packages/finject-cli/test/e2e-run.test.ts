@@ -54,6 +54,15 @@ suite('finject run', (test) => {
     assert.is(JSON.stringify(lab.plans('third')) === JSON.stringify(lab.plans('first').slice(0, 1)), false);
   }), LONG);
 
+  test('the time limit ends a repeat, and is why it does not pass', withLab(async (lab) => {
+    lab.file('e.yaml', 'name: e\ntarget: stcirun -n 1 --host a --launcher local sleep 30\ntime-limit: 2s\n');
+    const run = await lab.run('finject', 'run', 'e.yaml', '--output', 'r');
+    said(run, 204);
+    assert.match(run.out, /hung .*no: The target was not over within the time limit, 2 s\. /u);
+    assert.match(run.out, /record: r\nreport: r\/report\.html\n/u);
+    assert.is(`${run.out}${run.err}`.includes('by itself'), false);
+  }), LONG);
+
   test('a reader of --json that goes ends the run: told, recorded, nothing left', withLab(async (lab) => {
     lab.file('kill.yaml', `${KILL}repeats: 3\n`);
     const run = lab.start('finject', 'run', 'kill.yaml', '--json', '--output', 'r');

@@ -213,6 +213,7 @@ suite('runner', (test) => {
     assert.equal([inForce.size, undone > 0, controls.map((one) => one.verb === 'end' && one.kill)], [0, true, [false]]);
     assert.equal(hung.of('repeat-end').map(({ isTimeOut, stopped, report }) => [isTimeOut, stopped, report?.exitCode]),
       [[true, undefined, 143]]);
+    assert.match(hung.problems(), 'The target was not over within the time limit, 2 s.');
     const { termMs: _none, ...stubborn } = { ...CALM, jobMs: 1e9 };
     const killed = new Trial({ ...stubborn, termMs: 1e9 }, [], { experiment: { timeLimitMs: 2000 } });
     killed.run();

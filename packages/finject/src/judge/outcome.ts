@@ -35,8 +35,8 @@ export function outcomeOf(view: RepeatView, measures: RepeatMeasures): Outcome {
 export function ownFailure({ end }: RepeatView, measures: RepeatMeasures): string | undefined {
   const [first] = measures.ownFailures;
   const exitCode = end?.report?.exitCode ?? 0;
-  // What a detector was wrong about may have ended the job.
-  const isOfTarget = isIdle(measures) && measures.falseDetections.length === 0;
+  // What a detector was wrong about, or the time limit, may have ended the job.
+  const isOfTarget = isIdle(measures) && measures.falseDetections.length === 0 && end?.isTimeOut !== true;
   return first ?? (isOfTarget && exitCode !== 0 ? `exit code ${exitCode}` : undefined);
 }
 

@@ -3,6 +3,7 @@
  * Whatever happens, it ends: each wait has a deadline, and what it began is undone and closed before it calls back.
  */
 
+import { formatDuration } from '@stci/core';
 import { StciError, type Clock, type JobReport } from '@stci/interface';
 import type { Experiment, RepeatPlan } from '../experiment/contracts.js';
 import type { HistoryEntry, StopReason } from '../history/contracts.js';
@@ -168,14 +169,15 @@ export class Repeat {
   #onStart(): void {
     this.#init.record({ type: 'start', repeat: this.#number });
     const { timeLimitMs } = this.#init.experiment;
-    this.#timers.after(timeLimitMs, () => this.#onTimeOut(undefined));
+    const text = `The target was not over within the time limit, ${formatDuration(timeLimitMs)}.`;
+    this.#timers.after(timeLimitMs, () => this.#onTimeOut(text));
     this.#checks.run('during', () => undefined);
     this.#injector?.onMoment('start');
   }
 
-  #onTimeOut(problem: string | undefined): void {
+  #onTimeOut(problem: string): void {
     if (this.#isEnding) return;
-    if (problem !== undefined) this.#problem(problem);
+    this.#problem(problem);
     this.#isTimeOut = true;
     this.#endJob();
   }

@@ -96,6 +96,14 @@ suite('outcome', (test) => {
     assert.is(summarize(maker.history()).repeats[0]?.outcome, 'masked');
   });
 
+  test('the time limit, which ends the target: it did not fail by itself', () => {
+    for (const isGolden of [false, true]) {
+      const end = { isTimeOut: true, exitCode: 143 };
+      const { outcome, problems } = judged((repeat) => repeat.end(2000, end), [], isGolden);
+      assert.equal([outcome, problems.filter((text) => text.includes('by itself'))], ['hung', []]);
+    }
+  });
+
   test('a target that fails by itself: no false detection, but nothing passes, whatever the checks say', () => {
     const checks = [check({ type: 'no-false-detection' }), check({ type: 'exit-code', anyOf: [3] })];
     for (const isGolden of [false, true]) {
