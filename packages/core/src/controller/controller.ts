@@ -6,7 +6,7 @@
 import {
   CONTROLLER, JOB_MAX, StciError, addressIndex, addressKind, fromErrorRecord, rootAddress, sessionAddress,
   toErrorRecord, type Address, type Allocation, type Failure, type FailureRecord, type HostIndex, type JobEvent,
-  type JobId, type JobSpec, type Rank,
+  type JobId, type JobSpec,
 } from '@stci/interface';
 import type { MessageContext } from '../am/message-layer.js';
 import type { AgentScope } from '../assembly/composition.js';
@@ -121,10 +121,6 @@ export class Controller implements JobSession {
 
   jobOf(job: JobId): ControllerJob | undefined {
     return this.#jobs.get(job);
-  }
-
-  hostOf(job: JobId, rank: Rank): HostIndex | undefined {
-    return this.#jobs.get(job)?.hostOf(rank);
   }
 
   get stays(): boolean {

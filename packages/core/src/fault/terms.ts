@@ -50,7 +50,8 @@ export function termsProblem(
   return keptProblem(order, terms, place);
 }
 
-function positionsOf(victim: FaultVictim): readonly Position[] {
+/** Agents that the victim names, but for the controller as a victim of its own. */
+export function positionsOf(victim: FaultVictim): readonly Position[] {
   switch (victim.kind) {
     case 'rank':
       return [];

@@ -6,7 +6,7 @@
 
 import {
   CONTROLLER, StciError, addressName, type ClockOffset, type ExperimentTerms, type FaultModule, type FaultOrder,
-  type FaultPart, type Timer,
+  type FaultPart, type JobId, type Timer,
 } from '@stci/interface';
 import { formatDuration } from '@stci/registry';
 import type { MessageContext } from '../am/message-layer.js';
@@ -178,7 +178,10 @@ export class FaultControl implements SessionFaults, OpenService {
   }
 
   #plan(experiment: Experiment, given: FaultOrder): Planned {
-    const { id, kind } = given;
+    const { id, kind, job } = given;
+    if (job !== 0 && this.#init.session.jobOf(job) === undefined) {
+      return { refused: `job ${job} is over`, state: 'skipped' };
+    }
     if (id === '' || this.#orders.get(id) !== undefined) return { refused: `'${id}' is in force already` };
     if (this.#orders.size >= ORDERS_MAX) return { refused: `${ORDERS_MAX} injections are in force: no more are taken` };
     try {
@@ -201,12 +204,15 @@ export class FaultControl implements SessionFaults, OpenService {
     if (order.victim.kind === 'agent' && order.victim.role === 'front-end') return { order, module, parts: [] };
     const parts = module.plan(order, this.#places.of(order.job));
     if (typeof parts === 'string') return { refused: parts, state: 'skipped' };
+    const outside = terms.ownsSession ? undefined : this.#places.outsideProblem(order);
+    if (outside !== undefined) return { refused: outside };
     if (parts.length === 0) return { refused: `fault ${kind} has nothing to do for this victim` };
     if (this.#orders.partCount + parts.length > SESSION_PARTS_MAX) {
       const most = `at most ${SESSION_PARTS_MAX} take part in faults at one time`;
       return { refused: `${parts.length} agents are too many: ${most}` };
     }
-    if (!parts.every(isPart)) return { refused: `fault ${kind} has planned parts that are none` };
+    const areParts = parts.every((part) => isPart(part, order.job));
+    if (!areParts) return { refused: `fault ${kind} has planned parts that are none` };
     return { order, module, parts };
   }
 
@@ -217,9 +223,8 @@ export class FaultControl implements SessionFaults, OpenService {
     if (role === 'controller') return this.#ownSite().inject(message);
     const table = this.#init.session.table;
     const isGone = table === undefined || host >= table.size || table.isGone(host);
-    const isOver = role === 'session' && !this.#init.session.jobs.includes(part.job);
-    if (isGone || isOver) {
-      const why = isOver ? `job ${part.job} is over` : `${part.name} is gone`;
+    if (isGone) {
+      const why = `${part.name} is gone`;
       this.#reports.end(open, part, [why, why], 'skipped');
       return this.#onOver(open, part);
     }
@@ -360,7 +365,8 @@ function siteOrder({ order, serial: id }: OpenOrder): FaultOrder {
 
 const ROLES: readonly string[] = ['controller', 'root', 'session'];
 
-function isPart(part: FaultPart | undefined): boolean {
+/** A session agent is one of a job. */
+function isPart(part: FaultPart | undefined, job: JobId): boolean {
   const { role = '', host = -1 } = part?.at ?? {};
-  return ROLES.includes(role) && Number.isInteger(host) && host >= 0;
+  return ROLES.includes(role) && (role !== 'session' || job !== 0) && Number.isInteger(host) && host >= 0;
 }

@@ -1,19 +1,20 @@
 /** Where faults are injected: what their plans, terms and ways need to know of the session's hosts and tree. */
 
 import {
-  CONTROLLER, bootHost, bootPosition, type FaultPlace, type HostIndex, type JobId, type Position, type Rank,
+  CONTROLLER, bootHost, bootPosition, type FaultOrder, type FaultPlace, type HostIndex, type JobId, type Position,
+  type Rank,
 } from '@stci/interface';
-import { harmOf, type KeptPlace } from '../fault/terms.js';
-import type { SessionPlaces } from '../service/contracts.js';
+import { harmOf, positionsOf, type KeptPlace } from '../fault/terms.js';
+import type { ControllerPlace } from '../service/contracts.js';
 import type { OpenOrder, OrderPart } from './fault-orders.js';
 
 export class FaultTargets implements KeptPlace {
-  readonly #session: SessionPlaces;
+  readonly #session: ControllerPlace['session'];
 
   readonly #network: string | undefined;
 
   /** `network`: of the controller. */
-  constructor(session: SessionPlaces, network: string | undefined) {
+  constructor(session: ControllerPlace['session'], network: string | undefined) {
     this.#session = session;
     this.#network = network;
   }
@@ -29,7 +30,7 @@ export class FaultTargets implements KeptPlace {
       hosts: this.hosts,
       network: this.#network,
       isUp: (host) => table !== undefined && host < table.size && table.get(host).state === 'up',
-      hostOf: (rank) => this.#session.hostOf(job, rank),
+      hostOf: (rank) => this.#session.jobOf(job)?.hostOf(rank),
       depth: (position) => (position === 0 ? 0 : this.pathOf(bootHost(position)).length - 1),
       parent: (position) => (position === 0 ? undefined : this.pathOf(bootHost(position))[1]),
     };
@@ -37,7 +38,21 @@ export class FaultTargets implements KeptPlace {
 
   hostsOf(rank: Rank, job: JobId): readonly HostIndex[] {
     const jobs = job === 0 ? this.#session.jobs : [job];
-    return jobs.map((each) => this.#session.hostOf(each, rank)).filter((host) => host !== undefined);
+    return jobs.map((each) => this.#session.jobOf(each)?.hostOf(rank)).filter((host) => host !== undefined);
+  }
+
+  /** Why the order's job has nothing to do with the victim; undefined: it has, or the order is of no job. */
+  outsideProblem({ job, victim }: Pick<FaultOrder, 'job' | 'victim'>): string | undefined {
+    const positions = positionsOf(victim);
+    const of = this.#session.jobOf(job);
+    const hasRanks = (position: Position): boolean => position > 0 && (of?.ranksOn(bootHost(position)) ?? 0) > 0;
+    if (job === 0 || positions.length === 0 || positions.some(hasRanks)) return undefined;
+    const all = Array.from({ length: this.hosts }, (_, host) => host);
+    const isBelow = (host: HostIndex): boolean => harmOf(victim, host, this.pathOf(host)) !== undefined;
+    if (all.some((host) => hasRanks(bootPosition(host)) && isBelow(host))) return undefined;
+    const names = positions.filter((position) => position > 0)
+      .map((position) => this.#session.hostName(bootHost(position)));
+    return `job ${job} has no ranks on ${names.join(' or ')}, nor on hosts below in the tree of agents`;
   }
 
   pathOf(host: HostIndex): readonly Position[] {

@@ -154,8 +154,16 @@ export interface SessionPlaces {
   readonly jobs: readonly JobId[];
   /** Root and session agents that run. */
   readonly agents: readonly AgentOfJob[];
+  /** One that is not over. */
+  jobOf(job: JobId): JobPlaces | undefined;
+}
+
+/** Where the ranks of a job are. */
+export interface JobPlaces {
   /** Where a rank runs now. */
-  hostOf(job: JobId, rank: Rank): HostIndex | undefined;
+  hostOf(rank: Rank): HostIndex | undefined;
+  /** Ranks of its map on a host that it has not lost. */
+  ranksOn(host: HostIndex): number;
 }
 
 /** A job at the controller. */

@@ -46,7 +46,7 @@ function play(parts: readonly number[] = [1]) {
   };
   const control = new FaultControl({
     node, scope: { fault: () => module }, actions: () => ({}),
-    session: { table, jobs: [], agents: [], hostName: (host) => `h${host}`, hostOf: () => undefined },
+    session: { table, jobs: [], agents: [], hostName: (host) => `h${host}`, jobOf: () => undefined },
   });
   const front = (name: string) => {
     const told: string[] = [];

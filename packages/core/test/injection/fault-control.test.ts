@@ -2,7 +2,8 @@
 
 import {
   CONTROLLER, rootAddress, sessionAddress,
-  type ExperimentTerms, type FaultModule, type FaultOrder, type FaultPart, type FaultReport, type HostIndex,
+  type ExperimentTerms, type FaultModule, type FaultOrder, type FaultPart, type FaultReport, type FaultVictim,
+  type HostIndex,
 } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { Scope } from '../../dist/event/scope.js';
@@ -40,6 +41,9 @@ function play(kind: Partial<FaultModule> = {}) {
     identity: { self: CONTROLLER, job: 0 }, fault: () => undefined,
   };
   const jobs: number[] = [];
+  /** Of each job, by host. */
+  const ranks = [1, 1, 1, 1];
+  const places = { hostOf: () => undefined, ranksOn: (host: HostIndex) => ranks[host] ?? 0 };
   /** In the tree, by host. */
   const parents: (HostIndex | undefined)[] = [];
   const table = {
@@ -48,15 +52,19 @@ function play(kind: Partial<FaultModule> = {}) {
   };
   const control = new FaultControl({
     node, scope: { fault: () => module }, actions: () => ({}),
-    session: { table, jobs, hostName: String, hostOf: () => undefined },
+    session: {
+      table, jobs, hostName: (host: HostIndex) => `h${host}`,
+      jobOf: (job: number) => (jobs.includes(job) ? places : undefined),
+    },
   } as unknown as FaultControlInit);
   const reports: FaultReport[] = [];
   const owner = { onReport: (report: FaultReport) => void reports.push(report), onAbandoned: () => undefined };
-  control.begin(owner, TERMS);
+  const begin = (ownsSession: boolean): void => control.begin(owner, { ...TERMS, ownsSession, allow: ['controller'] });
+  begin(false);
   const report = (state: FaultReport['state'], more: Partial<FaultReport> = {}): FaultReport =>
     ({ id: '', agent: 'root:3', host: 3, state, text: '', wallMs: 1, monotonicMs: 1, ...more });
   return {
-    ...place, control, owner, sent, asked, reports, report, jobs, parents,
+    ...place, control, begin, owner, sent, asked, reports, report, jobs, parents, ranks,
     inject: (order: Partial<FaultOrder> = {}) => control.inject(owner, [{ ...ORDER, ...order }]),
     /** From the site of the order that was sent last, unless said otherwise. */
     say: (state: FaultReport['state'] | undefined, over = false, more: Partial<FaultReport> = {}, of?: string,
@@ -151,6 +159,48 @@ suite('fault control', (test) => {
     session.control.stop();
     assert.equal(session.told, ['a injected: ', 'a lapsed: the session ends, and the fault with it',
       'b failed: the session ends before root:1 told whether the fault was in force']);
+  });
+
+  const VICTIMS: readonly FaultVictim[] = [
+    { kind: 'rank', rank: 0 }, { kind: 'host', host: 1 }, { kind: 'agent', role: 'root', host: 1 },
+    { kind: 'agent', role: 'session', host: 1 }, { kind: 'agent', role: 'controller', host: 0 },
+    { kind: 'link', ends: [1, 2] }, { kind: 'partition', sets: [[0, 1], [2]] },
+  ];
+  const ANY: Partial<FaultModule> = { victims: ['rank', 'host', 'agent', 'link', 'partition'] };
+
+  test('an order for a job that is over is refused, whatever its victim; also in a session of its own', () => {
+    for (const ownsSession of [false, true]) {
+      for (const victim of VICTIMS) {
+        const one = play(ANY);
+        one.begin(ownsSession);
+        one.inject({ job: 7, victim });
+        assert.equal([one.told, one.sent], [['a skipped: job 7 is over'], []], JSON.stringify(victim));
+      }
+    }
+  });
+
+  test('a victim is of the job: it has ranks there, or below in the tree; a session of its own has no others', () => {
+    const told = (victim: FaultVictim, ranks: readonly number[], ownsSession = false): string => {
+      const one = play(ANY);
+      one.jobs.push(7);
+      one.parents.push(undefined, 0, 1, 0);
+      one.ranks.splice(0, 4, ...ranks);
+      one.begin(ownsSession);
+      one.inject({ job: 7, victim });
+      assert.is(one.told.length + one.sent.length, 1);
+      return one.told[0] ?? 'sent';
+    };
+    const refused = (names: string): string =>
+      `a failed: job 7 has no ranks on ${names}, nor on hosts below in the tree of agents`;
+    for (const victim of VICTIMS) assert.is(told(victim, [0, 1, 1, 0]), 'sent', JSON.stringify(victim));
+    const host = (at: HostIndex): FaultVictim => ({ kind: 'host', host: at });
+    const link = (...ends: [number, number]): FaultVictim => ({ kind: 'link', ends });
+    assert.equal([0, 1, 2, 3].map((at) => told(host(at), [0, 1, 0, 0])),
+      ['sent', 'sent', refused('h2'), refused('h3')]);
+    assert.is(told({ kind: 'agent', role: 'session', host: 0 }, [0, 1, 0, 0]), refused('h0'));
+    assert.equal([link(0, 1), link(1, 2), link(2, 3), link(0, 4), link(3, 4)].map((one) => told(one, [0, 1, 0, 0])),
+      ['sent', 'sent', 'sent', refused('h3'), refused('h2 or h3')]);
+    for (const victim of VICTIMS) assert.is(told(victim, [0, 0, 0, 0], true), 'sent', JSON.stringify(victim));
   });
 
   test('who waits for the end of an order hears it when its site has gone, or its job', () => {
@@ -251,6 +301,9 @@ suite('fault control', (test) => {
     'plans nothing that is': { plan: () => undefined as never },
     'plans at a place that is none': { plan: () => [{ at: { role: 'root', host: NaN }, body: 1 }] },
     'plans parts that are none': { plan: () => [undefined as never] },
+    'plans at a session agent, and the order is of no job': {
+      plan: () => [{ at: { role: 'session', host: 1 }, body: {} }],
+    },
     'plans for a role that is none': { plan: () => [{ at: { role: 'x' as 'root', host: 0 }, body: 1 }] },
   };
   for (const [what, kind] of Object.entries(broken)) {
