@@ -15,7 +15,7 @@ export { errmgrFramework, type ErrorManagerDeps } from './errmgr/framework.js';
 export { decideOnHost } from './errmgr/host-policy.js';
 export { SUBJECTS, isOver, mayRestart, subjectOf, type Subject } from './errmgr/kinds.js';
 export { faultFramework } from './fault/framework.js';
-export { completeFaultArgs, faultOrderProblem, type FaultArgs } from './fault/order.js';
+export { completeFaultArgs, durationProblem, faultOrderProblem, type FaultArgs } from './fault/order.js';
 export { expandHostlist } from './job/hostlist.js';
 export { foldHostlist } from './job/hostset.js';
 export { signalNamed } from './job/signals.js';

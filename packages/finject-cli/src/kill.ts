@@ -3,6 +3,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { createComposition, didYouMean, expandHostlist, parseValue } from '@stci/core';
+import { completeFaultArgs, faultOrderProblem } from '@stci/core/component';
 import type { JobStatus, SessionClient, SessionStatus } from '@stci/core/session';
 import { LEASE_MS, RENEWAL_MS } from '@stci/finject/experiment';
 import {
@@ -66,7 +67,7 @@ Examples:
     for: Flags.custom<number>({
       parse: async (text) => parseFor(text),
       helpValue: 'TIME',
-      description: 'undone after this time, such as 500ms or 2s',
+      description: 'undone after this time, such as 500ms or 2s; kinds that end their victim take none',
     })(),
     arg: Flags.custom<Pair>({ parse: async (text) => parsePair('--arg', text) })({
       ...repeated, helpValue: 'KEY=VALUE', description: "argument of the kind; 'stci info fault:KIND' lists them",
@@ -125,9 +126,9 @@ function checkGiven(given: Given): void {
 
 type Kinds = ReturnType<ReturnType<typeof createComposition>['scope']>;
 
-function argsOf(kind: string, kinds: Kinds): ReturnType<Kinds['fault']>['args'] {
+function moduleOf(kind: string, kinds: Kinds): ReturnType<Kinds['fault']> {
   try {
-    return kinds.fault(kind).args;
+    return kinds.fault(kind);
   } catch (thrown) {
     if (!(thrown instanceof StciError)) throw thrown;
     throw new StciError(thrown.code, `${thrown.message} A plugin's kind needs --plugin PATH.`, { cause: thrown });
@@ -136,7 +137,8 @@ function argsOf(kind: string, kinds: Kinds): ReturnType<Kinds['fault']>['args'] 
 
 function orderOf(given: Given, victim: FaultVictim, job: JobId, index: number, kinds: Kinds): FaultOrder {
   const kind = given.kind ?? kindOf(victim, given.for !== undefined);
-  const specs = argsOf(kind, kinds);
+  const module = moduleOf(kind, kinds);
+  const specs = module.args;
   const args = Object.fromEntries((given.arg ?? []).map(({ key, value }) => {
     const spec = Object.hasOwn(specs, key) ? specs[key] : undefined;
     if (spec === undefined) {
@@ -150,13 +152,17 @@ function orderOf(given: Given, victim: FaultVictim, job: JobId, index: number, k
   if (kind !== 'pkill' && (given.signal !== undefined || given.group)) {
     throw usage(`--signal and --group are of kind pkill; this is kind ${kind}.`);
   }
-  return {
-    id: `kill.${index + 1}`, kind, victim, job, timeoutMs: TIMEOUT_MS,
-    args: {
-      ...args, ...(given.signal !== undefined && { signal: given.signal }), ...(given.group && { whom: 'group' }),
-    },
+  const complete = completeFaultArgs(kind, specs, {
+    ...args, ...(given.signal !== undefined && { signal: given.signal }), ...(given.group && { whom: 'group' }),
+  });
+  if ('problem' in complete) throw usage(`${complete.problem}.`);
+  const order = {
+    id: `kill.${index + 1}`, kind, victim, job, timeoutMs: TIMEOUT_MS, args: complete.args,
     ...(given.for !== undefined && { durationMs: given.for }),
   };
+  const problem = faultOrderProblem(order, module, '--for');
+  if (problem !== undefined) throw usage(problem.replace(/\.?$/u, '.'));
+  return order;
 }
 
 function kindOf({ kind }: FaultVictim, isLasting: boolean): string {

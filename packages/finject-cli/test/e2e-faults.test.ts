@@ -19,11 +19,13 @@ ${allow}`;
 
 const hasPty = spawnSync('python3', ['-c', 'import os, pty; os.waitstatus_to_exitcode(0)']).status === 0;
 
-async function withSession(lab: Lab, body: () => Promise<void>): Promise<void> {
+const FOUR = ['-n', '4', '--on-failure', 'continue'];
+
+/** With a job of these options. */
+async function withSession(lab: Lab, body: () => Promise<void>, options: readonly string[] = FOUR): Promise<void> {
   said(await lab.run('stci', 'start', ...HOSTS, '--name', 'lab'), 0);
   try {
-    const options = ['--session', 'lab', '--detach', '-n', '4', '--on-failure', 'continue'];
-    said(await lab.run('stcirun', ...options, 'sleep', '60'), 0);
+    said(await lab.run('stcirun', '--session', 'lab', '--detach', ...options, 'sleep', '60'), 0);
     await body();
   } finally {
     await lab.run('stci', 'stop', '--kill', 'lab');
@@ -86,6 +88,38 @@ suite('faults at what carries the experiment', (test) => {
         assert.is(made.exitCode, 0, args.join(' '));
       }
     });
+  }), LONG);
+
+  test('by hand: a job that is over, hosts of others, and what cannot be injected', withLab(async (lab) => {
+    await withSession(lab, async () => {
+      said(await lab.run('stcirun', '--session', 'lab', '-n', '1', '--host', 'a', 'true'), 0);
+      const told = async (...args: readonly string[]): Promise<string> => {
+        const { exitCode, out, err } = await lab.run('finject', 'kill', ...args);
+        return `${exitCode} ${out}${err}`;
+      };
+      for (const victim of [
+        ['--host', 'b'], ['--agent', 'root:b'], ['--agent', 'session:b'], ['--agent', 'controller'], ['--rank', '0'],
+        ['--link', 'controller,b', '--for', '1s'],
+      ]) {
+        assert.is(await told('lab.2', ...victim), '204 skipped: job 2 is over (controller)\n', victim.join(' '));
+      }
+      for (const victim of [['--host', 'a'], ['--agent', 'root:a'], ['--link', 'controller,a', '--for', '1s']]) {
+        assert.is(await told('lab.1', ...victim), '204 failed: job 1 has no ranks on a, nor on hosts below in the tree '
+          + 'of agents (controller)\n', victim.join(' '));
+      }
+      for (const [args, expected] of [
+        [['--host', 'b', '--for', '3s'], 'kind host leaves nothing to undo. Leave --for out.'],
+        [['--link', 'controller,b'], 'kind link is undone after a time, which is missing. Add --for, such as 2s.'],
+        [['--rank', '0', '--signal', 'FOO'], "'FOO' is no signal: write its name or number, such as SIGTERM."],
+        [['--rank', '0', '--kind', 'host'], 'fault host is done to a host, not to a rank.'],
+        [['--rank', '0', '--rank', '0'], '--rank is given twice. Give it once.'],
+        [['--rank'], '--rank needs a value: --rank LIST.'],
+      ] as const) {
+        assert.is(await told('lab.1', ...args), `193 finject: ${expected}\n`);
+      }
+      const left = await lab.run('stci', 'ps', 'lab.1');
+      assert.match(`${left.exitCode} ${left.out}${left.err}`, /^0 .*running/su);
+    }, ['-n', '1', '--host', 'b']);
   }), LONG);
 
   test('by hand, and the session stands still: it ends, and says what is not known', withLab(async (lab) => {

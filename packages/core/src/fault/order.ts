@@ -31,15 +31,25 @@ const VICTIM_NAMES: Readonly<Record<VictimKind, string>> = {
   rank: 'a rank', agent: 'an agent', host: 'a host', link: 'a link', partition: 'a partition',
 };
 
-/** What is wrong with an order whose arguments are complete; undefined: nothing. */
+/** Whether a fault has a duration is a matter of its kind. `option`: where its user gives one. */
+export function durationProblem(
+  kind: string, { undoes }: Pick<FaultModule, 'undoes'>, isGiven: boolean, option: string,
+): string | undefined {
+  if (undoes === isGiven) return undefined;
+  if (isGiven) return `kind ${kind} leaves nothing to undo. Leave ${option} out.`;
+  return `kind ${kind} is undone after a time, which is missing. Add ${option}, such as 2s.`;
+}
+
+/** What is wrong with an order whose arguments are complete; undefined: nothing. `option`: of its duration. */
 export function faultOrderProblem(
   { kind, args, victim, durationMs }: Pick<FaultOrder, 'kind' | 'args' | 'victim' | 'durationMs'>,
   module: FaultModule,
+  option = 'the duration',
 ): string | undefined {
   if (!module.victims.includes(victim.kind)) {
     const expected = module.victims.map((each) => VICTIM_NAMES[each]).join(' or ');
     return `fault ${kind} is done to ${expected}, not to ${VICTIM_NAMES[victim.kind]}`;
   }
-  if (module.undoes && durationMs === undefined) return `fault ${kind} is undone after a time: it needs a duration`;
-  return module.problemOf({ args, victim, durationMs });
+  return durationProblem(kind, module, durationMs !== undefined, option)
+    ?? module.problemOf({ args, victim, durationMs });
 }

@@ -179,6 +179,15 @@ suite('fault control', (test) => {
     }
   });
 
+  test('a kind that leaves nothing to undo takes no duration, one that does needs it', () => {
+    const [one, other] = [play({ undoes: false }), play()];
+    one.inject();
+    other.control.inject(other.owner, [{ ...ORDER, durationMs: undefined }]);
+    assert.equal([...one.told, ...other.told, ...one.sent, ...other.sent], [
+      'a failed: kind test leaves nothing to undo. Leave the duration out.',
+      'a failed: kind test is undone after a time, which is missing. Add the duration, such as 2s.']);
+  });
+
   test('a victim is of the job: it has ranks there, or below in the tree; a session of its own has no others', () => {
     const told = (victim: FaultVictim, ranks: readonly number[], ownsSession = false): string => {
       const one = play(ANY);

@@ -1,6 +1,7 @@
 /** The faults of a file: kinds with their arguments, wholes with their parts, names that mean other faults. */
 
 import { didYouMean, expectedForm, nearest, parseValue } from '@stci/core';
+import { durationProblem } from '@stci/core/component';
 import type { FaultModule, ParamSpec, ParamValue } from '@stci/interface';
 import type { FaultEntry, ReadContext, Who } from './contracts.js';
 import { readWhen } from './read-when.js';
@@ -181,12 +182,12 @@ function checkVictims(at: Cursor, kind: string, { victims }: FaultModule, who: W
   at.problem(`kind ${kind} is not for victims of type ${noun[who.of]}. Expected ${victims.join(', ')}.`);
 }
 
-function checkDuration(at: Cursor, kind: string, { undoes }: FaultModule): void {
+function checkDuration(at: Cursor, kind: string, module: FaultModule): void {
   const isGiven = !at.get('duration').isAbsent;
-  if (undoes && !isGiven) {
-    at.problem(`kind ${kind} is undone after a time, which is missing. Add it, such as duration: 2s.`);
-  }
-  if (!undoes && isGiven) at.problemOfKey('duration', `kind ${kind} leaves nothing to undo. Leave it out.`);
+  const problem = durationProblem(kind, module, isGiven, 'duration');
+  if (problem === undefined) return;
+  if (isGiven) at.problemOfKey('duration', problem);
+  else at.problem(problem);
 }
 
 function readArguments(at: Cursor, kind: string, { args: specs }: FaultModule): Record<string, ParamValue> {

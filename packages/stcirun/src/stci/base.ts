@@ -35,6 +35,8 @@ export abstract class StciCommand extends Command {
     if (unknown !== undefined) throw this.#unknownOption(unknown);
     const missing = /^Missing \d+ required args?:\n([^]*)$/u.exec(error.message)?.[1];
     if (missing !== undefined) throw this.#missing(missing);
+    const [, option, fault] = /^Flag (--\S+) (can only be specified once|expects a value)$/mu.exec(error.message) ?? [];
+    if (option !== undefined) throw this.#misused(option, fault === 'expects a value');
     const words = (error.message.split('\n', 1)[0] as string).replace(/\.?$/u, '.');
     throw new StciError('STCI_USAGE', `${words} See ${this.#help}.`);
   }
@@ -47,6 +49,12 @@ export abstract class StciCommand extends Command {
   #missing(lines: string): StciError {
     const names = [...lines.matchAll(/^(\w+) {2}/gmu)].map(([, name = '']) => name.toUpperCase());
     return new StciError('STCI_USAGE', `Missing: ${names.join(', ')}. See ${this.#help}.`);
+  }
+
+  #misused(option: string, isBare: boolean): StciError {
+    const { helpValue = 'VALUE' } = (this.ctor.flags?.[option.slice(2)] ?? {}) as { readonly helpValue?: string };
+    return new StciError('STCI_USAGE', isBare ? `${option} needs a value: ${option} ${helpValue}.`
+      : `${option} is given twice. Give it once.`);
   }
 
   #unknownOption(option: string): StciError {
