@@ -117,6 +117,14 @@ suite('faults at what carries the experiment', (test) => {
       ] as const) {
         assert.is(await told('lab.1', ...args), `193 finject: ${expected}\n`);
       }
+      for (const victim of [
+        ['--rank', '0'], ['--link', 'controller,b'], ['--host', 'b', '--kind', 'load', '--arg', 'cpu=1'],
+      ]) {
+        assert.match(await told('lab.1', ...victim, '--for', '100ms'), /^0 injected: .*\n(?:.*\n)*undone/u);
+      }
+      const held = await lab.run('stci', 'info', '--held', '--session', 'lab');
+      assert.match(held.out, /root:1 on b/u);
+      assert.not.match(held.out, 'fault');
       const left = await lab.run('stci', 'ps', 'lab.1');
       assert.match(`${left.exitCode} ${left.out}${left.err}`, /^0 .*running/su);
     }, ['-n', '1', '--host', 'b']);

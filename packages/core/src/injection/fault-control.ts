@@ -85,6 +85,10 @@ export class FaultControl implements SessionFaults, OpenService {
     node.messages.on('fault.report', (report, from) => this.#onReport(report, from));
   }
 
+  get isIdle(): boolean {
+    return this.#experiment === undefined && this.#orders.size === 0;
+  }
+
   begin(owner: ExperimentOwner, terms: ExperimentTerms): void {
     const current = this.#experiment;
     if (current !== undefined && (current.owner !== owner || current.isEnding)) {

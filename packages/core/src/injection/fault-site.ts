@@ -67,27 +67,26 @@ interface Part {
 
 export class FaultSite implements OpenService {
   readonly #init: FaultSiteInit;
-  readonly #holds: Scope;
   readonly #parts = new Map<string, Part>();
   readonly #driver: MachineDriver<FaultEvent, FaultAction>;
   readonly #processes: FaultProcesses;
+  /** That the agent has it. */
+  readonly #forget: () => void;
   /** Why it takes no more. */
   #stopped: string | undefined;
 
   constructor(init: FaultSiteInit) {
     this.#init = init;
-    this.#holds = init.node.holds.child('faults');
     this.#processes = new FaultProcesses(init.node);
     this.#driver = new MachineDriver<FaultEvent, FaultAction>(init.node.platform.clock, 'Fault', {
       onAction: (key, action) => this.#onAnyAction(key, action),
       onFault: (key, error) => this.#onFault(key, error),
     });
-    this.#holds.atEnd(() => this.#driver.stop());
+    this.#forget = init.node.holds.atEnd(() => this.#driver.stop());
   }
 
-  /** Parts that are in force. */
-  get size(): number {
-    return this.#parts.size;
+  get isIdle(): boolean {
+    return this.#parts.size === 0;
   }
 
   inject({ order, number, part: { body } }: MessageBody<'fault.inject'>): void {
@@ -110,7 +109,7 @@ export class FaultSite implements OpenService {
     } catch (fault) {
       return refuse(`fault ${order.kind} cannot be opened: ${fault instanceof Error ? fault.message : String(fault)}`);
     }
-    const holds = this.#holds.child(`fault ${order.kind}`);
+    const holds = this.#init.node.holds.child(`fault ${order.kind}`);
     const part: Part = {
       key, number, order, undoes: module.undoes, state: 'new', hasInjected: false, lapse: undefined, holds,
       timers: new Timers(platform.clock, holds),
@@ -134,7 +133,8 @@ export class FaultSite implements OpenService {
       this.#onUndone(part); // What its machine has not undone is released.
       this.#remove(part);
     }
-    this.#holds.close();
+    this.#driver.stop();
+    this.#forget();
   }
 
   #undo(part: Part): void {

@@ -79,9 +79,9 @@ export class AgentServices<Where extends 'root' | 'session' | 'controller'> {
     });
   }
 
-  /** Of those that are open. */
+  /** Of those that are open, and not idle. */
   get labels(): readonly string[] {
-    return [...this.#open.keys()].map((name) => `service ${name}`);
+    return [...this.#open].flatMap(([name, { isIdle = false }]) => (isIdle ? [] : `service ${name}`));
   }
 
   /** `isLeaving`: tools there go on for a while; it is called again after them. */

@@ -44,6 +44,8 @@ export interface ServiceCode {
 export interface OpenService {
   /** The agent stops. */
   stop(reason: string): void;
+  /** Nothing is left of what it was opened for: it is not among what the agent holds. */
+  readonly isIdle?: boolean;
   /** Where an agent leaves its session alone, it is stopped last, after the tools there. */
   readonly isLast?: true;
   /** At a root agent: the session is about to end. */

@@ -179,6 +179,13 @@ suite('fault control', (test) => {
     }
   });
 
+  test('it is idle before the first experiment and after the last', () => {
+    const one = play();
+    assert.is(one.control.isIdle, false);
+    one.control.leave(one.owner);
+    assert.is(one.control.isIdle, true);
+  });
+
   test('a kind that leaves nothing to undo takes no duration, one that does needs it', () => {
     const [one, other] = [play({ undoes: false }), play()];
     one.inject();

@@ -47,7 +47,7 @@ function play(answer: Answer, actions: FaultActions = {}, undoes = true) {
     site.inject({ order: { ...ORDER, ...order }, number: 0, part: { at: { role: 'root', host: 3 }, body: {} } });
     place.run(1);
   };
-  return { ...place, site, seen, told, inject, state };
+  return { ...place, site, seen, told, inject, state, held: () => node.holds.rows().map(([, label]) => label) };
 }
 
 const USUAL: Answer = ({ type }) =>
@@ -69,7 +69,19 @@ suite('fault sites', (test) => {
     inject();
     run(600);
     assert.equal(seen, ['set-up', 'inject', 'undo', 'tear-down']);
-    assert.equal([told, site.size], [['injected: done', 'undone: ', 'over'], 0]);
+    assert.equal([told, site.isIdle], [['injected: done', 'undone: ', 'over'], true]);
+  });
+
+  test('its agent holds what is in force, and nothing after that', () => {
+    const { held, inject, run, site } = play(USUAL);
+    assert.equal([held(), site.isIdle], [[], true]);
+    inject();
+    assert.equal([held().includes('fault test'), site.isIdle], [true, false]);
+    run(600);
+    assert.equal([held(), site.isIdle], [[], true]);
+    inject({ id: 'b' });
+    site.stop('it ends');
+    assert.equal(held(), []);
   });
 
   test('what is to be done once the controller was told waits for that', () => {
@@ -88,13 +100,13 @@ suite('fault sites', (test) => {
     inject();
     site.undo('a');
     run(1);
-    assert.equal([seen, told, site.size], [['set-up', 'inject', 'undo', 'tear-down'],
-      ['injected: done', 'undone: ', 'over'], 0]);
+    assert.equal([seen, told, site.isIdle], [['set-up', 'inject', 'undo', 'tear-down'],
+      ['injected: done', 'undone: ', 'over'], true]);
     site.undo('a');
     run(1);
     assert.is(seen.length, 4, 'an undo of what is over does nothing');
     inject();
-    assert.equal([seen.slice(4), told.slice(3), site.size], [['set-up', 'inject'], ['injected: done'], 1]);
+    assert.equal([seen.slice(4), told.slice(3), site.isIdle], [['set-up', 'inject'], ['injected: done'], false]);
   });
 
   test('without a controller it has lapsed; so it has when the agent stops', () => {
@@ -145,7 +157,7 @@ suite('fault sites', (test) => {
       return USUAL(event);
     }, released));
     inject();
-    assert.equal([told.length, told[1], released, site.size], [2, 'over', ['a'], 0]);
+    assert.equal([told.length, told[1], released, site.isIdle], [2, 'over', ['a'], true]);
     assert.match(told[0] ?? '', /^failed: fault test: .*oops$/u);
     isBroken = false;
     inject({ id: 'b' });
@@ -174,7 +186,7 @@ suite('fault sites', (test) => {
         return USUAL(event);
       }, toolActions(placeOf(() => undefined)));
       inject();
-      assert.equal([told.length, told[0]?.slice(0, 8), told[1], site.size], [2, 'failed: ', 'over', 0]);
+      assert.equal([told.length, told[0]?.slice(0, 8), told[1], site.isIdle], [2, 'failed: ', 'over', true]);
       isBroken = false;
       inject({ id: 'b' });
       assert.is(told.at(-1), 'injected: done');
@@ -214,7 +226,7 @@ suite('fault sites', (test) => {
     const skipped = 'skipped: it was undone before it was in force';
     const ends = ['injected: done', 'lapsed: it stops', 'over', skipped, 'over'];
     assert.equal([seen, told], [['undo', 'tear-down', 'undo', 'tear-down'], ends]);
-    assert.equal([released, site.size], [['a', 'b'], 0]);
+    assert.equal([released, site.isIdle], [['a', 'b'], true]);
     inject({ id: 'c' });
     run(10_000);
     assert.equal([told.slice(5), seen.length], [['failed: it stops', 'over'], 4]);
@@ -226,7 +238,7 @@ suite('fault sites', (test) => {
       ...leaving(({ type }) => (type === 'inject' ? [{ type: 'injected', text: '' }] : []), released));
     stuck.inject();
     stuck.site.stop('it stops');
-    assert.equal([stuck.seen, released, stuck.site.size], [['set-up', 'inject', 'undo', 'tear-down'], ['a'], 0]);
+    assert.equal([stuck.seen, released, stuck.site.isIdle], [['set-up', 'inject', 'undo', 'tear-down'], ['a'], true]);
     assert.equal(stuck.told, ['injected: ', 'lapsed: it stops', 'over']);
     stuck.run(10_000);
     assert.equal(stuck.told.length, 3);

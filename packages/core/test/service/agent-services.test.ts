@@ -24,6 +24,9 @@ function play(isOfAgents?: () => boolean) {
       node.messages.on('agent.clock', () => ({ wallMs: 1, nowMs: 2 }));
       return {
         stop: (reason) => void log.push(`stop: ${reason}`),
+        get isIdle() {
+          return log.at(-1) === 'idle';
+        },
         onUp: (host) => void log.push(`up ${host}`),
         onGone: ({ host }) => void log.push(`gone ${host}`),
       };
@@ -77,6 +80,17 @@ suite('services of an agent', (test) => {
     undo('c');
     run(1);
     assert.equal([loads(), log, faults], [1, ['open', 'a', 'b', 'c'], []]);
+  });
+
+  test('what its agent holds: those that are open, and not idle', async () => {
+    const { services, undo, loaded, run } = play();
+    undo('a');
+    assert.equal(services.labels, []);
+    await loaded();
+    run(1);
+    assert.equal(services.labels, ['service test']);
+    undo('idle');
+    assert.equal(services.labels, []);
   });
 
   test('a request waits for its answer, which comes when the code is here', async () => {
