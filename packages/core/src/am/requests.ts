@@ -116,10 +116,11 @@ export class PendingRequests {
       onMalformed(fault);
       return fault;
     });
-    // An agent that cannot forward a request answers in the destination's name; no other agent may.
     const isOwn = agentKey(header.source, header.job) === agentKey(pending.destination, pending.job);
+    // An agent that cannot forward a request answers in the destination's name; nobody forwards one over a link.
+    const isBounced = pending.link === undefined && error !== undefined && BOUNCED.includes(error.code);
     if (isOwn && error === undefined && kind === 'part') pending.onPart?.(value);
-    else if (isOwn || (error !== undefined && BOUNCED.includes(error.code))) this.settle(header.sequence, error, value);
+    else if (isOwn || isBounced) this.settle(header.sequence, error, value);
   }
 }
 

@@ -107,9 +107,16 @@ export function controllerActions(node: AgentNode): FaultActions {
 
 /** Of the controller and of root agents: at their links to each other. */
 export function linkActions({ linkFaults }: AgentNode): FaultActions {
+  /** Of each fault and its peers: that they are restored at the end is held once, however often they are impaired. */
+  const impaired = new Map<string, () => void>();
   return {
     impair: ({ peers, how }, { order: { id }, holds }, done) => {
-      holds.atEnd(() => linkFaults.restore(peers, id));
+      const key = `${id} ${String(peers)}`;
+      impaired.get(key)?.();
+      impaired.set(key, holds.atEnd(() => {
+        impaired.delete(key);
+        linkFaults.restore(peers, id);
+      }));
       linkFaults.impair(peers, how, id);
       done();
     },

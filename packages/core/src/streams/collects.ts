@@ -6,7 +6,7 @@
  */
 
 import { StciError, addressName, agentKey, agentName, type Address, type JobId, type Params } from '@stci/interface';
-import { Later } from '../am/answer.js';
+import { Later, type Answer } from '../am/answer.js';
 import type { MessageLayer } from '../am/message-layer.js';
 import type { Router } from '../am/router.js';
 import type { Link } from '../bootcom/link.js';
@@ -64,7 +64,7 @@ export class Collects {
     const { messages, router: { self, job: ownJob }, params } = this.#init;
     messages.on(name, ({ withinMs, stepMs }, { job }) => new Later<Name>((answer) => {
       const pieces = new Pieces<readonly [Address, JobId, Contribution<Name>]>(
-        params.int('message.bytes.max'), (piece) => answer.part(piece as never));
+        params.int('message.bytes.max'), (piece) => this.#pass(piece, answer));
       const contribution = own();
       if (contribution !== undefined) pieces.add([[self, ownJob, contribution]]);
       this.#askBelow(name, { withinMs: Math.max(0, withinMs - stepMs), stepMs }, job, {
@@ -72,6 +72,14 @@ export class Collects {
         onAll: () => answer.done(pieces.take() as never),
       });
     }));
+  }
+
+  /** What comes of those below faster than the parent takes it would be in the way of all that it waits for. */
+  #pass<Name extends CollectionName>(piece: Contributions<Name>, answer: Answer<Name>): void {
+    const { router: { parentLink }, params } = this.#init;
+    if ((parentLink?.queuedBytes ?? 0) <= params.int('bootcom.queue.max') / 2) return answer.part(piece as never);
+    const text = 'More is contributed at once than the link to the parent takes (bootcom.queue.max)';
+    answer.fail(new StciError('STCI_MESSAGE_WINDOW', text));
   }
 
   /** At the controller: asks these agents, and all between. */

@@ -36,4 +36,15 @@ suite('news of failures', (test) => {
     for (let rank = 0; rank < 10_000; rank++) fail(errorOf(rank, 1, `rank ${rank}`));
     assert.equal([said.length, said[0], said[1], news.reported.size], [10_000, 'rank 0', 'also: rank 1', 4096]);
   });
+
+  test('what is the same of several ranks is said once; of a host that fails anew, each time', () => {
+    const { said, errorOf, fail } = play();
+    for (const rank of [0, 1, 2]) fail(errorOf(rank, 1, 'no such program'));
+    const lost = (incarnation: number): ErrorRecord => ({
+      code: 'STCI_AGENT_LOST', message: 'host c is lost', host: 'c',
+      failure: failureId({ kind: 'host', host: 2, incarnation }),
+    });
+    for (const incarnation of [1, 1, 2]) fail(lost(incarnation));
+    assert.equal(said, ['no such program', 'also: host c is lost', 'also: host c is lost']);
+  });
 });

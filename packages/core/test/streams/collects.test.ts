@@ -2,12 +2,19 @@
 
 import { CONTROLLER, addressName, agentName, sessionAddress, type JobId } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import { LAYER, frameLayer } from '../../dist/codec/frame.js';
+import { Later } from '../../dist/am/answer.js';
+import type { Link } from '../../dist/bootcom/link.js';
+import { encode } from '../../dist/codec/cbor.js';
+import { FLAG, LAYER, decodeHeader, frameLayer, type FrameHeader } from '../../dist/codec/frame.js';
 import type { HeldRow } from '../../dist/event/scope.js';
 import type { AgentOfJob } from '../../dist/messages/collected.js';
+import { messageId } from '../../dist/messages/messages.js';
 import type { AgentNode } from '../../dist/node/node.js';
 import { LinkGuard } from '../../dist/node/peer-guard.js';
+import { Pieces } from '../../dist/streams/pieces.js';
 import { addressOf, line, makeNet, star, tree, type Net } from '../am/net.js';
+
+const MIB = 1024 * 1024;
 
 const all = (size: number): AgentOfJob[] => Array.from({ length: size - 1 }, (_, i) => [addressOf(i + 1), 0]);
 
@@ -167,6 +174,61 @@ suite('collections', (test) => {
     assert.equal(collected.silent, ['root:3']);
     assert.equal(collected.each.map((rows) => rows.length), Array.from({ length: 8 }, () => 300));
     assert.equal(net.faults, []);
+  });
+
+  test('a piece is bounded in bytes, not in contributions: 30 000 small ones are several', () => {
+    const sizes: number[] = [];
+    const pieces = new Pieces<readonly [number, string]>(2 ** 30, (piece) => sizes.push(encode(piece).length));
+    pieces.add(Array.from({ length: 30_000 }, (_, i) => [i, 'x'.repeat(50)] as const));
+    sizes.push(encode(pieces.take()).length);
+    assert.equal([sizes.length, sizes.every((bytes) => bytes <= 530_000)], [4, true]);
+  });
+
+  test('what comes faster than the parent takes it is given up, not the link to the parent', () => {
+    const net = heightOf(makeNet(line(3), { 'bootcom.queue.max': '8MiB', 'message.bytes.max': '8MiB' }), 2);
+    const [controller, between, below] = net.nodes as [AgentNode, AgentNode, AgentNode];
+    contribute([controller, between]);
+    const rows = Array.from({ length: 500 }, (): HeldRow => [0, 'x'.repeat(200), 1]);
+    below.messages.on('agent.held', () => Array.from({ length: 60 }, () => [addressOf(2), 0, rows]));
+    const link = between.router.parentLink as Link;
+    let bytes = 0;
+    const send = link.send.bind(link);
+    link.send = (pieces) => {
+      bytes += pieces.reduce((sum, { length }) => sum + length, 0);
+      return send(pieces);
+    };
+    Object.defineProperty(link, 'queuedBytes', { get: () => bytes });
+    const collected = collect(net, all(3));
+    net.run(1000);
+    assert.ok(bytes > 4 * MIB && bytes < 5 * MIB, `${bytes} bytes to the parent at once`);
+    assert.equal([collected.told, collected.silent, net.closed], [['root:0', 'root:1'], [], []]);
+  });
+
+  test('an agent cannot say that what others were asked has found no way', () => {
+    const net = heightOf(makeNet([0, 0, 0]), 1);
+    for (const node of net.nodes) new LinkGuard(node);
+    const later: (() => void)[] = [];
+    const [controller, honest, other] = net.nodes as [AgentNode, AgentNode, AgentNode];
+    honest.messages.on('agent.held', () => new Later<'agent.held'>((answer) =>
+      void later.push(() => answer.done([[addressOf(1), 0, [rowOf(honest)]]]))));
+    const { onFrame } = other.messages;
+    other.messages.onFrame = (link, frame) => {
+      const { type, sequence, layer } = decodeHeader(frame);
+      onFrame.call(other.messages, link, frame);
+      const header: FrameHeader = {
+        layer, type, flags: FLAG.reply | FLAG.error, ttl: 9, stream: 0, source: addressOf(2), destination: CONTROLLER,
+        job: 0, sequence: sequence - 1,
+      };
+      const error = encode({ code: 'STCI_MESSAGE_UNROUTABLE', message: 'no way' });
+      if (layer === LAYER.message && type === messageId('agent.held')) other.messages.transport.send(header, [error]);
+    };
+    contribute([controller, other]);
+    const collected = collect(net, all(3));
+    net.run(100);
+    assert.equal(collected.silent, undefined);
+    for (const answer of later) answer();
+    net.run(100);
+    assert.equal([collected.told.sort(), collected.silent], [['root:0', 'root:1'], []]);
   });
 
   test('session agents of all jobs, or of one; those between pass it on', () => {
