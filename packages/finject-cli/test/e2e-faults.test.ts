@@ -3,7 +3,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { assert, eventually, suite } from '@stci/testkit';
-import { LONG, recordsOf, said, states, withLab, type Lab } from './e2e-finject.js';
+import { LONG, recordsOf, said, states, submitSleep, withLab, type Lab } from './e2e-finject.js';
 
 const HOSTS = ['--host', 'a:2,b:2', '--launcher', 'local'];
 
@@ -19,13 +19,13 @@ ${allow}`;
 
 const hasPty = spawnSync('python3', ['-c', 'import os, pty; os.waitstatus_to_exitcode(0)']).status === 0;
 
-const FOUR = ['-n', '4', '--on-failure', 'continue'];
-
-/** With a job of these options. */
-async function withSession(lab: Lab, body: () => Promise<void>, options: readonly string[] = FOUR): Promise<void> {
+/** With a job of so many ranks. */
+async function withSession(
+  lab: Lab, body: () => Promise<void>, ranks = 4, options: readonly string[] = ['--on-failure', 'continue'],
+): Promise<void> {
   said(await lab.run('stci', 'start', ...HOSTS, '--name', 'lab'), 0);
   try {
-    said(await lab.run('stcirun', '--session', 'lab', '--detach', ...options, 'sleep', '60'), 0);
+    await submitSleep(lab, 'lab', ranks, options);
     await body();
   } finally {
     await lab.run('stci', 'stop', '--kill', 'lab');
@@ -127,7 +127,7 @@ suite('faults at what carries the experiment', (test) => {
       assert.not.match(held.out, 'fault');
       const left = await lab.run('stci', 'ps', 'lab.1');
       assert.match(`${left.exitCode} ${left.out}${left.err}`, /^0 .*running/su);
-    }, ['-n', '1', '--host', 'b']);
+    }, 1, ['--host', 'b']);
   }), LONG);
 
   test('by hand, and the session stands still: it ends, and says what is not known', withLab(async (lab) => {

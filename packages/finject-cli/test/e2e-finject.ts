@@ -176,6 +176,17 @@ export function said({ exitCode, err }: Said, expected: number): void {
   assert.is(exitCode, expected, err);
 }
 
+/** Submits the first job of a session, which sleeps on so many ranks; all of them run then. */
+export async function submitSleep(
+  lab: Lab, session: string, ranks: number, options: readonly string[] = [],
+): Promise<void> {
+  const job = ['stcirun', '--session', session, '--detach', '-n', String(ranks), ...options, 'sleep', '60'] as const;
+  said(await lab.run(...job), 0);
+  const running = async (): Promise<number> =>
+    (await lab.run('stci', 'ps', `${session}.1`)).out.match(/ running$/gmu)?.length ?? 0;
+  await eventually(async () => (await running()) === ranks, { deadlineMs: 30_000, what: 'all ranks running' });
+}
+
 export const LONG = { timeoutMs: 240_000 };
 
 /** A kind of fault from outside: host, says its argument `word`. */

@@ -1,7 +1,7 @@
 /** `finject kill` with a kind of fault from a plugin, and without a reader. */
 
 import { assert, suite } from '@stci/testkit';
-import { LONG, said, withLab, writePlugin } from './e2e-finject.js';
+import { LONG, said, submitSleep, withLab, writePlugin } from './e2e-finject.js';
 
 const HOSTS = ['--host', 'a,b', '--launcher', 'local'];
 
@@ -11,9 +11,7 @@ suite('finject kill', (test) => {
     said(await lab.run('stci', 'start', ...HOSTS, '--name', 'with', '--plugin', 'own'), 0);
     said(await lab.run('stci', 'start', ...HOSTS, '--name', 'without'), 0);
     try {
-      for (const session of ['with', 'without']) {
-        said(await lab.run('stcirun', '--session', session, '--detach', '-n', '2', 'sleep', '60'), 0);
-      }
+      for (const session of ['with', 'without']) await submitSleep(lab, session, 2);
       const own = ['--host', 'b', '--kind', 'own', '--arg', 'word=abc'];
       const told = await lab.run('finject', 'kill', 'with.1', ...own, '--plugin', 'own');
       said(told, 0);

@@ -39,7 +39,7 @@ export class FailureNews {
   /** Where the error manager tolerates it, it is reported with what is done about it. */
   last: ErrorRecord | undefined;
   readonly #init: FailureNewsInit;
-  /** Texts of ranks' failures that were shown: what is the same of several is said once. */
+  /** Texts that were shown, of ranks and of failures without an id: what is the same of several is said once. */
   readonly #texts = new Once<string>(TOLD_MAX);
   /** Records of lost hosts are told. */
   #isWatched = false;
@@ -52,15 +52,16 @@ export class FailureNews {
   /** `isOwn`: the front-end caused it, and has reported it. */
   onFailure({ error, isRecorded = false }: FailureEvent, isOwn: boolean): void {
     const { verbose, toleratesFailures, say, logStep } = this.#init;
-    const { code, data, rank } = error;
+    const { code, data, failure, rank } = error;
     this.last = error;
     this.#isWatched ||= isRecorded;
     // The error manager decides whether a host that does not come up is a failure of the job.
     const atOnce = !isRecorded && (verbose || (toleratesFailures && code !== 'STCI_LAUNCH_FAILED'));
     const text = withHosts(error);
     const isFirst = this.reported.size === 0;
-    if (!atOnce || isOwn || !this.reported.add(errorKey(error))) return;
-    if (rank !== undefined && !this.#texts.add(text)) return;
+    if (!atOnce || isOwn) return;
+    const isNew = this.reported.add(errorKey(error)) || failure === undefined;
+    if (!isNew || ((rank !== undefined || failure === undefined) && !this.#texts.add(text))) return;
     const searched = data?.['searched'] === undefined ? '' : `\n  PATH=${data['searched']}`;
     if (verbose) logStep(`failure: ${text}${searched}`, true);
     else say(isFirst ? text : `also: ${text}`);
