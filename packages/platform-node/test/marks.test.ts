@@ -23,8 +23,12 @@ interface Sweeper {
 
 /** Through a shell that marks it, as agents are started. */
 function sweeper(line: string, ...more: string[]): Sweeper {
+  return startBy('exec "$@"', line, ...more);
+}
+
+function startBy(command: string, line: string, ...more: string[]): Sweeper {
   const round = `stci-marks-${process.pid}-${++rounds}`;
-  const script = `${MARK_FUNCTION}\nstci_mark; exec "$@"`;
+  const script = `${MARK_FUNCTION}\nstci_mark; ${command}`;
   const args = ['-c', script, 'sh', process.execPath, SWEEPER, line, round, ...more];
   const directory = join(root, round);
   const calls = join(directory, 'calls');
@@ -107,13 +111,25 @@ suite('marks of tools', (test) => {
     assert.not(existsSync(started.calls));
   }, { timeoutMs: 10_000 });
 
+  test('the guardian of an agent that runs in a tool has no mark of the agent of that tool', async () => {
+    // The shell is marked as an outer agent is, and what it starts inherits that.
+    const outer = startBy('"$@"; :', 'exit 0', 'stay');
+    const locksOf = (pid: string | undefined): string =>
+      /^Max file locks +(\d+)/m.exec(read(pid, 'limits'))?.[1] ?? '';
+    const innerOf = (): string | undefined => childrenOf(outer.child.pid).find((pid) => guardianOf(pid) !== undefined);
+    const inner = await eventually(innerOf, { what: 'the inner agent and its guardian' }) ?? '';
+    assert.match(locksOf(inner), /^\d{6,}$/);
+    await eventually(() => locksOf(guardianOf(inner)) === '0', { what: 'a guardian without that mark' });
+    process.kill(Number(inner), 'SIGKILL');
+  }, { timeoutMs: 10_000 });
+
   test.after(() => {
     for (const child of children) child.kill('SIGKILL');
     rmSync(root, { recursive: true, force: true });
   });
 });
 
-function guardianOf(pid: number | undefined): string | undefined {
+function guardianOf(pid: number | string | undefined): string | undefined {
   return childrenOf(pid).find((child) => read(child, 'cmdline').includes('stci-guardian'));
 }
 

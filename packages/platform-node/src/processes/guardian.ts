@@ -12,6 +12,7 @@ import { nowMs } from '../system/clock.js';
 import { GUARDIAN_SCRIPT } from './guardian-script.js';
 import type { HeldGuardian } from './held.js';
 import type { Since } from './proc.js';
+import { UNMARK, ownLimit } from './process-mark.js';
 import type { GroupKeeper } from './tool-process.js';
 
 /** The variable that holds the mark, in the environment of each guarded tool. */
@@ -102,10 +103,11 @@ export class Guardian implements GroupKeeper {
     this.#held = undefined;
     if (held !== undefined) return this.#takeOverHeld(held);
     let child: ChildProcess;
+    // Without the marks of an outer agent's tools, or it would be ended with them, and be counted as left behind.
+    const script = ownLimit() === undefined ? `${UNMARK}\n${GUARDIAN_SCRIPT}` : GUARDIAN_SCRIPT;
     try {
-      child = builtin('node:child_process').spawn(SHELL, ['-c', GUARDIAN_SCRIPT, 'stci-guardian'], {
+      child = builtin('node:child_process').spawn(SHELL, ['-c', script, 'stci-guardian'], {
         cwd: '/',
-        // Without the mark of an outer guardian's tools, or it would be killed with them.
         env: { PATH: `${process.env['PATH'] ?? ''}:/usr/bin:/bin` },
         stdio: ['pipe', 'ignore', 'ignore'],
         detached: true,

@@ -23,6 +23,9 @@ stci_mark() {
   ulimit -S -w "$stci_x" 2>/dev/null || ulimit -S -x "$stci_x" 2>/dev/null
 }`;
 
+/** For the shell: takes away the limit that it inherited from another agent. Lowering it is always allowed. */
+export const UNMARK = 'ulimit -S -w 0 2>/dev/null || ulimit -S -x 0 2>/dev/null';
+
 let own: string | undefined | false = false;
 
 /** The number that marks this agent's descendants, as in /proc/PID/limits; undefined if it has none. */
