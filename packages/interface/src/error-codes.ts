@@ -209,6 +209,16 @@ export const ERROR_KINDS = {
    */
   STCI_MPI_SINGLETONS: kind(EXIT.singletons),
   /**
+   * A program has called MPI_Abort: the exit code is what it gave, its lowest 8 bits, 1 where these are 0. To do: read
+   * the message, and what the ranks have written.
+   */
+  STCI_MPI_ABORT: kind(1),
+  /**
+   * A rank ended with status 0 between MPI_Init and MPI_Finalize, so that others may wait for it. To do: have the
+   * program call MPI_Finalize, or MPI_Abort, before it ends.
+   */
+  STCI_MPI_UNFINISHED: kind(1),
+  /**
    * The user ended the job: the exit code is 128 + the signal's number, 130 for Ctrl-C. To do: nothing; it was asked
    * for.
    */
@@ -290,6 +300,8 @@ export const ERROR_KINDS = {
    * `bootcom.ws.interface` and `bootcom.ws.ports`.
    */
   STCI_LISTEN_FAILED: kind(EXIT.launch, true),
+  /** A directory for a job's temporary files cannot be made. To do: mend the one in the message, or set TMPDIR. */
+  STCI_TEMPORARY_DIRECTORY: kind(EXIT.launch),
   /**
    * An agent cannot connect to its parent: no route, a firewall, a wrong address. To do: open the ports between the
    * hosts, or name the right address with `bootcom.ws.interface`; `stci doctor` checks.

@@ -106,6 +106,12 @@ export interface PrivateListenOptions extends Pick<ListenOptions, 'pendingMax' |
  */
 export type ReachFailure = 'dead' | 'refused' | 'unreachable';
 
+/** A port of 127.0.0.1 to which only processes of this user, on this host, can connect. */
+export interface LoopbackListener {
+  readonly port: number;
+  close(): void;
+}
+
 /** Sockets. Their peers are unauthenticated until the handshake of the link. */
 export interface Network {
   listen(
@@ -130,6 +136,15 @@ export interface Network {
     options: PrivateListenOptions,
     accept: (channel: Channel) => void,
     done: (error: ErrorRecord | undefined, listener: PrivateListener | undefined) => void,
+  ): void;
+  /**
+   * Listens on a free port of 127.0.0.1, for programs that know no other way. A connection whose other end is not a
+   * socket of this user is closed before anything of it is read.
+   */
+  listenLoopback(
+    options: Pick<ListenOptions, 'pendingMax' | 'selectEviction'>,
+    accept: (channel: Channel) => void,
+    done: (error: ErrorRecord | undefined, listener: LoopbackListener | undefined) => void,
   ): void;
   /** Connects to a private listener of this host; `done` as in `connect`. */
   connectPrivate(path: string, deadlineMs: number, done?: (error: ErrorRecord | undefined) => void): Channel;
@@ -280,6 +295,22 @@ export interface Processes {
   stopSelf(forMs: number, ready: (error: ErrorRecord | undefined, go: (isWanted: boolean) => void) => void): void;
 }
 
+/** Files that programs need, or leave behind. */
+export interface Files {
+  /**
+   * Makes a directory below that for temporary files, which only this user may enter; its name begins with `prefix`,
+   * of letters, digits and hyphens. Throws StciError.
+   */
+  makeDirectory(prefix: string): string;
+  /** Removes a directory that was made so, with all that is in it. */
+  removeDirectory(path: string): void;
+  /**
+   * Removes files that a program has named, where they are this user's and lie directly in /dev/shm, or below a
+   * directory that was made here, and no link leads out of it. Others stay. Returns those that were not removed.
+   */
+  removeNamed(paths: readonly string[]): readonly string[];
+}
+
 export interface Environment {
   readonly hostname: string;
   readonly pid: number;
@@ -313,6 +344,7 @@ export interface Platform {
   readonly secrets: Secrets;
   readonly network: Network;
   readonly processes: Processes;
+  readonly files: Files;
   readonly env: Environment;
   readonly log: Log;
 }

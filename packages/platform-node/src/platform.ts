@@ -1,6 +1,7 @@
 /** Assembles the platform. Nothing is opened or loaded here: each part is loaded at its first use. */
 
 import type { LogLevel, Platform } from '@stci/interface';
+import { createFiles } from './files/named-files.js';
 import type { PrestartedAgent } from './processes/agent-process.js';
 import { Guardian, GUARD_VARIABLE, SHELL } from './processes/guardian.js';
 import { takeOverHeld } from './processes/held.js';
@@ -67,6 +68,7 @@ export function createNodePlatform(options: NodePlatformOptions = {}): NodePlatf
       keeper,
       pipes,
     }),
+    files: createFiles(),
     env: createEnvironment(options),
     log,
     close: () => {

@@ -11,6 +11,7 @@ import type {
   ErrorRecord,
   ListenOptions,
   Listener,
+  LoopbackListener,
   Network,
   NetworkAddress,
   PrivateListenOptions,
@@ -76,6 +77,19 @@ export class SimNetwork implements Network {
     const path = `/run/stci/${prefix}-${this.#host.nextPort++}.sock`;
     const close = this.#add(this.#privateAddress(path), undefined, accept);
     this.#callSoon(() => done(undefined, { path, close }));
+  }
+
+  listenLoopback(
+    _options: unknown, accept: (channel: Channel) => void,
+    done: (error: ErrorRecord | undefined, listener: LoopbackListener | undefined) => void,
+  ): void {
+    const port = this.#host.nextPort++;
+    const close = this.#add(this.#loopbackAddress(port), undefined, accept);
+    this.#callSoon(() => done(undefined, { port, close }));
+  }
+
+  #loopbackAddress(port: number): NetworkAddress {
+    return `tcp://${this.#host.name}/127.0.0.1:${port}`;
   }
 
   /** Returns the function that removes the listener. */

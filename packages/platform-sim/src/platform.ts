@@ -1,7 +1,7 @@
 /** The Platform of one task of a simulated process. */
 
 import { hmacSha256 } from '@stci/interface';
-import type { Clock, Environment, Log, Platform, Secrets, Timer } from '@stci/interface';
+import type { Clock, Environment, Files as FilesOfHost, Log, Platform, Secrets, Timer } from '@stci/interface';
 import { SimEvent } from './event-queue.js';
 import type { SimHost } from './host.js';
 import { SimNetwork } from './network.js';
@@ -65,6 +65,15 @@ function createEnvironment(host: SimHost, process: SimProcess): Environment {
   };
 }
 
+/** Directories have names and nothing in them; what programs name is not there. */
+function createFiles(host: SimHost): FilesOfHost {
+  return {
+    makeDirectory: (prefix) => `/tmp/${prefix}-${host.nextPort++}`,
+    removeDirectory: () => undefined,
+    removeNamed: (paths) => paths,
+  };
+}
+
 export function createPlatform(host: SimHost, process: SimProcess, task: Task): Platform {
   const random = host.random.fork(`task ${task.id}`);
   const log: Log = {
@@ -77,6 +86,7 @@ export function createPlatform(host: SimHost, process: SimProcess, task: Task): 
     secrets: createSecrets(random.fork('secrets')),
     network: new SimNetwork(host, task),
     processes: new SimProcesses(host, process, task),
+    files: createFiles(host),
     env: createEnvironment(host, process),
     log,
   };

@@ -24,8 +24,8 @@ export {
   jobInfoKvals, type JobInfo, type JobInfoApp, type JobInfoHost, type JobInfoRank,
 } from './pmix/job-info.js';
 export {
-  GROUP_REPLY_MAJOR, PMIX_STATUS, decodeEvent, decodeJobInfo, decodeReply, encodeEvent, encodeGroupSince6,
-  encodeJobInfo, encodeReply, encodeStatus, lostRank, type JobInfoReply, type PmixEvent, type PmixReplyName,
+  GROUP_REPLY_MAJOR, PMIX_STATUS, decodeEvent, decodeInfos, decodeJobInfo, decodeReply, encodeEvent,
+  encodeGroupSince6, encodeInfos, encodeJobInfo, encodeReply, encodeStatus, lostRank, type JobInfoReply, type PmixEvent, type PmixReplyName,
   type PmixReplyOf,
 } from './pmix/replies.js';
 export {

@@ -24,6 +24,9 @@ import { notifierDirect } from '../notifier/direct.js';
 import { notifierFramework } from '../notifier/framework.js';
 import { notifierLazy } from '../notifier/lazy.js';
 import { notifierTree } from '../notifier/tree.js';
+import { pmiFramework } from '../pmi/framework.js';
+import { pmi1 } from '../pmi/pmi1.js';
+import { pmix } from '../pmi/pmix.js';
 import { serviceFramework } from '../service/framework.js';
 import { topologyFramework } from '../topology/framework.js';
 import { builtinGroups } from './groups.js';
@@ -40,6 +43,7 @@ export function builtins(components: readonly AnyComponent[] = []): RegistryInit
       launcherFramework,
       launcherprocFramework,
       notifierFramework,
+      pmiFramework,
       serviceFramework,
       topologyFramework,
     ],
@@ -57,6 +61,8 @@ export function builtins(components: readonly AnyComponent[] = []): RegistryInit
       notifierDirect,
       notifierLazy,
       notifierTree,
+      pmi1,
+      pmix,
       ...components,
     ],
     groups: builtinGroups,

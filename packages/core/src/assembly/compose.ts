@@ -8,8 +8,10 @@ import {
   sameBytes,
   type ErrorManager,
   type Facts,
+  type Framework,
   type HostSpec,
   type Launcher,
+  type NoDeps,
   type Params,
   type Platform,
   type TreeTopology,
@@ -35,7 +37,6 @@ import { ParentTree } from '../launcher/parent-tree.js';
 import { Scope } from '@stci/registry/container';
 import { notifierFramework } from '../notifier/framework.js';
 import type { Service } from '../service/contracts.js';
-import { serviceFramework } from '../service/framework.js';
 import { topologyFramework } from '../topology/framework.js';
 import type { AgentScope, Composition, PluginHooks } from './composition.js';
 
@@ -92,10 +93,12 @@ export function selectedDetectors(selector: Selector, params: Params): readonly 
   }));
 }
 
-/** Of plugins. Where there are none, nothing is asked. */
-function selectedServices(registry: Registry, params: Params, platform: Platform): ReturnType<AgentScope['services']> {
-  if (registry.components(serviceFramework.name).length === 0) return [];
-  const selected = createSelector(registry, params, platformFacts(platform)).many(serviceFramework);
+/** Of a framework without components nothing is asked. */
+function selectedModules<Module>(
+  registry: Registry, platform: Platform, framework: Framework<Module, NoDeps>, params: Params,
+): readonly { readonly name: string; create(): Module }[] {
+  if (registry.components(framework.name).length === 0) return [];
+  const selected = createSelector(registry, params, platformFacts(platform)).many(framework);
   return selected.map(({ component: { name }, create }) => ({ name, create: () => create({}, undefined) }));
 }
 
@@ -147,7 +150,7 @@ function agentScope(registry: Registry, scope: Scope, plugins: PluginHooks): Age
     detectors: () => (detectors ??= selectedDetectors(selector(), scope.get(PARAMS))),
     notifier: (name) => selector().keyed(notifierFramework).create(name, {}, undefined),
     fault: (kind) => selector().keyed(faultFramework).create(kind, {}, undefined),
-    services: (params) => selectedServices(registry, params, scope.get(PLATFORM)),
+    selected: (framework, params) => selectedModules(registry, scope.get(PLATFORM), framework, params),
     topologyOf,
     bootcom: (kind) => selector().keyed(bootcomFramework).create(kind, { platform: scope.get(PLATFORM) }, undefined),
     launchMethod: (hosts) => selector().keyed(launcherprocFramework).best({ hosts }).component.name,

@@ -17,6 +17,14 @@ export function derivedKey(secrets: Secrets, above: Uint8Array, label: string, .
   return secrets.mac(above, data);
 }
 
+const TOKEN_BYTES = 8;
+
+/** A text that nobody can guess who has not the session's secret: of a job. */
+export function jobToken(secrets: Secrets, secret: Uint8Array, job: JobId): string {
+  const key = derivedKey(secrets, secret, 'stci job 1', job);
+  return Array.from(key.subarray(0, TOKEN_BYTES), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /** The key of the agent (`address`, `job`); `above`: the key of the agent that it is planned below. */
 export function agentSecret(secrets: Secrets, above: Uint8Array, address: Address, job: JobId): Uint8Array {
   return derivedKey(secrets, above, 'stci agent 1', address, job);

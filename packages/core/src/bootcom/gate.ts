@@ -38,6 +38,7 @@ export class Gate {
   #addresses: readonly string[] = [];
   #forget: () => void = () => undefined;
   #isClosed = false;
+  #port = 0;
 
   constructor(init: GateInit) {
     this.#init = init;
@@ -64,10 +65,24 @@ export class Gate {
     return this.#addresses;
   }
 
+  /** Where it was opened by `openLoopback`. */
+  get port(): number {
+    return this.#port;
+  }
+
   openPrivate(prefix: string, done: Done): void {
     const options = { prefix, pendingMax: this.#init.pendingMax, selectEviction };
     this.#init.platform.network.listenPrivate(options, (channel) => this.#accept(channel), (error, listener) =>
       this.#opened(listener, listener === undefined ? [] : [listener.path], () => done(error)));
+  }
+
+  /** At a port of this machine, for this user's programs. */
+  openLoopback(done: Done): void {
+    const options = { pendingMax: this.#init.pendingMax, selectEviction };
+    this.#init.platform.network.listenLoopback(options, (channel) => this.#accept(channel), (error, listener) => {
+      this.#port = listener?.port ?? 0;
+      this.#opened(listener, listener === undefined ? [] : [`127.0.0.1:${listener.port}`], () => done(error));
+    });
   }
 
   /** By a network, or a kind of links; of one that does not listen, nothing is heard. */

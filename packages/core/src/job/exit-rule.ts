@@ -70,7 +70,8 @@ export function failureOf(
     return failure('tool-signal', { code: 'STCI_TOOL_SIGNAL', message, data: { signal } }, signalExitCode(signal));
   }
   const status = ending.end?.status ?? 0;
-  if (ending.outcome !== 'exited' || status === 0) return undefined;
+  if (ending.outcome !== 'exited') return undefined;
+  if (status === 0) return ending.error && failure('tool-status', ending.error, errorExitCode(ending.error));
   const message = `Rank ${rank} on ${host.name} ended with status ${status}`;
   return failure('tool-status', { code: 'STCI_TOOL_STATUS', message, data: { status } }, status);
 }

@@ -8,7 +8,7 @@
  */
 
 import {
-  caught, sessionAddress, type ErrorRecord, type Failure, type HostIndex, type HostSpec, type JobControl,
+  caught, failureId, sessionAddress, type ErrorRecord, type Failure, type HostIndex, type HostSpec, type JobControl,
   type JobId, type JobSpec, type Params, type Rank, type StciError,
 } from '@stci/interface';
 import { Scope } from '../event/scope.js';
@@ -156,7 +156,7 @@ export class ControllerJob implements RecoveringJob, ServedJob {
   service<Hooks extends JobHooks>(name: string, make: (of: JobAtController) => Hooks): Hooks {
     return this.services.of(name, () => make({
       node: this.#node, holds: this.holds, job: this.job, params: this.params, ledger: this.ledger,
-      front: this.front, isPlacing: () => this.recovery.isPlacing,
+      front: this.front, isPlacing: () => this.recovery.isPlacing, abort: (by) => this.#onAbort(by),
     }));
   }
 
@@ -308,6 +308,17 @@ export class ControllerJob implements RecoveringJob, ServedJob {
   #onJobTimeout(timeoutMs: number): void {
     this.services.askWaits((waits) =>
       this.#forceEnd('timeout', jobTimeoutError(timeoutMs, this.ledger.ranksOpen, waits)));
+  }
+
+  /** A rank has called MPI_Abort, say: it is asked to end nobody else. */
+  #onAbort({ rank, host, exitCode, message }: Parameters<JobAtController['abort']>[0]): void {
+    if (this.phase === 'ending' || this.phase === 'over') return;
+    const name = this.ledger.map.hosts[host]?.name ?? '';
+    const id = failureId({ kind: 'tool', host, rank, job: this.job, attempt: this.ledger.attempt(rank) });
+    const text = `Rank ${rank} on ${name} aborted the job with ${exitCode}${message === '' ? '' : `: ${message}`}`;
+    const error = { code: 'STCI_MPI_ABORT', message: text, host: name, rank, failure: id } as const;
+    this.record({ kind: 'tool-status', error, host, rank, wallMs: this.#now(), exitCode });
+    this.end(error);
   }
 
   /** Without asking the error manager: the user set the deadline, and a job that does not fit its hosts cannot run. */

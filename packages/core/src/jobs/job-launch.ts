@@ -67,7 +67,7 @@ function mapWithin(spec: AllocatedJob, params: Params, taken: readonly number[] 
 
 /** What the launch of a job depends on besides the job. */
 interface LaunchingSession {
-  readonly node: Pick<AgentNode, 'sessionName' | 'platform'>;
+  readonly node: Pick<AgentNode, 'sessionName' | 'platform' | 'tokenOf'>;
   readonly stays: boolean;
   readonly members: Pick<MembershipTable, 'get'>;
 }
@@ -77,10 +77,11 @@ interface LaunchingSession {
  * they are too many.
  */
 export function jobLaunch(
-  { node: { sessionName: session, platform }, stays, members }: LaunchingSession,
-  { spec, map }: Pick<Ledger, 'spec' | 'map'>, jobParams: Params,
+  { node, stays, members }: LaunchingSession,
+  { spec, map, job }: Pick<Ledger, 'spec' | 'map' | 'job'>, jobParams: Params,
   leftOut: ReadonlySet<HostIndex>,
 ): Launch {
+  const { sessionName: session, platform } = node;
   const { apps, wdir, stdin, params } = spec;
   const present = map.hosts.filter(({ host }) => !leftOut.has(host));
   const env = {
@@ -94,7 +95,7 @@ export function jobLaunch(
       const wireRuns = runs.map((run) => [run.app, run.first, run.count, run.stride] as const);
       return [host, numbers.get(host) as number, wireRuns] as const;
     });
-  const common = { session, size: map.size, nodes: numbers.size, apps, env, wdir, stdin };
+  const common = { session, size: map.size, nodes: numbers.size, apps, env, wdir, stdin, token: node.tokenOf(job) };
   const window = creditBytes(jobParams, spec.hosts.length);
   const launch: object = { ...common, ...(params !== undefined && { params }), creditBytes: window, hosts };
   return launch as Launch;

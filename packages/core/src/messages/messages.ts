@@ -150,6 +150,7 @@ const KERNEL_MESSAGES = {
       stdin: stdinTo,
       params: optional(jobParams),
       creditBytes: integer(1, 0xffff_ffff),
+      token: name,
       hosts: members(hostRuns),
       /** Number of the session agent's start, from 1; the ranks that it starts, with their attempts; absent: all. */
       start: optional(u32),

@@ -21,7 +21,7 @@ import { MessageLayer } from '../am/message-layer.js';
 import { BOUNCED } from '../am/requests.js';
 import { Router } from '../am/router.js';
 import type { MessageLimits } from '../am/transport.js';
-import { agentSecret } from '../bootcom/agent-key.js';
+import { agentSecret, jobToken } from '../bootcom/agent-key.js';
 import type { HandshakeInit } from '../bootcom/handshake.js';
 import { LinkFaults } from '../bootcom/link-faults.js';
 import { Link, type LinkEvents, type LinkLimits } from '../bootcom/link.js';
@@ -199,6 +199,11 @@ export class AgentNode {
     const { secrets } = this.platform;
     const path = this.pathBelow(agent);
     return path.reduce((above, at) => agentSecret(secrets, above, at, at === agent ? job : 0), this.identity.secret);
+  }
+
+  /** A text of this job that nobody can guess; at the controller. */
+  tokenOf(job: JobId): string {
+    return jobToken(this.platform.secrets, this.identity.secret, job);
   }
 
   /** Makes a link over which the peer connects to this agent; `admit` says whether it may. */

@@ -25,7 +25,7 @@ import { RankStatusView } from './rank-status-view.js';
 
 const TOKEN_BYTES = 16;
 
-type PortPlace = Omit<JobPlace, 'ownsProcess' | 'params'>;
+type PortPlace = Omit<JobPlace, 'ownsProcess' | 'params' | 'token' | 'say' | 'signal'>;
 
 export class ProgramPort implements JobService {
   readonly #place: PortPlace;

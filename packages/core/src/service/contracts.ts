@@ -5,8 +5,8 @@
  */
 
 import type {
-  Bootcom, Channel, ErrorRecord, FaultModule, HostIndex, HostSpec, JobEvent, JobId, NotifierModule, Params,
-  Rank, RankReport, ServiceModule, SignalName, StciError, Topology,
+  Bootcom, Channel, ErrorRecord, FaultModule, Framework, HostIndex, HostSpec, JobEvent, JobId, NoDeps, NotifierModule, Params,
+  Rank, RankReport, SignalName, StciError, Topology,
 } from '@stci/interface';
 import type { SelectedDetector } from '../detector/selected.js';
 import type { Scope } from '../event/scope.js';
@@ -30,6 +30,8 @@ export interface Service {
   wants?(params: Params, scope: ServiceScope): boolean;
   /** Whether agents of a session with these parameters have it from their start, where it has messages. */
   isOfAgents?(params: Params): boolean;
+  /** What a job has of it at its session agent from the start: little, which is always loaded. */
+  readonly job?: (place: JobPlace) => JobService;
   readonly code: Loadable<ServiceCode>;
 }
 
@@ -92,8 +94,10 @@ export interface ServiceScope {
   launchMethod(hosts: readonly HostSpec[]): string;
   /** Throws STCI_MCA_*. */
   notifier(name: string): NotifierModule;
-  /** Services of plugins that a job with these parameters has. Throws STCI_MCA_*. */
-  services(params: Params): readonly { readonly name: string; create(): ServiceModule }[];
+  /** Modules of a framework of mode many that a job with these parameters has. Throws STCI_MCA_*. */
+  selected<Module>(
+    framework: Framework<Module, NoDeps>, params: Params,
+  ): readonly { readonly name: string; create(): Module }[];
 }
 
 export interface Place {
@@ -182,6 +186,8 @@ export interface JobAtController {
   readonly params: Params;
   readonly ledger: Ledger;
   readonly front: JobOwner;
+  /** A rank has the job end, with this exit code, 1..255, and a text for people. */
+  abort(by: { readonly rank: Rank; readonly host: HostIndex; readonly exitCode: number; readonly message: string }): void;
   /** Ranks whose host was lost before they started are to run elsewhere: they have neither run nor an outcome. */
   isPlacing(): boolean;
 }
@@ -212,6 +218,8 @@ export interface JobPlace extends Place {
   readonly host: HostIndex;
   readonly hostName: string;
   readonly job: JobId;
+  /** Nobody else can guess it: of names that agents of the job share. */
+  readonly token: string;
   /** With the job's own. */
   readonly params: Params;
   readonly size: number;
@@ -219,6 +227,10 @@ export interface JobPlace extends Place {
   readonly hosts: number;
   /** A sign of life of a rank, and the promise of the next within this time; 0: the promise is taken back. */
   onAlive(rank: Rank, withinMs: number): void;
+  /** As if the rank had written it to its standard error. */
+  say(rank: Rank, bytes: Uint8Array): void;
+  /** To its process. */
+  signal(rank: Rank, signal: SignalName): void;
 }
 
 /** A service in one job, at its session agent on one host. */
@@ -229,8 +241,12 @@ export interface JobService {
   add(rank: Rank, attempt: number): Readonly<Record<string, string>>;
   /** It inherits a socket, whose other end this gets once it runs; undefined: none. */
   socketOf?(rank: Rank): ((channel: Channel) => void) | undefined;
+  /** Its process has ended with status 0: why that is a failure; undefined: it is none. */
+  complaintOf?(rank: Rank): ErrorRecord | undefined;
   /** It has ended. */
   remove(rank: Rank): void;
+  /** Variables that it has unless its user or its program's options say otherwise. */
+  defaults?(): Readonly<Record<string, string>>;
   /** A rank has failed, here or elsewhere, as a detector says. */
   onRankFailed?(rank: Rank, attempt: number, reason: string): void;
   /** Has the program of a rank end itself. Returns why it cannot be told. */

@@ -6,6 +6,7 @@ import {
 import { endText } from '../job/exit-rule.js';
 import type { JobAtController, JobHooks, ServiceScope } from './contracts.js';
 import { Part } from './part.js';
+import { serviceFramework } from './framework.js';
 
 export class ControllerParts implements JobHooks {
   readonly #of: JobAtController;
@@ -36,7 +37,7 @@ export class ControllerParts implements JobHooks {
 
   #open(name: string): ControllerPart {
     const { ledger, params } = this.#of;
-    const module = this.#scope.services(params).find((each) => each.name === name)?.create();
+    const module = this.#scope.selected(serviceFramework, params).find((each) => each.name === name)?.create();
     if (module?.atController === undefined) {
       throw new StciError('STCI_MESSAGE_INVALID', `Expected a service of job ${this.#of.job}, got '${name}'`);
     }

@@ -8,6 +8,7 @@ import { needsOwner } from '../am/requests.js';
 import { Gate } from '../bootcom/gate.js';
 import type { JobPlace, JobService } from './contracts.js';
 import { Part } from './part.js';
+import { serviceFramework } from './framework.js';
 
 /** Variables that are the runtime's own. */
 const OWN_PREFIX = 'STCI_';
@@ -19,7 +20,7 @@ export class HostParts implements JobService {
   readonly #sockets = new Map<Rank, (channel: Channel) => void>();
 
   constructor(place: JobPlace) {
-    this.#parts = place.scope.services(place.params).map(({ name, create }) => {
+    this.#parts = place.scope.selected(serviceFramework, place.params).map(({ name, create }) => {
       const part = new HostPart(place, name);
       part.service = create().atHost(part);
       return part;

@@ -6,7 +6,7 @@
 import { caught, toErrorRecord, type StciError, type Channel, type ErrorRecord, type Rank } from '@stci/interface';
 import type { Scope } from '../event/scope.js';
 import type { AgentNode } from '../node/node.js';
-import type { JobPlace, JobService, Service } from './contracts.js';
+import type { JobPlace, JobService, Service, ServiceCode } from './contracts.js';
 
 export class JobServices {
   readonly #services: readonly Service[];
@@ -50,6 +50,15 @@ export class JobServices {
     return this.#open.map((service) => service.socketOf?.(rank)).find((found) => found !== undefined);
   }
 
+  /** Why an end with status 0 is a failure. */
+  complaintOf(rank: Rank): ErrorRecord | undefined {
+    return this.#open.map((service) => service.complaintOf?.(rank)).find((found) => found !== undefined);
+  }
+
+  defaults(): Readonly<Record<string, string>> {
+    return Object.assign({}, ...this.#open.map((service) => service.defaults?.())) as Record<string, string>;
+  }
+
   /** It has ended. */
   remove(rank: Rank): void {
     for (const service of this.#open) service.remove(rank);
@@ -69,7 +78,9 @@ export class JobServices {
   }
 
   #load(service: Service, place: Omit<JobPlace, 'holds'>, next: (error?: ErrorRecord) => void): void {
-    service.code.use((code, error) => {
+    const load = service.job === undefined ? service.code.use.bind(service.code)
+      : (done: (code: Pick<ServiceCode, 'job'>, error?: StciError) => void) => done(service as ServiceCode);
+    load((code, error) => {
       if (this.#holds.isClosed) return;
       const open = (): JobService | undefined => code?.job?.({ ...place, holds: this.#holds });
       const [opened, refusal = error && toErrorRecord(error)] = tried(open);

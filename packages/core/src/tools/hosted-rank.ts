@@ -80,7 +80,7 @@ export interface RankPlace {
   readonly reports: ToolReports;
   readonly output: HostOutput;
   readonly feed: StdinFeed;
-  readonly services: Pick<JobServices, 'add' | 'remove' | 'socketOf'>;
+  readonly services: Pick<JobServices, 'add' | 'remove' | 'socketOf' | 'complaintOf' | 'defaults'>;
   /** It is to be started. */
   onQueued(rank: HostedRank): void;
   /** It is over, and nothing is left of it. */
@@ -153,7 +153,9 @@ export class HostedRank implements ToolEvents {
     this.#followed = undefined;
     this.#endsWallMs.clear();
     const variables = rankEnvironment(launch, context, this.#placement, attempt);
-    const spawn = toolSpawn(launch, this.#placement, { ...variables, ...this.#variables, [MARK_VARIABLE]: mark });
+    const spawn = toolSpawn(launch, this.#placement, {
+      ...services.defaults(), ...variables, ...this.#variables, [MARK_VARIABLE]: mark,
+    });
     const [graceMs, drainMs] = [params.int('tool.grace'), params.int('iof.drain')];
     const onSocket = services.socketOf(rank);
     const tool = new Tool({ platform, holds, rank, attempt, spawn, graceMs, drainMs, onSocket }, this);
@@ -212,8 +214,16 @@ export class HostedRank implements ToolEvents {
     if (this.#followed !== undefined) this.#endLine(stream, wallMs);
   }
 
-  onEnded({ rank, attempt }: Tool, end: ToolEnd): void {
+  /** As if its process had written it to standard error. */
+  say(bytes: Uint8Array): void {
+    if (this.isOver) return;
+    this.onOutput(this.#tool as Tool, 'stderr', bytes, this.#place.platform.clock.wallMs());
+  }
+
+  onEnded({ rank, attempt }: Tool, own: ToolEnd): void {
     const { watch, services, feed, reports } = this.#place;
+    const complaint = own.outcome === 'exited' && own.end?.status === 0 ? services.complaintOf(rank) : undefined;
+    const end = complaint === undefined ? own : { ...own, error: complaint };
     watch.onEnded(end);
     services.remove(rank);
     const afterMs = this.#life.is('running') ? this.#pauseMs(end) : undefined;

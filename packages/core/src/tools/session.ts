@@ -190,7 +190,9 @@ export class SessionAgent {
     // Ranks find what services give them in their environment: all are open before the first is started.
     const open = (): void => this.#jobServices.open({
       node, scope, ownsProcess, params, host: this.#host, hostName, job, size: launch.size, hosts: launch.nodes,
-      onAlive: (rank, withinMs) => this.#watch.onAlive(rank, withinMs),
+      onAlive: (rank, withinMs) => this.#watch.onAlive(rank, withinMs), token: launch.token,
+      say: (rank, bytes) => this.#ranks.get(rank)?.say(bytes),
+      signal: (rank, signal) => void this.#ranks.get(rank)?.running?.signal(signal, 'process'),
     }, (error) => this.#open(ranks, error));
     if (launch.restarts === undefined) return open();
     // What is left of the session agent before this one, whose guardian may be slow, is ended first.

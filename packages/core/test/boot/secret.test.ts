@@ -61,6 +61,7 @@ function play(boot: string): { secret: Uint8Array; taps: Tapped[]; sockets: Tapp
     const network: Platform['network'] = {
       listen: (...args) => platform.network.listen(...args),
       listenPrivate: (...args) => platform.network.listenPrivate(...args),
+      listenLoopback: (...args) => platform.network.listenLoopback(...args),
       connectPrivate: (...args) => tap(platform.network.connectPrivate(...args), add(sockets)),
       connect: (...args) => tap(platform.network.connect(...args), add(sockets)),
     };

@@ -43,6 +43,7 @@ function watched(platform: Platform, heard: string[]): Platform {
   const rest: Omit<Network, 'listenPrivate'> = {
     listen: (...given) => network.listen(...given), connect: (...given) => network.connect(...given),
     connectPrivate: (...given) => network.connectPrivate(...given),
+    listenLoopback: (...given) => network.listenLoopback(...given),
   };
   return { ...platform, network: { ...rest, listenPrivate } };
 }

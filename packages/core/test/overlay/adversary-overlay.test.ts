@@ -52,6 +52,7 @@ function place(settings: Settings): Place {
       network: {
         listen: (...args) => network.listen(...args),
         connect: (...args) => network.connect(...args),
+        listenLoopback: (...args) => network.listenLoopback(...args),
         listenPrivate: (options, accept, done) => network.listenPrivate(options, accept, (error, listener) => {
           if (options.prefix === 'overlay' && listener !== undefined) byPid.set(env.pid, listener.path);
           done(error, listener);

@@ -29,6 +29,7 @@ export function connecting(platform: Platform, part: string, make: () => Channel
     network: {
       listen: (...args) => network.listen(...args),
       connect: (...args) => network.connect(...args),
+      listenLoopback: (...args) => network.listenLoopback(...args),
       listenPrivate: (...args) => network.listenPrivate(...args),
       connectPrivate: (path, ...rest) =>
         (path.includes(part) ? make() : undefined) ?? network.connectPrivate(path, ...rest),

@@ -9,6 +9,7 @@ import type { Done } from './connecting.js';
 
 const loadWs = () => import('./ws-network.js');
 const loadTls = () => import('./tls-sockets.js');
+const loadLoopback = () => import('./loopback-sockets.js');
 const loadPrivate = () => import('./private-sockets.js');
 
 export function createNetwork(): Network {
@@ -21,6 +22,8 @@ export function createNetwork(): Network {
         loadTls().then((sockets) => sockets.connectTls(address, deadlineMs, key, tell)))
       : connect('ws', address, done, (tell) =>
         loadWs().then((sockets) => sockets.connectWs(address, deadlineMs, key, tell)))),
+    listenLoopback: (options, accept, done) =>
+      settle(loadLoopback().then((sockets) => sockets.listenLoopback(options, accept)), done),
     listenPrivate: (options, accept, done) =>
       settle(loadPrivate().then((sockets) => sockets.listenPrivate(options, accept)), done),
     connectPrivate: (path, deadlineMs, done) => connect('unix', path, done, (tell) =>

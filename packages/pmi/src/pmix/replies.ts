@@ -4,7 +4,7 @@
  */
 
 import { Packer, Unpacker } from './bfrops/packing.js';
-import type { BufferForm, PmixProc, PmixInfo } from './bfrops/types.js';
+import { BUFFER_FORM, type BufferForm, type PmixInfo, type PmixProc } from './bfrops/types.js';
 import {
   counted, kvals, nspaceData, one, optional, rankData, readFields, rest, text, writeFields, type Fields, type RecordOf,
 } from './fields.js';
@@ -14,7 +14,7 @@ import { refuseBody } from '../bytes/refusal.js';
 /** Statuses that a server of jobs answers, and codes of its events. */
 export const PMIX_STATUS = {
   success: 0, error: -1, procAborted: -7, badParameter: -27, notFound: -46, notSupported: -47, timeout: -24,
-  lostConnection: -101,
+  lostConnection: -101, duplicateKey: -53,
 } as const;
 
 const none = {};
@@ -97,6 +97,7 @@ export interface PmixEvent {
   readonly source: PmixProc;
   readonly infos: readonly PmixInfo[];
 }
+const INFOS = counted('info');
 const EVENT = { command: one('command'), status: one('status'), source: one('proc'), infos: counted('info') };
 
 export function encodeEvent(form: BufferForm, event: PmixEvent): Uint8Array {
@@ -108,6 +109,17 @@ export function encodeEvent(form: BufferForm, event: PmixEvent): Uint8Array {
 export function decodeEvent(form: BufferForm, body: Uint8Array): PmixEvent {
   const { command, ...event } = readFields(EVENT, new Unpacker(form, body));
   return command === PMIX_COMMAND.notify ? event : refuseBody(`an event, ${PMIX_COMMAND.notify}`, command);
+}
+
+/** What an event says besides, to be passed on. */
+export function encodeInfos(infos: readonly PmixInfo[]): Uint8Array {
+  const sink = new Packer(BUFFER_FORM.plain);
+  INFOS.write(sink, infos);
+  return sink.finish();
+}
+
+export function decodeInfos(bytes: Uint8Array): readonly PmixInfo[] {
+  return INFOS.read(new Unpacker(BUFFER_FORM.plain, bytes));
 }
 
 /** The event that tells a client of a rank's death, as ULFM wants it. */

@@ -24,7 +24,7 @@ export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
     free: undefined,
   },
   core: {
-    workspace: [CONTRACTS, '@stci/registry', '@stci/registry/container'], external: { 'cbor-x': 'src/codec/' },
+    workspace: [CONTRACTS, '@stci/pmi', '@stci/registry', '@stci/registry/container'], external: { 'cbor-x': 'src/codec/' },
     free: undefined,
   },
   client: { workspace: [CONTRACTS], external: {}, free: 'src/' },
@@ -203,7 +203,8 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   node: 'codec event metrics bootcom messages am streams',
   peers: 'members bootcom messages node',
   service: 'codec event job membership detector bootcom messages am node peers',
-  assembly: 'topology launcher detector notifier errmgr fault bootcom node service',
+  pmi: 'codec bootcom job messages am node service',
+  assembly: 'topology launcher detector notifier errmgr fault bootcom node service pmi',
   boot: 'codec event launcher membership bootcom messages node assembly',
   programs: 'codec event iof job bootcom messages am node service',
   injection: 'codec event job fault messages am node service',

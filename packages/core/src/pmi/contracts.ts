@@ -1,0 +1,90 @@
+/**
+ * What MPI libraries want of a launcher, whichever protocol they speak: which processes there are, keys that each puts,
+ * collectives, names, and news of those that are lost. Processes are ranks of jobs; a library knows them by the name of
+ * their set, from 0.
+ */
+
+import type { HostIndex, JobId, Rank } from '@stci/interface';
+
+export type Pair = readonly [key: string, value: Uint8Array];
+
+/** Ranks of a job, first to last. */
+export type Range = readonly [job: JobId, first: Rank, last: Rank];
+
+/** Processes that were started together: those of a job, or of one spawn. A namespace of PMIx. */
+export interface ProcessSet {
+  /** Unguessable, and used once: Open MPI makes names of shared memory of it. */
+  readonly nspace: string;
+  readonly job: JobId;
+  /** Process i is this job's rank `first` + i. */
+  readonly first: Rank;
+  readonly size: number;
+  /** Slots of the session's hosts. */
+  readonly universe: number;
+  /** Which process spawned it. */
+  readonly parent?: readonly [nspace: string, rank: number] | undefined;
+  /** Ranks of the job by host, in the order of STCI_NODE. */
+  readonly hosts: readonly (readonly [host: HostIndex, name: string, ranks: readonly (readonly [Rank, Rank])[]])[];
+  /** First rank and size of each program. */
+  readonly apps: readonly (readonly [first: Rank, size: number])[];
+}
+
+export type CollectiveKind = 'fence' | 'connect' | 'disconnect' | 'group' | 'ungroup';
+
+/** Which collective: calls of one kind, by the same processes, and with the same name are counted. */
+export interface CollectiveId {
+  readonly kind: CollectiveKind;
+  /** Of a group; else empty. */
+  readonly name: string;
+  /** Ascending, none twice. */
+  readonly members: readonly Range[];
+  /** 1, 2, … */
+  readonly sequence: number;
+}
+
+/** What a collective of several hosts has come to. */
+export interface CollectiveResult {
+  readonly id: CollectiveId;
+  /** Why it failed; '' if it did not. */
+  readonly problem: string;
+  /** Of a group: a number that no other one of these processes has. */
+  readonly context: number;
+  readonly data: readonly (readonly [job: JobId, rank: Rank, pairs: readonly Pair[]])[];
+  /** Of a connect: the sets of its members. */
+  readonly sets: readonly ProcessSet[];
+}
+
+/** A library in a rank of this host, between its first request and its last. */
+export interface PmiClient {
+  readonly rank: Rank;
+  /** Ranks of this job are lost, of which it was not told yet. */
+  onLost(ranks: readonly Rank[]): void;
+  /** Another process raises an event; `body` as its protocol has it. */
+  onEvent(source: { readonly nspace: string; readonly rank: number }, status: number, body: Uint8Array): void;
+}
+
+/** Bounds of one rank at its agent: more ends its connection, or is refused. */
+export const KEY_CHARS_MAX = 512;
+export const KEYS_OF_RANK_MAX = 4096;
+export const VALUE_BYTES_MAX = 0x10_0000;
+
+export function collectiveKey({ kind, name, members, sequence }: CollectiveId): string {
+  return JSON.stringify([kind, name, members, sequence]);
+}
+
+export function ranksOfRanges(ranges: readonly Range[], job: JobId): Rank[] {
+  return ranges.flatMap(([of, first, last]) =>
+    (of === job ? Array.from({ length: last - first + 1 }, (_, i) => first + i) : []));
+}
+
+/** Ascending, joined, none twice. */
+export function rangesOf(ranks: Iterable<readonly [JobId, Rank]>): Range[] {
+  const sorted = [...ranks].sort(([jobA, a], [jobB, b]) => jobA - jobB || a - b);
+  const ranges: [JobId, Rank, Rank][] = [];
+  for (const [job, rank] of sorted) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[0] === job && rank <= last[2] + 1) last[2] = rank;
+    else ranges.push([job, rank, rank]);
+  }
+  return ranges;
+}

@@ -1,0 +1,80 @@
+/** Names that libraries publish for each other, of all jobs of a session; pure. */
+
+import type { JobId, Rank } from '@stci/interface';
+import { KEYS_OF_RANK_MAX, type Pair } from './contracts.js';
+
+export interface Publisher {
+  readonly job: JobId;
+  readonly rank: Rank;
+  /** By which a library knows the publisher. */
+  readonly nspace: string;
+  /** How long the name stays, as PMIx counts it. */
+  readonly persistence: number;
+}
+
+/** Until it is unpublished; until the first reads it. All else ends with the publisher's job. */
+export const PERSISTENCE = { indefinite: 0, firstRead: 1 } as const;
+
+type Found = readonly (readonly [nspace: string, process: Rank, key: string, value: Uint8Array])[];
+
+interface Lookup {
+  readonly job: JobId;
+  readonly keys: readonly string[];
+  readonly done: (found: Found) => void;
+}
+
+/** Names of a session, and lookups that wait. */
+const NAMES_MAX = 65_536;
+const LOOKUPS_MAX = 4096;
+
+export class Names {
+  readonly #names = new Map<string, Publisher & { readonly value: Uint8Array }>();
+  #lookups: Lookup[] = [];
+
+  /** Returns the keys that are taken, or for which there is no room. */
+  publish(publisher: Publisher, pairs: readonly Pair[]): string[] {
+    const taken: string[] = [];
+    for (const [key, value] of pairs.slice(0, KEYS_OF_RANK_MAX)) {
+      if (this.#names.has(key) || this.#names.size >= NAMES_MAX) taken.push(key);
+      else this.#names.set(key, { ...publisher, value: value.slice() });
+    }
+    const waiting = this.#lookups;
+    this.#lookups = [];
+    for (const each of waiting) if (!this.#answer(each)) this.#lookups.push(each);
+    return taken;
+  }
+
+  /** Those of this job; returns the keys that it has not published. */
+  unpublish(job: JobId, keys: readonly string[]): string[] {
+    return keys.filter((key) => this.#names.get(key)?.job !== job || !this.#names.delete(key));
+  }
+
+  /** Calls `done` with what there is of these keys; `waits`: once there are all. */
+  lookup(job: JobId, keys: readonly string[], waits: boolean, done: Lookup['done']): void {
+    const lookup = { job, keys, done };
+    if (!waits || this.#lookups.length >= LOOKUPS_MAX) done(this.#read(keys));
+    else if (!this.#answer(lookup)) this.#lookups.push(lookup);
+  }
+
+  onJobEnded(job: JobId): void {
+    this.#lookups = this.#lookups.filter((each) => each.job !== job);
+    for (const [key, name] of this.#names) {
+      if (name.job === job && name.persistence !== PERSISTENCE.indefinite) this.#names.delete(key);
+    }
+  }
+
+  #answer({ keys, done }: Lookup): boolean {
+    if (!keys.every((key) => this.#names.has(key))) return false;
+    done(this.#read(keys));
+    return true;
+  }
+
+  #read(keys: readonly string[]): Found {
+    return keys.flatMap((key) => {
+      const found = this.#names.get(key);
+      if (found === undefined) return [];
+      if (found.persistence === PERSISTENCE.firstRead) this.#names.delete(key);
+      return [[found.nspace, found.rank, key, found.value] as const];
+    });
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * Where libraries in the ranks of one host find their launcher: a port, and a socket that each rank inherits. It is all
+ * that a program without MPI costs: what serves a connection is loaded with the first one that says something.
+ */
+
+import type { Channel, ErrorRecord, Rank, StciError } from '@stci/interface';
+import { Later } from '../am/answer.js';
+import { Gate } from '../bootcom/gate.js';
+import type { JobPlace, JobService } from '../service/contracts.js';
+import { Loadable } from '../service/loadable.js';
+import { isTolerant, pmiFramework, type PmiModule, type PmiServer } from './framework.js';
+import { nspaceName } from './nspace.js';
+import type { PmiHost } from './pmi-host.js';
+
+export const hostCode = new Loadable<typeof PmiHost>(
+  'the service for MPI libraries', () => import('./pmi-host.js').then((loaded) => loaded.PmiHost));
+
+
+export class PmiPort implements JobService {
+  readonly #place: JobPlace;
+  readonly #modules: readonly PmiModule[];
+  readonly #gate: Gate | undefined;
+  readonly #nspace: string;
+  /** Ranks that run here. */
+  readonly #ranks = new Set<Rank>();
+  readonly #channels = new Set<Channel>();
+  readonly #servers = new Map<PmiModule, PmiServer>();
+  #host: PmiHost | undefined;
+
+  constructor(place: JobPlace) {
+    const { node, scope, params, holds, job, token } = place;
+    this.#place = place;
+    this.#modules = scope.selected(pmiFramework, params).map(({ create }) => create());
+    this.#nspace = nspaceName(node.sessionName, job, token);
+    const byPort = this.#modules.find(({ by }) => by === 'port');
+    this.#gate = byPort && new Gate({
+      holds, of: 'MPI libraries', platform: node.platform, pendingMax: node.params.int('bootcom.pending.max'),
+      accept: (channel) => {
+        this.#bind(byPort, channel, undefined);
+        return undefined;
+      },
+    });
+    holds.holdAll(() => [...this.#channels].map(() => 'connection of an MPI library'), () => {
+      for (const channel of this.#channels) channel.destroy('the job is over');
+    });
+    const { messages } = node;
+    // Where no library has spoken yet, none waits for this.
+    messages.on('pmi.done', (result) => this.#host?.onDone(result));
+    messages.on('pmi.lost', ({ ranks }) => this.#host?.onLost(ranks));
+    messages.on('pmi.event', (event) => this.#host?.onEvent(event));
+    messages.on('pmi.get', ({ rank }) => new Later<'pmi.get'>((answer) => this.#use((host, error) => {
+      if (host === undefined) answer.fail(error);
+      else host.onGet(rank, (reply) => answer.done(reply));
+    })));
+  }
+
+  open(done: (error?: ErrorRecord) => void): void {
+    if (this.#gate === undefined) done();
+    else this.#gate.openLoopback(done);
+  }
+
+  add(rank: Rank): Readonly<Record<string, string>> {
+    const { size, node } = this.#place;
+    this.#ranks.add(rank);
+    this.#host?.add(rank);
+    const port = this.#gate?.port ?? 0;
+    const offer = { nspace: this.#nspace, rank, size, hostName: node.platform.env.hostname, port };
+    return Object.assign({}, ...this.#modules.map((module) => module.variables(offer))) as Record<string, string>;
+  }
+
+  socketOf(rank: Rank): ((channel: Channel) => void) | undefined {
+    const module = this.#modules.find(({ by }) => by === 'socket');
+    return module && ((channel) => this.#bind(module, channel, rank));
+  }
+
+  remove(rank: Rank): void {
+    this.#ranks.delete(rank);
+    this.#host?.remove(rank);
+  }
+
+  complaintOf(rank: Rank): ErrorRecord | undefined {
+    return this.#host?.complaintOf(rank);
+  }
+
+  /** Its events go to the server of its protocol, which gets what has come before. */
+  #bind(module: PmiModule, channel: Channel, rank: Rank | undefined): void {
+    this.#channels.add(channel);
+    let early: Uint8Array[] | undefined;
+    let isClosed = false;
+    let events: ReturnType<PmiServer['accept']> | undefined;
+    channel.bind({
+      onData: (chunk) => {
+        if (events !== undefined) return events.onData(chunk);
+        early?.push(chunk);
+        if (early !== undefined) return;
+        early = [chunk];
+        channel.readable(false);
+        this.#serve(module, (server, error) => {
+          if (server === undefined) return channel.destroy(error?.message ?? 'it cannot be served');
+          events = server.accept(channel, rank);
+          for (const each of early?.splice(0) ?? []) events.onData(each);
+          if (isClosed) events.onClose('it was closed');
+          else channel.readable(true);
+        });
+      },
+      onDrain: () => events?.onDrain(),
+      onClose: (reason) => {
+        isClosed = true;
+        this.#channels.delete(channel);
+        events?.onClose(reason);
+      },
+    });
+  }
+
+  #serve(module: PmiModule, done: (server: PmiServer | undefined, error?: StciError) => void): void {
+    this.#use((host, error) => {
+      if (host === undefined) return done(undefined, error);
+      module.code.use((open, why) => {
+        const server = this.#servers.get(module) ?? open?.(host);
+        if (server !== undefined) this.#servers.set(module, server);
+        done(server, why);
+      });
+    });
+  }
+
+  #use(done: (host: PmiHost | undefined, error?: StciError) => void): void {
+    hostCode.use((Host, error) => {
+      if (this.#place.holds.isClosed) return;
+      if (this.#host === undefined && Host !== undefined) {
+        this.#host = new Host(this.#place, isTolerant(this.#place.params));
+        for (const rank of this.#ranks) this.#host.add(rank);
+      }
+      done(this.#host, error);
+    });
+  }
+}

@@ -1,0 +1,139 @@
+/** PMI-1 at a session agent: what each rank asks over the socket that it inherited. */
+
+import type { Channel, ChannelEvents, Rank } from '@stci/interface';
+import {
+  DEAD_PROCESSES_KEY, PMI1_MAXES, PROCESS_MAPPING_KEY, Pmi1Server, formatDeadProcesses, formatProcessMapping,
+  fromByteText, toByteText, type Pmi1Answer, type Pmi1Event,
+} from '@stci/pmi';
+import { abortCode } from './abort-code.js';
+import type { PmiClient, ProcessSet } from './contracts.js';
+import type { PmiServer } from './framework.js';
+import type { PmiHost } from './pmi-host.js';
+
+/** Keys of one rank: MPICH puts some ten. */
+const KEYS_MAX = 4096;
+
+export function openPmi1(host: PmiHost): PmiServer {
+  return { accept: (channel, rank) => new Pmi1Connection(host, channel, rank as Rank) };
+}
+
+class Pmi1Connection implements ChannelEvents, PmiClient {
+  readonly rank: Rank;
+  readonly #host: PmiHost;
+  readonly #channel: Channel;
+  #server: Pmi1Server | undefined;
+  #set: ProcessSet | undefined;
+  readonly #early: Uint8Array[] = [];
+  readonly #lost = new Set<Rank>();
+
+  constructor(host: PmiHost, channel: Channel, rank: Rank) {
+    this.rank = rank;
+    this.#host = host;
+    this.#channel = channel;
+    channel.readable(false);
+    host.whenOpen((problem) => this.#open(problem));
+  }
+
+  #open(problem: string | undefined): void {
+    const set = this.#host.setOfRank(this.rank);
+    if (set === undefined) return this.#channel.destroy(problem ?? 'its processes are not known');
+    this.#set = set;
+    this.#server = new Pmi1Server({
+      rank: this.rank - set.first, size: set.size, kvsName: set.nspace.slice(0, PMI1_MAXES.kvsNameChars - 1),
+      universeSize: set.universe, appNumber: appOf(set, this.rank),
+    });
+    for (const chunk of this.#early.splice(0)) this.onData(chunk);
+    this.#channel.readable(true);
+  }
+
+  onData(chunk: Uint8Array): void {
+    const server = this.#server;
+    if (server === undefined) return void this.#early.push(chunk);
+    try {
+      server.append(chunk);
+      for (let step = server.next(); step !== undefined; step = server.next()) {
+        if (step.reply !== undefined) this.#channel.send([step.reply]);
+        if (step.event !== undefined) this.#handle(server, step.event);
+      }
+    } catch (fault) {
+      this.#channel.destroy(fault instanceof Error ? fault.message : String(fault));
+    }
+  }
+
+  onDrain(): void {
+    // A client has one request open at a time.
+  }
+
+  onClose(): void {
+    // The end of its process says whether it has failed.
+  }
+
+  /** MPICH reads the key, and does so when a signal comes. */
+  onLost(ranks: readonly Rank[]): void {
+    for (const rank of ranks) this.#lost.add(rank);
+    if (this.#server?.isRunning === true) this.#host.place.signal(this.rank, 'SIGUSR1');
+  }
+
+  onEvent(): void {
+    // PMI-1 has none.
+  }
+
+  #handle(server: Pmi1Server, event: Pmi1Event): void {
+    const host = this.#host;
+    const answer = (reply: Pmi1Answer): void => void this.#channel.send([server.answer(reply)]);
+    switch (event.kind) {
+      case 'init': return host.begin(this);
+      case 'finalize': return host.finalize(this);
+      case 'abort': return host.abort(this.rank, abortCode(event.exitCode), event.message);
+      case 'get': return answer({ kind: 'get', value: this.#find(event.key) });
+      case 'put': {
+        const pairs = [[event.key, fromByteText(event.value)]] as const;
+        const problem = host.put(this.rank, { near: pairs, far: pairs }, KEYS_MAX);
+        return answer({ kind: 'put', ...(problem !== undefined && { problem: problem.replaceAll(' ', '_') }) });
+      }
+      case 'barrier': {
+        const { job, first, size } = this.#set as ProcessSet;
+        const members = [[job, first, first + size - 1]] as const;
+        return host.enter(this.rank, { kind: 'fence', name: '', members }, true, (_result, problem) => {
+          if (problem === undefined) answer({ kind: 'barrier' });
+          else this.#channel.destroy(problem);
+        });
+      }
+      case 'publish': return host.publish(this.rank, 0, [[event.service, fromByteText(event.port)]], (taken, problem) => {
+        const why = problem ?? (taken?.length === 0 ? undefined : 'name_in_use');
+        answer({ kind: 'publish', ...(why !== undefined && { problem: why.replaceAll(' ', '_') }) });
+      });
+      case 'unpublish': return host.unpublish(this.rank, [event.service], (missing) =>
+        answer({ kind: 'unpublish', ...(missing?.length !== 0 && { problem: 'service_not_found' }) }));
+      case 'lookup': return host.lookup(this.rank, [event.service], false, (found) => {
+        const value = found?.[0]?.[3];
+        answer({ kind: 'lookup', value: value && toByteText(value) });
+      });
+      case 'spawn': return answer({ kind: 'spawn', errorCodes: [], problem: 'not_supported' });
+      case 'unknown': return host.place.node.platform.log.write('info', `rank ${this.rank}: PMI-1 ${event.name} is not served`);
+    }
+  }
+
+  #find(key: string): string | undefined {
+    const set = this.#set as ProcessSet;
+    if (key === PROCESS_MAPPING_KEY) return formatProcessMapping(nodesOf(set));
+    if (key === DEAD_PROCESSES_KEY) {
+      return this.#lost.size === 0 ? undefined : formatDeadProcesses([...this.#lost].sort((a, b) => a - b));
+    }
+    const value = this.#host.find(key);
+    return value && toByteText(value);
+  }
+}
+
+/** The place of each process's host among those of the set. */
+function nodesOf({ hosts, first, size }: ProcessSet): number[] {
+  const nodes = new Array<number>(size).fill(0);
+  for (const [node, [, , ranks]] of hosts.entries()) {
+    for (const [low, high] of ranks) for (let rank = low; rank <= high; rank++) nodes[rank - first] = node;
+  }
+  return nodes;
+}
+
+function appOf({ apps }: ProcessSet, rank: Rank): number {
+  return Math.max(0, apps.findIndex(([first, size]) => rank >= first && rank < first + size));
+}

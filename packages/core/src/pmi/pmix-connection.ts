@@ -1,0 +1,313 @@
+/** One library's connection: who it is, and its requests. A rank may have several, as its children inherit its name. */
+
+import type { Channel, ChannelEvents, Rank } from '@stci/interface';
+import {
+  GROUP_REPLY_MAJOR, PMIX_RANK, PMIX_STATUS, PmixServerEnd, clientMajor, decodeInfos, encodeEvent, encodeFrame,
+  encodeGroupSince6, encodeInfos, encodeJobInfo, encodeReply, encodeStatus, encodeWelcome, decodeValue, encodeValue,
+  fromByteText, helloProblem, lostRank, type PmixArrival, type PmixHello, type PmixInfo, type PmixKval,
+  type PmixProc, type PmixRequest, type PmixRequestOf, type RankData,
+} from '@stci/pmi';
+import { abortCode } from './abort-code.js';
+import { KEYS_OF_RANK_MAX, type CollectiveKind, type CollectiveResult, type Pair, type PmiClient } from './contracts.js';
+import type { PmixServer } from './pmix-server.js';
+
+/** Bytes of data of other ranks that one answer has besides what was asked for. */
+const AHEAD_BYTES_MAX = 0x4_0000;
+/** Requests of one connection that may wait for an answer. */
+const OPEN_MAX = 4096;
+/** Scope of what other hosts do not see. */
+const SCOPE_LOCAL = 1;
+const SCOPE_REMOTE = 2;
+
+type Send = (body: Uint8Array) => void;
+
+export class PmixConnection implements ChannelEvents, PmiClient {
+  readonly #server: PmixServer;
+  readonly #channel: Channel;
+  readonly #end = new PmixServerEnd();
+  /** Requests wait until it is known which processes there are. */
+  #hello: PmixHello | undefined;
+  rank: Rank = -1;
+  #open = 0;
+  #isFinalized = false;
+  #isClosed = false;
+  /** Codes of events that it wants; undefined: it has not asked for any. `all`: the default handler. */
+  readonly #codes = new Set<number>();
+  #wantsAll = false;
+  readonly #lost: Rank[] = [];
+  /** Ranks whose data it has got. */
+  readonly #given = new Set<Rank>();
+
+  constructor(server: PmixServer, channel: Channel) {
+    this.#server = server;
+    this.#channel = channel;
+  }
+
+  onData(chunk: Uint8Array): void {
+    if (this.#isClosed) return;
+    this.#end.append(chunk);
+    this.#read();
+  }
+
+  onDrain(): void {
+    this.#channel.readable(true);
+  }
+
+  onClose(): void {
+    this.#isClosed = true;
+    // The end of its process says whether it has failed; its children may have had connections of their own.
+  }
+
+  #read(): void {
+    try {
+      for (let arrival = this.#end.next(); arrival !== undefined; arrival = this.#end.next()) {
+        this.#onArrival(arrival);
+        if (this.#isClosed) return;
+      }
+    } catch (fault) {
+      this.#refuse(fault instanceof Error ? fault.message : String(fault));
+    }
+  }
+
+  #refuse(why: string): void {
+    this.#isClosed = true;
+    const { node, hostName } = this.#server.host.place;
+    node.platform.log.write('warn', `PMIx: a connection on host ${hostName} is closed: ${why}`);
+    this.#channel.destroy(why);
+  }
+
+  #onArrival(arrival: PmixArrival): void {
+    if (arrival.kind === 'hello') return this.#onHello(arrival.hello);
+    const { tag } = arrival;
+    if (arrival.kind === 'refused') {
+      return void this.#channel.send([encodeFrame(tag, encodeStatus(this.#end.form, PMIX_STATUS.badParameter))]);
+    }
+    if (this.#open >= OPEN_MAX) return this.#refuse(`more than ${OPEN_MAX} requests wait for an answer`);
+    let isAnswered = false;
+    this.#open += 1;
+    const send = (body: Uint8Array): void => {
+      if (isAnswered) return;
+      isAnswered = true;
+      this.#open -= 1;
+      if (!this.#isClosed && !this.#channel.send([encodeFrame(tag, body)])) this.#channel.readable(false);
+    };
+    this.#handle(arrival.request, send, () => {
+      isAnswered = true;
+      this.#open -= 1;
+    });
+  }
+
+  #onHello(hello: PmixHello): void {
+    const { host } = this.#server;
+    host.whenOpen((problem) => {
+      if (this.#isClosed) return;
+      const known = this.#server.rankOf(hello);
+      const isOurs = known !== undefined && known[0] === host.job && host.isHere(known[1]);
+      const why = problem ?? helloProblem(hello) ?? (isOurs ? undefined : `it is no process that runs on this host`);
+      if (why !== undefined || known === undefined) {
+        this.#channel.send([encodeWelcome({ status: PMIX_STATUS.notSupported, index: 0 })]);
+        return this.#refuse(why ?? '');
+      }
+      this.#hello = hello;
+      this.rank = known[1];
+      this.#channel.send([encodeWelcome({ status: PMIX_STATUS.success, index: 0 })]);
+      host.begin(this);
+    });
+  }
+
+  onLost(ranks: readonly Rank[]): void {
+    if (this.#isFinalized) return;
+    if (!this.#wants(PMIX_STATUS.procAborted)) return void this.#lost.push(...ranks);
+    for (const rank of ranks) {
+      const proc = this.#server.procOf(this.#server.host.job, rank);
+      if (proc !== undefined) this.#tell(encodeEvent(this.#end.form, lostRank(proc)));
+    }
+  }
+
+  onEvent(source: PmixProc, status: number, body: Uint8Array): void {
+    if (!this.#wants(status) || this.#isFinalized) return;
+    this.#tell(encodeEvent(this.#end.form, { status, source, infos: decodeInfos(body) }));
+  }
+
+  #wants(status: number): boolean {
+    return this.#wantsAll || this.#codes.has(status);
+  }
+
+  #tell(event: Uint8Array): void {
+    if (!this.#isClosed) this.#channel.send([encodeFrame(0, event)]);
+  }
+
+  #handle(request: PmixRequest, send: Send, forget: () => void): void {
+    const { host } = this.#server;
+    const { form } = this.#end;
+    const status = (code: number): void => send(encodeStatus(form, code));
+    const done = (problem?: string): void => status(problem === undefined ? PMIX_STATUS.success : PMIX_STATUS.error);
+    switch (request.command) {
+      case 'jobInfo': {
+        const info = this.#server.infoOf(this.#hello?.nspace ?? '', form);
+        return info === undefined ? status(PMIX_STATUS.notFound) : send(encodeJobInfo(form, info));
+      }
+      case 'commit': return status(this.#commit(request));
+      case 'get': return this.#get(request, send);
+      case 'fence': return this.#enter(request, 'fence', done);
+      case 'disconnect': return this.#enter(request, 'disconnect', done);
+      case 'connect': return this.#enter(request, 'connect', (problem) => {
+        if (problem !== undefined) return done(problem);
+        const foreign = new Set(request.procs.map(({ nspace }) => nspace).filter((name) => name !== this.#hello?.nspace));
+        const nspaces = [...foreign].flatMap((nspace) => this.#server.infoOf(nspace, form) ?? []);
+        send(encodeReply(form, 'connect', { nspaces }));
+      });
+      case 'groupConstruct': return this.#enter(request, 'group', (problem, result) => {
+        if (result === undefined) return done(problem);
+        const context = BigInt(result.context);
+        const isNew = this.#hello !== undefined && clientMajor(this.#hello) >= GROUP_REPLY_MAJOR;
+        const { procs } = request;
+        if (isNew) send(encodeGroupSince6(form, { procs, hasContext: true, context, infos: [] }));
+        else send(encodeReply(form, 'groupConstruct', { procs, context }));
+      });
+      case 'groupDestruct': return this.#enter(request, 'ungroup', done);
+      case 'publish': return this.#publish(request, status);
+      case 'unpublish': return host.unpublish(this.rank, request.keys, (missing) =>
+        status(missing?.length === 0 || request.keys.length === 0 ? PMIX_STATUS.success : PMIX_STATUS.notFound));
+      case 'lookup': return this.#lookup(request, send);
+      case 'notify':
+        host.notify(this, request.status, encodeInfos(request.infos));
+        return done();
+      case 'registerEvents':
+        for (const code of request.codes) this.#codes.add(code);
+        this.#wantsAll ||= request.codes.length === 0;
+        done();
+        return this.onLost(this.#lost.splice(0));
+      case 'deregisterEvents':
+        for (const code of request.codes) this.#codes.delete(code);
+        return forget(); // It waits for no answer.
+      case 'jobControl':
+        this.#jobControl(request.infos);
+        return done();
+      case 'log':
+        for (const { key, value } of request.data) {
+          if (/^pmix\.log\.(stderr|stdout)$/.test(key) && value.type === 'string' && value.data !== null) {
+            host.place.say(this.rank, fromByteText(value.data));
+          }
+        }
+        return done();
+      case 'abort': // Its answer is the end of its process.
+        host.abort(this.rank, abortCode(request.status), request.message ?? '');
+        return forget();
+      case 'finalize':
+        this.#isFinalized = true;
+        host.finalize(this);
+        return done();
+      case 'spawn': case 'query': case 'monitor':
+        return status(PMIX_STATUS.notSupported);
+      case 'unsupported':
+        this.#server.tellUnserved(request.code, this.rank);
+        return status(PMIX_STATUS.notSupported);
+    }
+  }
+
+  /** Others of its host see what is local, and of global values; others elsewhere what is remote. */
+  #commit({ scopes }: PmixRequestOf<'commit'>): number {
+    const of = (scope: number): Pair[] => scopes.filter((each) => each.scope === scope).flatMap(({ kvals }) =>
+      kvals.map(({ key, bytes }): Pair => [key, bytes]));
+    const problem = this.#server.host.put(this.rank, { near: of(SCOPE_LOCAL), far: of(SCOPE_REMOTE) }, KEYS_OF_RANK_MAX);
+    return problem === undefined ? PMIX_STATUS.success : PMIX_STATUS.error;
+  }
+
+  #get({ nspace, rank: process, key, infos }: PmixRequestOf<'get'>, send: Send): void {
+    const { host } = this.#server;
+    const { form } = this.#end;
+    const notFound = (): void => send(encodeStatus(form, PMIX_STATUS.notFound));
+    const known = this.#server.rankOf({ nspace, rank: process });
+    // What the launcher knows was told at the start.
+    if (known === undefined || key?.startsWith('pmix.') === true) return notFound();
+    const [job, rank] = known;
+    const isEnough = (pairs: readonly Pair[]): boolean => key === undefined || pairs.some(([own]) => own === key);
+    const answer = (pairs: readonly Pair[]): void => {
+      const ranks: RankData[] = [{ proc: { nspace, rank: process }, kvals: kvalsOf(pairs) }];
+      if (job === host.job) {
+        this.#given.add(rank);
+        ranks.push(...this.#ahead());
+      }
+      send(encodeReply(form, 'get', { ranks }));
+    };
+    if (hasFlag(infos, 'pmix.immediate')) {
+      const pairs = host.known(rank, job);
+      return pairs !== undefined && isEnough(pairs) ? answer(pairs) : notFound();
+    }
+    host.await(rank, job, isEnough, (pairs) => (pairs === undefined ? notFound() : answer(pairs)));
+  }
+
+  /** What other ranks have put, as far as it is known here, and this library has not got it: it will ask. */
+  #ahead(): RankData[] {
+    const { host } = this.#server;
+    const ahead: RankData[] = [];
+    let bytes = 0;
+    for (const rank of host.knownRanks()) {
+      if (this.#given.has(rank)) continue;
+      const [proc, pairs] = [this.#server.procOf(host.job, rank), host.known(rank)];
+      if (proc === undefined || pairs === undefined) continue;
+      bytes += pairs.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+      if (bytes > AHEAD_BYTES_MAX) break;
+      this.#given.add(rank);
+      ahead.push({ proc, kvals: kvalsOf(pairs) });
+    }
+    return ahead;
+  }
+
+  #enter(
+    request: { readonly procs: readonly PmixProc[]; readonly infos: readonly PmixInfo[]; readonly id?: string },
+    kind: CollectiveKind, done: (problem: string | undefined, result?: CollectiveResult) => void,
+  ): void {
+    const { host } = this.#server;
+    const { procs, infos, id: name = '' } = request;
+    const own = this.#hello?.nspace ?? '';
+    const named = procs.length > 0 ? procs : [{ nspace: own, rank: PMIX_RANK.wildcard }];
+    const foreign = [...new Set(named.map(({ nspace }) => nspace))].filter((nspace) => host.setOf(nspace) === undefined);
+    const enter = (problem?: string): void => {
+      const members = problem === undefined ? this.#server.rangesOf(named) : undefined;
+      if (members === undefined) return done(problem ?? 'it names processes that are not known');
+      const collects = kind === 'fence' && hasFlag(infos, 'pmix.collect');
+      host.enter(this.rank, { kind, name, members }, collects, (result, why) => done(why, result));
+    };
+    if (foreign.length === 0) enter();
+    else host.learn(foreign, enter);
+  }
+
+  #publish({ infos }: PmixRequestOf<'publish'>, status: (code: number) => void): void {
+    const data = infos.filter(({ key }) => !key.startsWith('pmix.'));
+    const persist = infos.find(({ key }) => key === 'pmix.persist')?.value;
+    const persistence = persist?.type === 'persistence' ? persist.data : 3;
+    const pairs = data.map(({ key, value }): Pair => [key, encodeValue(value)]);
+    this.#server.host.publish(this.rank, persistence, pairs, (taken, problem) => {
+      if (problem !== undefined) status(PMIX_STATUS.error);
+      else status(taken?.length === 0 ? PMIX_STATUS.success : PMIX_STATUS.duplicateKey);
+    });
+  }
+
+  #lookup({ keys, infos }: PmixRequestOf<'lookup'>, send: Send): void {
+    const { form } = this.#end;
+    this.#server.host.lookup(this.rank, keys, hasFlag(infos, 'pmix.wait'), (found) => {
+      if (found === undefined || found.length === 0) return send(encodeStatus(form, PMIX_STATUS.notFound));
+      const pdata = found.map(([nspace, rank, key, bytes]) => ({ proc: { nspace, rank }, key, value: decodeValue(bytes) }));
+      send(encodeReply(form, 'lookup', { found: pdata }));
+    });
+  }
+
+  #jobControl(infos: readonly PmixInfo[]): void {
+    for (const { key, value } of infos) {
+      if (!/^pmix\.reg\.cleanup(dir)?$/.test(key) || value.type !== 'string' || value.data === null) continue;
+      this.#server.removeAtEnd(value.data.split(','));
+    }
+  }
+}
+
+function kvalsOf(pairs: readonly Pair[]): PmixKval[] {
+  return pairs.map(([key, bytes]) => ({ key, bytes }));
+}
+
+/** A flag that is there without a value is set. */
+function hasFlag(infos: readonly PmixInfo[], key: string): boolean {
+  const found = infos.find((info) => info.key === key);
+  return found !== undefined && !(found.value.type === 'bool' && !found.value.data);
+}

@@ -1,0 +1,105 @@
+/** PMIx at a session agent: what libraries of one host have in common. */
+
+import type { JobId, Rank } from '@stci/interface';
+import {
+  PMIX_RANK, jobInfoKvals, type BufferForm, type JobInfo, type JobInfoReply, type PmixProc,
+} from '@stci/pmi';
+import { rangesOf, type ProcessSet, type Range } from './contracts.js';
+import type { PmiServer } from './framework.js';
+import type { PmiHost } from './pmi-host.js';
+import { PMIX_SERVER } from './pmix.js';
+import { PmixConnection } from './pmix-connection.js';
+
+/** Members that one request may name, and files that a job may leave to be removed. */
+const PROCS_MAX = 0x10_0000;
+const FILES_MAX = 65_536;
+
+export function openPmix(host: PmiHost): PmiServer {
+  const server = new PmixServer(host);
+  return { accept: (channel) => new PmixConnection(server, channel) };
+}
+
+export class PmixServer {
+  readonly host: PmiHost;
+  readonly #infos = new Map<string, JobInfoReply>();
+  #directory: string | undefined;
+  readonly #files = new Set<string>();
+  readonly #unserved = new Set<number>();
+
+  constructor(host: PmiHost) {
+    this.host = host;
+    const { holds, node } = host.place;
+    holds.atEnd(() => {
+      if (this.#files.size > 0) node.platform.files.removeNamed([...this.#files]);
+      if (this.#directory !== undefined) node.platform.files.removeDirectory(this.#directory);
+    });
+  }
+
+  /** What a library is told of a set of processes; undefined: it may not know of it. */
+  infoOf(nspace: string, form: BufferForm): JobInfoReply | undefined {
+    const key = `${form} ${nspace}`;
+    const known = this.#infos.get(key);
+    if (known !== undefined) return known;
+    const set = this.host.setOf(nspace);
+    if (set === undefined) return undefined;
+    const info = { nspace, kvals: jobInfoKvals(form, this.#jobInfo(set)) };
+    this.#infos.set(key, info);
+    return info;
+  }
+
+  #jobInfo(set: ProcessSet): JobInfo {
+    const { place } = this.host;
+    const own = place.node.platform.env.hostname;
+    this.#directory ??= place.node.platform.files.makeDirectory('stci-mpi');
+    const { first, universe: universeSize, nspace, parent } = set;
+    return {
+      nspace, universeSize,
+      hosts: set.hosts.map(([host, name, ranks]) => ({
+        // A library finds its own host by what gethostname says.
+        name: host === place.host ? own : name === own ? `${name}.${host}` : name,
+        ranks: ranks.flatMap(([low, high]) => Array.from({ length: high - low + 1 }, (_, i) => low + i - first)),
+      })),
+      apps: set.apps.map(([rank, size]) => ({ firstRank: rank - first, size })),
+      directory: this.#directory, nspaceDirectory: `${this.#directory}/${nspace}`, server: PMIX_SERVER,
+      ...(parent !== undefined && { parent: { nspace: parent[0], rank: parent[1] } }),
+    };
+  }
+
+  procOf(job: JobId, rank: Rank): PmixProc | undefined {
+    const set = this.host.setOfRank(rank, job);
+    return set && { nspace: set.nspace, rank: rank - set.first };
+  }
+
+  /** Undefined: no such process is known here. */
+  rankOf({ nspace, rank }: PmixProc): readonly [JobId, Rank] | undefined {
+    const set = this.host.setOf(nspace);
+    return set === undefined || rank >= set.size ? undefined : [set.job, set.first + rank];
+  }
+
+  /** Undefined: one is not known here, or they are too many. */
+  rangesOf(procs: readonly PmixProc[]): readonly Range[] | undefined {
+    const ranks: (readonly [JobId, Rank])[] = [];
+    for (const proc of procs) {
+      const set = this.host.setOf(proc.nspace);
+      if (set === undefined || ranks.length + set.size > PROCS_MAX) return undefined;
+      if (proc.rank === PMIX_RANK.wildcard) for (let i = 0; i < set.size; i++) ranks.push([set.job, set.first + i]);
+      else if (proc.rank < set.size) ranks.push([set.job, set.first + proc.rank]);
+      else return undefined;
+    }
+    return rangesOf(ranks);
+  }
+
+  /** Files that a library leaves to its launcher. */
+  removeAtEnd(paths: readonly string[]): void {
+    for (const path of paths) if (this.#files.size < FILES_MAX) this.#files.add(path);
+  }
+
+  /** A request that is not served is logged once. */
+  tellUnserved(code: number, rank: Rank): void {
+    if (this.#unserved.has(code)) return;
+    this.#unserved.add(code);
+    const text = `rank ${rank}: request ${code} of PMIx is not served`;
+    this.host.place.node.platform.log.write('info', text);
+  }
+}
+

@@ -1,0 +1,64 @@
+/**
+ * Files that programs need of their launcher, or leave to it: a directory of their job, and files that they have named
+ * to be removed. What is removed is decided by what it is and where it lies, not by who has named it. Loaded at the
+ * first use.
+ */
+
+import { StciError, type Files } from '@stci/interface';
+import { builtin } from '../system/builtin.js';
+import { makeTemporary } from './trusted-path.js';
+
+/** Where programs share memory. */
+const SHARED_MEMORY = '/dev/shm';
+
+export function createFiles(): Files {
+  const made = new Set<string>();
+  return {
+    makeDirectory: (prefix) => {
+      const directory = makeOwn(prefix);
+      made.add(directory);
+      return directory;
+    },
+    removeDirectory: (path) => {
+      if (made.delete(path)) remove(path);
+    },
+    removeNamed: (paths) => paths.filter((path) => !removeNamed(path, made)),
+  };
+}
+
+function makeOwn(prefix: string): string {
+  const place = builtin('node:os').tmpdir();
+  try {
+    return makeTemporary(place, `${prefix}-`);
+  } catch (thrown) {
+    const text = `Cannot make a directory for a job in ${place}: ${(thrown as Error).message}. Mend it, or set TMPDIR.`;
+    throw new StciError('STCI_TEMPORARY_DIRECTORY', text, { cause: thrown });
+  }
+}
+
+function remove(path: string): void {
+  try {
+    builtin('node:fs').rmSync(path, { recursive: true, force: true });
+  } catch {
+    // A program that is still there has it in use: it is below the directory for temporary files, and of this user.
+  }
+}
+
+/** False: it stays, or is not there. */
+function removeNamed(path: string, made: ReadonlySet<string>): boolean {
+  const { lstatSync, realpathSync, unlinkSync } = builtin('node:fs');
+  const { basename, dirname, isAbsolute, join } = builtin('node:path');
+  try {
+    if (!isAbsolute(path)) return false;
+    const directory = realpathSync(dirname(path));
+    const isBelow = [...made].some((own) => directory === own || directory.startsWith(`${own}/`));
+    if (!isBelow && directory !== realpathSync(SHARED_MEMORY)) return false;
+    const file = join(directory, basename(path));
+    const facts = lstatSync(file);
+    if (facts.uid !== process.geteuid?.() || !facts.isFile()) return false;
+    unlinkSync(file);
+    return true;
+  } catch {
+    return false;
+  }
+}
