@@ -14,7 +14,7 @@ import { hostCode } from './pmi/pmi-port.js';
 import { pmi1Code } from './pmi/pmi1.js';
 import { openPmi1 } from './pmi/pmi1-server.js';
 import { pmixCode } from './pmi/pmix.js';
-import { openPmix } from './pmi/pmix-server.js';
+import { openPmix } from './pmi/pmix-connection.js';
 import { pmiService } from './pmi/service.js';
 import { code as programs } from './programs/program-service.js';
 import { programService } from './programs/service.js';

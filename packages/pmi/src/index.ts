@@ -25,7 +25,8 @@ export {
 } from './pmix/job-info.js';
 export {
   GROUP_REPLY_MAJOR, PMIX_STATUS, decodeEvent, decodeInfos, decodeJobInfo, decodeReply, encodeEvent,
-  encodeGroupSince6, encodeInfos, encodeJobInfo, encodeReply, encodeStatus, lostRank, type JobInfoReply, type PmixEvent, type PmixReplyName,
+  encodeGroupSince6, encodeInfos, encodeJobInfo, encodeReply, encodeStatus, lostRank, type JobInfoReply,
+  type PmixEvent, type PmixReplyName,
   type PmixReplyOf,
 } from './pmix/replies.js';
 export {

@@ -29,7 +29,8 @@ const QUICK_CBOR = {
  * in one part.
  */
 const LATE = [
-  'fault-service', 'job-pmi', 'pmi-host', 'pmi1-server', 'pmix-server', 'program-service', 'parts', 'metric-service', 'overlay-service', 'watch-service', 'arbiter',
+  'fault-service', 'job-pmi', 'pmi-host', 'pmi1-server', 'pmix-connection', 'program-service', 'parts',
+  'metric-service', 'overlay-service', 'watch-service', 'arbiter',
 ];
 
 /**

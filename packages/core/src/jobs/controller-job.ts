@@ -20,7 +20,7 @@ import type { AgentOfJob } from '../messages/collected.js';
 import type { SessionFailure } from '../messages/failure-shapes.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
-import type { JobAtController, JobHooks, ServedJob } from '../service/contracts.js';
+import type { AbortingRank, JobAtController, JobHooks, ServedJob } from '../service/contracts.js';
 import { ServedHooks } from '../service/served-hooks.js';
 import { JobDeadlines } from './job-deadlines.js';
 import {
@@ -311,7 +311,7 @@ export class ControllerJob implements RecoveringJob, ServedJob {
   }
 
   /** A rank has called MPI_Abort, say: it is asked to end nobody else. */
-  #onAbort({ rank, host, exitCode, message }: Parameters<JobAtController['abort']>[0]): void {
+  #onAbort({ rank, host, exitCode, message }: AbortingRank): void {
     if (this.phase === 'ending' || this.phase === 'over') return;
     const name = this.ledger.map.hosts[host]?.name ?? '';
     const id = failureId({ kind: 'tool', host, rank, job: this.job, attempt: this.ledger.attempt(rank) });

@@ -40,9 +40,10 @@ const PMI_MESSAGES = {
       id: collective, problem: text, context: u32, data: members(tuple(u32, u32, pairs)), sets: members(processSet),
     }),
   },
-  /** Session agent → that of the rank's host, request: what it has put, once it has. */
+  /** Session agent → that of the rank's host, request: what it has put, once this key, or any, is among it. */
   'pmi.get': {
-    id: 153, from: ['session'], late: true, body: fields({ rank: u32 }), reply: fields({ isFound: bool, pairs }),
+    id: 153, from: ['session'], late: true, body: fields({ rank: u32, key: optional(key) }),
+    reply: fields({ isFound: bool, pairs }),
   },
   /** Session agent → controller, request: `keepsFor`: what outlives, as PMIx counts it. Reply: keys that are taken. */
   'pmi.publish': {
@@ -66,7 +67,8 @@ const PMI_MESSAGES = {
   },
   /** Session agent → controller: a program has its job end. */
   'pmi.abort': {
-    id: 157, from: ['session'], ofOwnHost: true, body: fields({ host: u32, rank: u32, exitCode: status, message: text }),
+    id: 157, from: ['session'], ofOwnHost: true,
+    body: fields({ host: u32, rank: u32, exitCode: status, message: text }),
   },
   /** Controller → every session agent of the job: these ranks are lost. */
   'pmi.lost': { id: 158, from: 'above', body: fields({ ranks: numbers }) },
@@ -76,7 +78,8 @@ const PMI_MESSAGES = {
     body: fields({ host: u32, rank: u32, nspace: name, process: u32, status, event: bytes(VALUE_BYTES_MAX) }),
   },
   'pmi.event': {
-    id: 160, from: 'above', body: fields({ rank: u32, nspace: name, process: u32, status, event: bytes(VALUE_BYTES_MAX) }),
+    id: 160, from: 'above',
+    body: fields({ rank: u32, nspace: name, process: u32, status, event: bytes(VALUE_BYTES_MAX) }),
   },
 } as const;
 

@@ -194,35 +194,40 @@ export class PmiHost {
     return undefined;
   }
 
-  /** Calls `done` with what the rank has put, once it has; undefined: it is gone, or there is none. */
-  await(rank: Rank, job: JobId, isEnough: (pairs: readonly Pair[]) => boolean, done: Done<readonly Pair[]>): void {
+  /**
+   * Calls `done` with what the rank has put, once this key, or any, is among it; undefined: it is gone, or there is
+   * none.
+   */
+  await(rank: Rank, job: JobId, key: string | undefined, done: Done<readonly Pair[]>): void {
+    const known = this.known(rank, job);
+    if (known !== undefined && hasKey(known, key)) return done(known);
+    if (job !== this.job || !this.#ranks.has(rank)) return this.#ask(rank, job, key, done);
+    this.#awaitOwn(rank, key, ({ near }) => near, (pairs) => done(pairs));
+  }
+
+  #awaitOwn(
+    rank: Rank, key: string | undefined, of: (state: RankState) => ReadonlyMap<string, Uint8Array>,
+    done: (pairs: readonly Pair[] | undefined) => void,
+  ): void {
+    const state = this.#ranks.get(rank);
     const isAnswered = (): boolean => {
-      const pairs = this.known(rank, job);
-      if (pairs === undefined || !isEnough(pairs)) return false;
-      done(pairs);
+      const isThere = state?.hasPut === true && (key === undefined || of(state).has(key));
+      if (state !== undefined && !isThere && !state.isGone) return false;
+      done(state !== undefined && isThere ? [...of(state)] : undefined);
       return true;
     };
     if (isAnswered()) return;
-    const isOwn = job === this.job && this.#ranks.has(rank);
-    if (!isOwn) return this.#ask(rank, job, (pairs) => (pairs !== undefined && isEnough(pairs) ? done(pairs) : done(undefined)));
-    if (this.#ranks.get(rank)?.isGone === true || this.#waiting.length >= WAITING_MAX) return done(undefined);
-    this.#waiting.push({
-      rank,
-      isAnswered: () => {
-        if (isAnswered()) return true;
-        if (this.#ranks.get(rank)?.isGone !== true) return false;
-        done(undefined);
-        return true;
-      },
-    });
+    if (this.#waiting.length < WAITING_MAX) this.#waiting.push({ rank, isAnswered });
+    else done(undefined);
   }
 
-  #ask(rank: Rank, job: JobId, done: Done<readonly Pair[]>): void {
+  #ask(rank: Rank, job: JobId, key: string | undefined, done: Done<readonly Pair[]>): void {
     const host = this.setOfRank(rank, job)?.hosts.find(([, , ranks]) =>
       ranks.some(([first, last]) => rank >= first && rank <= last))?.[0];
     if (host === undefined) return done(undefined);
     const { messages } = this.place.node;
-    messages.request(sessionAddress(host), 'pmi.get', { rank }, (error, answer) => {
+    const body = { rank, ...(key !== undefined && { key }) };
+    messages.request(sessionAddress(host), 'pmi.get', body, (error, answer) => {
       const reply = answer as MessageReply<'pmi.get'> | undefined;
       if (reply?.isFound !== true) return done(undefined, error?.message);
       this.#told.set(`${job}.${rank}`, reply.pairs);
@@ -230,16 +235,9 @@ export class PmiHost {
     }, { job });
   }
 
-  /** Another host's agent asks: what ranks elsewhere see, once the rank has put something. */
-  onGet(rank: Rank, reply: (reply: { isFound: boolean; pairs: readonly Pair[] }) => void): void {
-    const state = this.#ranks.get(rank);
-    const answer = (): boolean => {
-      if (state?.hasPut === true) reply({ isFound: true, pairs: [...state.far] });
-      else if (state === undefined || state.isGone) reply({ isFound: false, pairs: [] });
-      else return false;
-      return true;
-    };
-    if (!answer()) this.#waiting.push({ rank, isAnswered: answer });
+  /** Another host's agent asks: for what ranks elsewhere see. */
+  onGet({ rank, key }: MessageBody<'pmi.get'>, reply: (reply: MessageReply<'pmi.get'>) => void): void {
+    this.#awaitOwn(rank, key, ({ far }) => far, (pairs) => reply({ isFound: pairs !== undefined, pairs: pairs ?? [] }));
   }
 
   #answerWaiting(rank: Rank): void {
@@ -383,4 +381,8 @@ export class PmiHost {
     const body = { host, rank, nspace: set.nspace, process: rank - set.first, status, event };
     node.messages.send(CONTROLLER, 'pmi.notify', body);
   }
+}
+
+export function hasKey(pairs: readonly Pair[], key: string | null | undefined): boolean {
+  return key === undefined || key === null || pairs.some(([own]) => own === key);
 }

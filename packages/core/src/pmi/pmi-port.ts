@@ -48,9 +48,9 @@ export class PmiPort implements JobService {
     messages.on('pmi.done', (result) => this.#host?.onDone(result));
     messages.on('pmi.lost', ({ ranks }) => this.#host?.onLost(ranks));
     messages.on('pmi.event', (event) => this.#host?.onEvent(event));
-    messages.on('pmi.get', ({ rank }) => new Later<'pmi.get'>((answer) => this.#use((host, error) => {
+    messages.on('pmi.get', (asked) => new Later<'pmi.get'>((answer) => this.#use((host, error) => {
       if (host === undefined) answer.fail(error);
-      else host.onGet(rank, (reply) => answer.done(reply));
+      else host.onGet(asked, (reply) => answer.done(reply));
     })));
   }
 

@@ -12,6 +12,8 @@ import type { PmiHost } from './pmi-host.js';
 
 /** Keys of one rank: MPICH puts some ten. */
 const KEYS_MAX = 4096;
+/** A name ends with the job that has published it. */
+const PERSISTENCE_JOB = 3;
 
 export function openPmi1(host: PmiHost): PmiServer {
   return { accept: (channel, rank) => new Pmi1Connection(host, channel, rank as Rank) };
@@ -99,10 +101,13 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
           else this.#channel.destroy(problem);
         });
       }
-      case 'publish': return host.publish(this.rank, 0, [[event.service, fromByteText(event.port)]], (taken, problem) => {
-        const why = problem ?? (taken?.length === 0 ? undefined : 'name_in_use');
-        answer({ kind: 'publish', ...(why !== undefined && { problem: why.replaceAll(' ', '_') }) });
-      });
+      case 'publish': {
+        const pairs = [[event.service, fromByteText(event.port)]] as const;
+        return host.publish(this.rank, PERSISTENCE_JOB, pairs, (taken, problem) => {
+          const why = problem ?? (taken?.length === 0 ? undefined : 'name_in_use');
+          answer({ kind: 'publish', ...(why !== undefined && { problem: why.replaceAll(' ', '_') }) });
+        });
+      }
       case 'unpublish': return host.unpublish(this.rank, [event.service], (missing) =>
         answer({ kind: 'unpublish', ...(missing?.length !== 0 && { problem: 'service_not_found' }) }));
       case 'lookup': return host.lookup(this.rank, [event.service], false, (found) => {
@@ -110,7 +115,10 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
         answer({ kind: 'lookup', value: value && toByteText(value) });
       });
       case 'spawn': return answer({ kind: 'spawn', errorCodes: [], problem: 'not_supported' });
-      case 'unknown': return host.place.node.platform.log.write('info', `rank ${this.rank}: PMI-1 ${event.name} is not served`);
+      case 'unknown': {
+        const text = `rank ${this.rank}: request ${event.name} of PMI-1 is not served`;
+        return host.place.node.platform.log.write('info', text);
+      }
     }
   }
 

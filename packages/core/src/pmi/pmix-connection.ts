@@ -4,12 +4,17 @@ import type { Channel, ChannelEvents, Rank } from '@stci/interface';
 import {
   GROUP_REPLY_MAJOR, PMIX_RANK, PMIX_STATUS, PmixServerEnd, clientMajor, decodeInfos, encodeEvent, encodeFrame,
   encodeGroupSince6, encodeInfos, encodeJobInfo, encodeReply, encodeStatus, encodeWelcome, decodeValue, encodeValue,
-  fromByteText, helloProblem, lostRank, type PmixArrival, type PmixHello, type PmixInfo, type PmixKval,
+  fromByteText, helloProblem, lostRank,
+  type PmixArrival, type PmixHello, type PmixInfo, type PmixKval,
   type PmixProc, type PmixRequest, type PmixRequestOf, type RankData,
 } from '@stci/pmi';
 import { abortCode } from './abort-code.js';
-import { KEYS_OF_RANK_MAX, type CollectiveKind, type CollectiveResult, type Pair, type PmiClient } from './contracts.js';
-import type { PmixServer } from './pmix-server.js';
+import {
+  KEYS_OF_RANK_MAX, type CollectiveKind, type CollectiveResult, type Pair, type PmiClient,
+} from './contracts.js';
+import type { PmiServer } from './framework.js';
+import { hasKey, type PmiHost } from './pmi-host.js';
+import { PmixHost } from './pmix-host.js';
 
 /** Bytes of data of other ranks that one answer has besides what was asked for. */
 const AHEAD_BYTES_MAX = 0x4_0000;
@@ -21,8 +26,13 @@ const SCOPE_REMOTE = 2;
 
 type Send = (body: Uint8Array) => void;
 
-export class PmixConnection implements ChannelEvents, PmiClient {
-  readonly #server: PmixServer;
+export function openPmix(host: PmiHost): PmiServer {
+  const server = new PmixHost(host);
+  return { accept: (channel) => new PmixConnection(server, channel) };
+}
+
+class PmixConnection implements ChannelEvents, PmiClient {
+  readonly #server: PmixHost;
   readonly #channel: Channel;
   readonly #end = new PmixServerEnd();
   /** Requests wait until it is known which processes there are. */
@@ -38,7 +48,7 @@ export class PmixConnection implements ChannelEvents, PmiClient {
   /** Ranks whose data it has got. */
   readonly #given = new Set<Rank>();
 
-  constructor(server: PmixServer, channel: Channel) {
+  constructor(server: PmixHost, channel: Channel) {
     this.#server = server;
     this.#channel = channel;
   }
@@ -137,67 +147,34 @@ export class PmixConnection implements ChannelEvents, PmiClient {
     if (!this.#isClosed) this.#channel.send([encodeFrame(0, event)]);
   }
 
+  /** `forget`: it gets no answer, or none before its process ends. */
   #handle(request: PmixRequest, send: Send, forget: () => void): void {
     const { host } = this.#server;
     const { form } = this.#end;
     const status = (code: number): void => send(encodeStatus(form, code));
-    const done = (problem?: string): void => status(problem === undefined ? PMIX_STATUS.success : PMIX_STATUS.error);
     switch (request.command) {
-      case 'jobInfo': {
-        const info = this.#server.infoOf(this.#hello?.nspace ?? '', form);
-        return info === undefined ? status(PMIX_STATUS.notFound) : send(encodeJobInfo(form, info));
-      }
+      case 'jobInfo': return this.#jobInfo(send);
       case 'commit': return status(this.#commit(request));
       case 'get': return this.#get(request, send);
-      case 'fence': return this.#enter(request, 'fence', done);
-      case 'disconnect': return this.#enter(request, 'disconnect', done);
-      case 'connect': return this.#enter(request, 'connect', (problem) => {
-        if (problem !== undefined) return done(problem);
-        const foreign = new Set(request.procs.map(({ nspace }) => nspace).filter((name) => name !== this.#hello?.nspace));
-        const nspaces = [...foreign].flatMap((nspace) => this.#server.infoOf(nspace, form) ?? []);
-        send(encodeReply(form, 'connect', { nspaces }));
-      });
-      case 'groupConstruct': return this.#enter(request, 'group', (problem, result) => {
-        if (result === undefined) return done(problem);
-        const context = BigInt(result.context);
-        const isNew = this.#hello !== undefined && clientMajor(this.#hello) >= GROUP_REPLY_MAJOR;
-        const { procs } = request;
-        if (isNew) send(encodeGroupSince6(form, { procs, hasContext: true, context, infos: [] }));
-        else send(encodeReply(form, 'groupConstruct', { procs, context }));
-      });
-      case 'groupDestruct': return this.#enter(request, 'ungroup', done);
+      case 'fence': case 'connect': case 'disconnect': case 'groupConstruct': case 'groupDestruct':
+        return this.#collective(request, send);
       case 'publish': return this.#publish(request, status);
       case 'unpublish': return host.unpublish(this.rank, request.keys, (missing) =>
-        status(missing?.length === 0 || request.keys.length === 0 ? PMIX_STATUS.success : PMIX_STATUS.notFound));
+        status(missing?.length === 0 ? PMIX_STATUS.success : PMIX_STATUS.notFound));
       case 'lookup': return this.#lookup(request, send);
-      case 'notify':
-        host.notify(this, request.status, encodeInfos(request.infos));
-        return done();
-      case 'registerEvents':
-        for (const code of request.codes) this.#codes.add(code);
-        this.#wantsAll ||= request.codes.length === 0;
-        done();
-        return this.onLost(this.#lost.splice(0));
+      case 'registerEvents': case 'notify': return this.#event(request, status);
       case 'deregisterEvents':
         for (const code of request.codes) this.#codes.delete(code);
-        return forget(); // It waits for no answer.
-      case 'jobControl':
-        this.#jobControl(request.infos);
-        return done();
-      case 'log':
-        for (const { key, value } of request.data) {
-          if (/^pmix\.log\.(stderr|stdout)$/.test(key) && value.type === 'string' && value.data !== null) {
-            host.place.say(this.rank, fromByteText(value.data));
-          }
-        }
-        return done();
-      case 'abort': // Its answer is the end of its process.
+        return forget();
+      case 'jobControl': return status(this.#jobControl(request));
+      case 'log': return status(this.#log(request));
+      case 'abort':
         host.abort(this.rank, abortCode(request.status), request.message ?? '');
         return forget();
       case 'finalize':
         this.#isFinalized = true;
         host.finalize(this);
-        return done();
+        return status(PMIX_STATUS.success);
       case 'spawn': case 'query': case 'monitor':
         return status(PMIX_STATUS.notSupported);
       case 'unsupported':
@@ -206,11 +183,52 @@ export class PmixConnection implements ChannelEvents, PmiClient {
     }
   }
 
+  #jobInfo(send: Send): void {
+    const { form } = this.#end;
+    const info = this.#server.infoOf(this.#hello?.nspace ?? '', form);
+    send(info === undefined ? encodeStatus(form, PMIX_STATUS.notFound) : encodeJobInfo(form, info));
+  }
+
+  #collective(
+    request: PmixRequestOf<'fence' | 'connect' | 'disconnect' | 'groupConstruct' | 'groupDestruct'>, send: Send,
+  ): void {
+    const { form } = this.#end;
+    this.#enter(request, (problem, result) => {
+      const isGiven = request.command === 'connect' || request.command === 'groupConstruct';
+      if (result === undefined || !isGiven) {
+        const isWell = result !== undefined || problem === undefined;
+        return send(encodeStatus(form, isWell ? PMIX_STATUS.success : PMIX_STATUS.error));
+      }
+      const { procs } = request;
+      if (request.command === 'connect') {
+        const foreign = new Set(procs.map(({ nspace }) => nspace).filter((name) => name !== this.#hello?.nspace));
+        const nspaces = [...foreign].flatMap((nspace) => this.#server.infoOf(nspace, form) ?? []);
+        return send(encodeReply(form, 'connect', { nspaces }));
+      }
+      const context = BigInt(result.context);
+      const isNew = this.#hello !== undefined && clientMajor(this.#hello) >= GROUP_REPLY_MAJOR;
+      if (isNew) send(encodeGroupSince6(form, { procs, hasContext: true, context, infos: [] }));
+      else send(encodeReply(form, 'groupConstruct', { procs, context }));
+    });
+  }
+
+  #event(request: PmixRequestOf<'registerEvents' | 'notify'>, status: (code: number) => void): void {
+    if (request.command === 'notify') {
+      this.#server.host.notify(this, request.status, encodeInfos(request.infos));
+      return status(PMIX_STATUS.success);
+    }
+    for (const code of request.codes) this.#codes.add(code);
+    this.#wantsAll ||= request.codes.length === 0;
+    status(PMIX_STATUS.success);
+    this.onLost(this.#lost.splice(0));
+  }
+
   /** Others of its host see what is local, and of global values; others elsewhere what is remote. */
   #commit({ scopes }: PmixRequestOf<'commit'>): number {
     const of = (scope: number): Pair[] => scopes.filter((each) => each.scope === scope).flatMap(({ kvals }) =>
       kvals.map(({ key, bytes }): Pair => [key, bytes]));
-    const problem = this.#server.host.put(this.rank, { near: of(SCOPE_LOCAL), far: of(SCOPE_REMOTE) }, KEYS_OF_RANK_MAX);
+    const values = { near: of(SCOPE_LOCAL), far: of(SCOPE_REMOTE) };
+    const problem = this.#server.host.put(this.rank, values, KEYS_OF_RANK_MAX);
     return problem === undefined ? PMIX_STATUS.success : PMIX_STATUS.error;
   }
 
@@ -222,7 +240,6 @@ export class PmixConnection implements ChannelEvents, PmiClient {
     // What the launcher knows was told at the start.
     if (known === undefined || key?.startsWith('pmix.') === true) return notFound();
     const [job, rank] = known;
-    const isEnough = (pairs: readonly Pair[]): boolean => key === undefined || pairs.some(([own]) => own === key);
     const answer = (pairs: readonly Pair[]): void => {
       const ranks: RankData[] = [{ proc: { nspace, rank: process }, kvals: kvalsOf(pairs) }];
       if (job === host.job) {
@@ -233,9 +250,9 @@ export class PmixConnection implements ChannelEvents, PmiClient {
     };
     if (hasFlag(infos, 'pmix.immediate')) {
       const pairs = host.known(rank, job);
-      return pairs !== undefined && isEnough(pairs) ? answer(pairs) : notFound();
+      return pairs !== undefined && hasKey(pairs, key) ? answer(pairs) : notFound();
     }
-    host.await(rank, job, isEnough, (pairs) => (pairs === undefined ? notFound() : answer(pairs)));
+    host.await(rank, job, key ?? undefined, (pairs) => (pairs === undefined ? notFound() : answer(pairs)));
   }
 
   /** What other ranks have put, as far as it is known here, and this library has not got it: it will ask. */
@@ -256,19 +273,20 @@ export class PmixConnection implements ChannelEvents, PmiClient {
   }
 
   #enter(
-    request: { readonly procs: readonly PmixProc[]; readonly infos: readonly PmixInfo[]; readonly id?: string },
-    kind: CollectiveKind, done: (problem: string | undefined, result?: CollectiveResult) => void,
+    { command, ...request }: PmixRequestOf<'fence' | 'connect' | 'disconnect' | 'groupConstruct' | 'groupDestruct'>,
+    done: (problem: string | undefined, result?: CollectiveResult) => void,
   ): void {
     const { host } = this.#server;
-    const { procs, infos, id: name = '' } = request;
+    const { procs, infos } = request;
     const own = this.#hello?.nspace ?? '';
     const named = procs.length > 0 ? procs : [{ nspace: own, rank: PMIX_RANK.wildcard }];
-    const foreign = [...new Set(named.map(({ nspace }) => nspace))].filter((nspace) => host.setOf(nspace) === undefined);
+    const nspaces = new Set(named.map(({ nspace }) => nspace));
+    const foreign = [...nspaces].filter((nspace) => host.setOf(nspace) === undefined);
     const enter = (problem?: string): void => {
       const members = problem === undefined ? this.#server.rangesOf(named) : undefined;
       if (members === undefined) return done(problem ?? 'it names processes that are not known');
-      const collects = kind === 'fence' && hasFlag(infos, 'pmix.collect');
-      host.enter(this.rank, { kind, name, members }, collects, (result, why) => done(why, result));
+      const of = { kind: KINDS[command], name: 'id' in request ? request.id : '', members };
+      host.enter(this.rank, of, hasFlag(infos, 'pmix.collect'), (result, why) => done(why, result));
     };
     if (foreign.length === 0) enter();
     else host.learn(foreign, enter);
@@ -289,18 +307,33 @@ export class PmixConnection implements ChannelEvents, PmiClient {
     const { form } = this.#end;
     this.#server.host.lookup(this.rank, keys, hasFlag(infos, 'pmix.wait'), (found) => {
       if (found === undefined || found.length === 0) return send(encodeStatus(form, PMIX_STATUS.notFound));
-      const pdata = found.map(([nspace, rank, key, bytes]) => ({ proc: { nspace, rank }, key, value: decodeValue(bytes) }));
+      const pdata = found.map(([nspace, rank, key, bytes]) =>
+        ({ proc: { nspace, rank }, key, value: decodeValue(bytes) }));
       send(encodeReply(form, 'lookup', { found: pdata }));
     });
   }
 
-  #jobControl(infos: readonly PmixInfo[]): void {
+  /** What a library has to say goes where its rank's errors go. */
+  #log({ data }: PmixRequestOf<'log'>): number {
+    for (const { key, value } of data) {
+      if (!/^pmix\.log\.(stderr|stdout)$/.test(key) || value.type !== 'string' || value.data === null) continue;
+      this.#server.host.place.say(this.rank, fromByteText(value.data));
+    }
+    return PMIX_STATUS.success;
+  }
+
+  #jobControl({ infos }: PmixRequestOf<'jobControl'>): number {
     for (const { key, value } of infos) {
       if (!/^pmix\.reg\.cleanup(dir)?$/.test(key) || value.type !== 'string' || value.data === null) continue;
       this.#server.removeAtEnd(value.data.split(','));
     }
+    return PMIX_STATUS.success;
   }
 }
+
+const KINDS = {
+  fence: 'fence', connect: 'connect', disconnect: 'disconnect', groupConstruct: 'group', groupDestruct: 'ungroup',
+} as const satisfies Record<string, CollectiveKind>;
 
 function kvalsOf(pairs: readonly Pair[]): PmixKval[] {
   return pairs.map(([key, bytes]) => ({ key, bytes }));

@@ -3,13 +3,13 @@
 import { accept, builtinComponent } from '@stci/interface';
 import { Loadable } from '../service/loadable.js';
 import { pmiFramework, type PmiModule } from './framework.js';
+import { PMIX_SERVER } from './nspace.js';
 
 export const pmixCode: PmiModule['code'] = new Loadable(
-  'PMIx', () => import('./pmix-server.js').then(({ openPmix }) => openPmix));
+  'PMIx', () => import('./pmix-connection.js').then(({ openPmix }) => openPmix));
 
 /** Version of libpmix that a server of these replies is like. */
 const VERSION = '5.0.7';
-export const PMIX_SERVER = { nspace: 'stci', rank: 0 } as const;
 
 const module: PmiModule = {
   by: 'port',

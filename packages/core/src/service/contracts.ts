@@ -5,8 +5,8 @@
  */
 
 import type {
-  Bootcom, Channel, ErrorRecord, FaultModule, Framework, HostIndex, HostSpec, JobEvent, JobId, NoDeps, NotifierModule, Params,
-  Rank, RankReport, SignalName, StciError, Topology,
+  Bootcom, Channel, ErrorRecord, FaultModule, Framework, HostIndex, HostSpec, JobEvent, JobId, NoDeps,
+  NotifierModule, Params, Rank, RankReport, SignalName, StciError, Topology,
 } from '@stci/interface';
 import type { SelectedDetector } from '../detector/selected.js';
 import type { Scope } from '../event/scope.js';
@@ -187,9 +187,16 @@ export interface JobAtController {
   readonly ledger: Ledger;
   readonly front: JobOwner;
   /** A rank has the job end, with this exit code, 1..255, and a text for people. */
-  abort(by: { readonly rank: Rank; readonly host: HostIndex; readonly exitCode: number; readonly message: string }): void;
+  abort(by: AbortingRank): void;
   /** Ranks whose host was lost before they started are to run elsewhere: they have neither run nor an outcome. */
   isPlacing(): boolean;
+}
+
+export interface AbortingRank {
+  readonly rank: Rank;
+  readonly host: HostIndex;
+  readonly exitCode: number;
+  readonly message: string;
 }
 
 /** Whom a job's services concern at the controller. */

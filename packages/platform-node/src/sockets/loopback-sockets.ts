@@ -81,4 +81,3 @@ function endOf(port: number): string {
   const address = new Uint8Array(Uint32Array.of(0x0100_007f).buffer)[0] === 0x7f ? '0100007F' : '7F000001';
   return `${address}:${port.toString(16).toUpperCase().padStart(4, '0')}`;
 }
-

@@ -5,21 +5,14 @@ import {
   PMIX_RANK, jobInfoKvals, type BufferForm, type JobInfo, type JobInfoReply, type PmixProc,
 } from '@stci/pmi';
 import { rangesOf, type ProcessSet, type Range } from './contracts.js';
-import type { PmiServer } from './framework.js';
+import { PMIX_SERVER } from './nspace.js';
 import type { PmiHost } from './pmi-host.js';
-import { PMIX_SERVER } from './pmix.js';
-import { PmixConnection } from './pmix-connection.js';
 
 /** Members that one request may name, and files that a job may leave to be removed. */
 const PROCS_MAX = 0x10_0000;
 const FILES_MAX = 65_536;
 
-export function openPmix(host: PmiHost): PmiServer {
-  const server = new PmixServer(host);
-  return { accept: (channel) => new PmixConnection(server, channel) };
-}
-
-export class PmixServer {
+export class PmixHost {
   readonly host: PmiHost;
   readonly #infos = new Map<string, JobInfoReply>();
   #directory: string | undefined;
@@ -102,4 +95,3 @@ export class PmixServer {
     this.host.place.node.platform.log.write('info', text);
   }
 }
-
