@@ -315,7 +315,7 @@ export class ControllerJob implements RecoveringJob, ServedJob {
     if (this.phase === 'ending' || this.phase === 'over') return;
     const name = this.ledger.map.hosts[host]?.name ?? '';
     const id = failureId({ kind: 'tool', host, rank, job: this.job, attempt: this.ledger.attempt(rank) });
-    const text = `Rank ${rank} on ${name} aborted the job with ${exitCode}${message === '' ? '' : `: ${message}`}`;
+    const text = `Rank ${rank} on ${name} ${message}`;
     const error = { code: 'STCI_MPI_ABORT', message: text, host: name, rank, failure: id } as const;
     this.record({ kind: 'tool-status', error, host, rank, wallMs: this.#now(), exitCode });
     this.end(error);

@@ -106,7 +106,10 @@ export class JobPmi implements JobHooks {
 
   onAbort({ host, rank, exitCode, message }: MessageBody<'pmi.abort'>): void {
     this.checkRank(host, rank);
-    this.#of.abort({ rank, host, exitCode: Math.min(255, Math.max(1, exitCode)), message });
+    // A library without a text says so.
+    const said = message === '' || message === 'N/A' ? '' : `: ${message}`;
+    const code = Math.min(255, Math.max(1, exitCode));
+    this.#of.abort({ rank, host, exitCode: code, message: `called MPI_Abort: exit code ${code}${said}` });
   }
 
   onEnded(report: RankReport): void {

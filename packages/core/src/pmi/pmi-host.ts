@@ -221,8 +221,9 @@ export class PmiHost {
     else done(undefined);
   }
 
+  /** A rank of this job; those of others have told with the connect what they have put. */
   #ask(rank: Rank, job: JobId, key: string | undefined, done: Done<readonly Pair[]>): void {
-    const host = this.setOfRank(rank, job)?.hosts.find(([, , ranks]) =>
+    const host = job !== this.job ? undefined : this.setOfRank(rank)?.hosts.find(([, , ranks]) =>
       ranks.some(([first, last]) => rank >= first && rank <= last))?.[0];
     if (host === undefined) return done(undefined);
     const { messages } = this.place.node;
@@ -232,7 +233,7 @@ export class PmiHost {
       if (reply?.isFound !== true) return done(undefined, error?.message);
       this.#told.set(`${job}.${rank}`, reply.pairs);
       done(reply.pairs);
-    }, { job });
+    });
   }
 
   /** Another host's agent asks: for what ranks elsewhere see. */

@@ -286,7 +286,9 @@ class PmixConnection implements ChannelEvents, PmiClient {
       const members = problem === undefined ? this.#server.rangesOf(named) : undefined;
       if (members === undefined) return done(problem ?? 'it names processes that are not known');
       const of = { kind: KINDS[command], name: 'id' in request ? request.id : '', members };
-      host.enter(this.rank, of, hasFlag(infos, 'pmix.collect'), (result, why) => done(why, result));
+      // Agents of other jobs are not asked later for what their ranks have put.
+      const collects = command === 'connect' || hasFlag(infos, 'pmix.collect');
+      host.enter(this.rank, of, collects, (result, why) => done(why, result));
     };
     if (foreign.length === 0) enter();
     else host.learn(foreign, enter);

@@ -196,6 +196,7 @@ export interface AbortingRank {
   readonly rank: Rank;
   readonly host: HostIndex;
   readonly exitCode: number;
+  /** What it did, behind its name. */
   readonly message: string;
 }
 

@@ -1,0 +1,74 @@
+/**
+ * MPI libraries for the tests: those of this machine's Debian packages, and those of a later release that was unpacked
+ * into a root of its own, which STCI_MPI_ROOT names. The test program is built against each.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface MpiLibrary {
+  /** For the names of tests. */
+  readonly title: string;
+  readonly protocol: 'pmi1' | 'pmix';
+  /** Why there is none here; undefined: there is. */
+  readonly why: string | undefined;
+  /** It has MPI-4's sessions, and goes on after failures. */
+  readonly isFive: boolean;
+  /** Builds it at the first call. */
+  program(): string;
+  /** Options of stcirun by which its programs find it. */
+  readonly options: readonly string[];
+}
+
+const TRIPLET = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
+const SOURCE = fileURLToPath(new URL('../test/mpi/program.c', import.meta.url));
+
+function library(name: 'mpich' | 'openmpi', root: string | undefined): MpiLibrary {
+  const directory = join(root ?? '/', 'usr/lib', TRIPLET);
+  const file = join(directory, name === 'mpich' ? 'libmpich.so.12' : 'libmpi.so.40');
+  const include = join(directory, `${name}/include`);
+  const missing = [file, join(include, 'mpi.h'), '/usr/bin/gcc'].find((path) => !existsSync(path));
+  const isFive = name === 'openmpi' && root !== undefined;
+  let built: string | undefined;
+  return {
+    title: `${name === 'mpich' ? 'MPICH' : 'Open MPI'}${root === undefined ? '' : ' of the root'}`,
+    protocol: name === 'mpich' ? 'pmi1' : 'pmix',
+    why: missing === undefined ? undefined : `no ${name} in ${root ?? '/'}: ${basename(missing)} is missing`,
+    isFive,
+    program: () => (built ??= build(file, include, directory, root, isFive)),
+    options: root === undefined ? [] : rootOptions(root, directory),
+  };
+}
+
+function build(file: string, include: string, directory: string, root: string | undefined, isFive: boolean): string {
+  const program = join(mkdtempSync(join(tmpdir(), 'stci-mpi-')), 'program');
+  const link = [`-Wl,-rpath-link,${directory}`, '-Wl,--allow-shlib-undefined'];
+  const loader = join(root ?? '/', 'usr/lib64/ld-linux-x86-64.so.2');
+  if (root !== undefined && existsSync(loader)) link.push(`-Wl,--dynamic-linker=${loader}`);
+  const flags = isFive ? ['-DWITH_FT'] : [];
+  execFileSync('/usr/bin/gcc', ['-o', program, SOURCE, `-I${include}`, ...flags, file, ...link]);
+  return program;
+}
+
+function rootOptions(root: string, directory: string): string[] {
+  const variables = {
+    LD_LIBRARY_PATH: [directory, join(root, 'lib', TRIPLET), join(directory, 'openmpi/lib')].join(':'),
+    OPAL_PREFIX: join(root, 'usr'),
+    PMIX_INSTALL_PREFIX: join(directory, 'pmix2'),
+    PMIX_MCA_pcompress_base_silence_warning: '1',
+  };
+  return Object.entries(variables).flatMap(([name, value]) => ['-x', `${name}=${value}`]);
+}
+
+const root = process.env['STCI_MPI_ROOT'] || undefined;
+
+export const MPI_LIBRARIES: readonly MpiLibrary[] = [
+  library('mpich', undefined), library('openmpi', undefined),
+  ...(root === undefined ? [] : [library('mpich', root), library('openmpi', root)]),
+];
+
+/** Reachable by the loopback interface alone, which Open MPI leaves out where there are others. */
+export const LOOPBACK = ['-x', 'OMPI_MCA_btl_tcp_if_include=lo'];
