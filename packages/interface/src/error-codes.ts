@@ -214,6 +214,11 @@ export const ERROR_KINDS = {
    */
   STCI_MPI_ABORT: kind(1),
   /**
+   * Ranks of an MPI program are not started again: what the others have of it cannot be mended. To do: use
+   * `--on-failure notify`, with a program that goes on without who is lost, or `abort`.
+   */
+  STCI_MPI_RESTART: kind(EXIT.parameter),
+  /**
    * A rank ended with status 0 between MPI_Init and MPI_Finalize, so that others may wait for it. To do: have the
    * program call MPI_Finalize, or MPI_Abort, before it ends.
    */

@@ -89,4 +89,3 @@ suite('MPI programs on hosts', (test) => {
     });
   }
 });
-

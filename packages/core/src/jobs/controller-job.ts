@@ -311,12 +311,12 @@ export class ControllerJob implements RecoveringJob, ServedJob {
   }
 
   /** A rank has called MPI_Abort, say: it is asked to end nobody else. */
-  #onAbort({ rank, host, exitCode, message }: AbortingRank): void {
+  #onAbort({ rank, host, code, exitCode, message }: AbortingRank): void {
     if (this.phase === 'ending' || this.phase === 'over') return;
     const name = this.ledger.map.hosts[host]?.name ?? '';
     const id = failureId({ kind: 'tool', host, rank, job: this.job, attempt: this.ledger.attempt(rank) });
     const text = `Rank ${rank} on ${name} ${message}`;
-    const error = { code: 'STCI_MPI_ABORT', message: text, host: name, rank, failure: id } as const;
+    const error = { code, message: text, host: name, rank, failure: id };
     this.record({ kind: 'tool-status', error, host, rank, wallMs: this.#now(), exitCode });
     this.end(error);
   }

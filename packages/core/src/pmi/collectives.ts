@@ -16,8 +16,9 @@ export interface CollectingJob {
   /** Throws STCI_MESSAGE_INVALID for a rank that is not there. */
   checkRank(host: HostIndex, rank: Rank): void;
   set(): ProcessSet;
-  send(host: HostIndex, result: MessageBody<'pmi.done'>): void;
-  sendAll(result: MessageBody<'pmi.done'>): void;
+  /** Return why it cannot be sent, where somebody has to answer for that. */
+  send(host: HostIndex, result: MessageBody<'pmi.done'>): StciError | undefined;
+  sendAll(result: MessageBody<'pmi.done'>): StciError | undefined;
 }
 
 interface Agent {
@@ -123,12 +124,20 @@ export class Collectives {
     const isConnect = id.kind === 'connect';
     const sets = isConnect ? [...jobs].flatMap((job) => this.#jobs.get(job)?.set() ?? []) : [];
     const result: CollectiveResult = { id, problem: '', context: this.#context, data, sets };
-    const [whole] = jobs.size === 1 ? id.members : [];
+    const unsent = this.#tell(agents.values(), result);
+    if (unsent !== undefined) this.#tell(agents.values(), { ...result, problem: unsent.message, data: [], sets: [] });
+  }
+
+  #tell(agents: Iterable<Agent>, result: CollectiveResult): StciError | undefined {
+    const { members } = result.id;
+    const [whole] = members.length === 1 ? members : [];
     const only = whole === undefined ? undefined : this.#jobs.get(whole[0]);
-    if (only !== undefined && whole !== undefined && whole[1] === 0 && !only.has(whole[2] + 1)) {
-      return only.sendAll(result);
+    if (whole?.[1] === 0 && only?.has(whole[2] + 1) === false) return only.sendAll(result);
+    for (const { job, host, hasCome } of agents) {
+      const unsent = hasCome ? this.#jobs.get(job)?.send(host, result) : undefined;
+      if (unsent !== undefined) return unsent;
     }
-    for (const { job, host, hasCome } of agents.values()) if (hasCome) this.#jobs.get(job)?.send(host, result);
+    return undefined;
   }
 }
 

@@ -4,7 +4,7 @@
  * their set, from 0.
  */
 
-import type { HostIndex, JobId, Rank } from '@stci/interface';
+import { assert, type HostIndex, type JobId, type Rank } from '@stci/interface';
 
 export type Pair = readonly [key: string, value: Uint8Array];
 
@@ -67,6 +67,9 @@ export interface PmiClient {
 export const KEY_CHARS_MAX = 512;
 export const KEYS_OF_RANK_MAX = 4096;
 export const VALUE_BYTES_MAX = 0x10_0000;
+/** All keys and values of a rank. */
+export const RANK_BYTES_MAX = 4 * 0x10_0000;
+assert(VALUE_BYTES_MAX <= RANK_BYTES_MAX, 'a rank has room for the longest value');
 
 export function collectiveKey({ kind, name, members, sequence }: CollectiveId): string {
   return JSON.stringify([kind, name, members, sequence]);
@@ -87,4 +90,12 @@ export function rangesOf(ranks: Iterable<readonly [JobId, Rank]>): Range[] {
     else ranges.push([job, rank, rank]);
   }
   return ranges;
+}
+
+export function pairBytes([key, value]: Pair): number {
+  return key.length + value.length;
+}
+
+export function hasMember(ranges: readonly Range[], job: JobId, rank: Rank): boolean {
+  return ranges.some(([of, first, last]) => of === job && rank >= first && rank <= last);
 }

@@ -3,9 +3,7 @@
  * selected to all of its ranks; a program that speaks none is not concerned.
  */
 
-import {
-  defineFramework, type Channel, type ChannelEvents, type NoDeps, type Params, type Rank,
-} from '@stci/interface';
+import { defineFramework, type Channel, type ChannelEvents, type NoDeps, type Rank } from '@stci/interface';
 import type { Loadable } from '../service/loadable.js';
 import type { PmiHost } from './pmi-host.js';
 
@@ -40,10 +38,3 @@ export const pmiFramework = defineFramework<PmiModule, NoDeps>({
   help: 'Protocols in which MPI libraries speak with stcirun.',
   params: {},
 });
-
-/** Whether the loss of ranks is news for the others, and not the end of their job. */
-export function isTolerant(params: Params): boolean {
-  const own = params.list('errmgr.tool');
-  const [name] = own.length > 0 ? own : params.list('errmgr');
-  return name === 'notify' || name === 'continue';
-}

@@ -7,6 +7,7 @@ import {
   StciError, rankRanges, sessionAddress, type HostIndex, type JobId, type Rank, type RankReport,
 } from '@stci/interface';
 import { Later } from '../am/answer.js';
+import { needsOwner } from '../am/requests.js';
 import { ranksOf } from '../job/placement.js';
 import { checkRanks } from '../job/rank-checks.js';
 import type { MessageBody, MessageReply } from '../messages/messages.js';
@@ -14,8 +15,8 @@ import type { ControllerPlace, JobAtController, JobHooks, OpenService, ServiceCo
 import { Collectives } from './collectives.js';
 import type { ProcessSet } from './contracts.js';
 import { Names } from './names.js';
-import { isTolerant } from './framework.js';
 import { nspaceName } from './nspace.js';
+import { isTolerant } from './policy.js';
 
 /** What jobs of a session share. */
 export class SessionPmi {
@@ -91,12 +92,12 @@ export class JobPmi implements JobHooks {
     checkRanks(placements, map, host, [rank]);
   }
 
-  send(host: HostIndex, result: MessageBody<'pmi.done'>): void {
-    this.#of.front.check(this.#of.node.messages.send(sessionAddress(host), 'pmi.done', result, this.job));
+  send(host: HostIndex, result: MessageBody<'pmi.done'>): StciError | undefined {
+    return owned(this.#of.node.messages.send(sessionAddress(host), 'pmi.done', result, this.job));
   }
 
-  sendAll(result: MessageBody<'pmi.done'>): void {
-    this.#of.front.check(this.#of.node.messages.sendSubtree('pmi.done', result, this.job));
+  sendAll(result: MessageBody<'pmi.done'>): StciError | undefined {
+    return owned(this.#of.node.messages.sendSubtree('pmi.done', result, this.job));
   }
 
   onNotify({ rank, nspace, process, status, event }: MessageBody<'pmi.notify'>): void {
@@ -104,12 +105,17 @@ export class JobPmi implements JobHooks {
     this.#of.front.check(this.#of.node.messages.sendSubtree('pmi.event', body, this.job));
   }
 
-  onAbort({ host, rank, exitCode, message }: MessageBody<'pmi.abort'>): void {
+  onAbort({ host, rank, cause, exitCode, message }: MessageBody<'pmi.abort'>): void {
     this.checkRank(host, rank);
+    if (cause === 'restart') {
+      const { exitCode: own } = new StciError('STCI_MPI_RESTART', '');
+      return this.#of.abort({ rank, host, code: 'STCI_MPI_RESTART', exitCode: own, message });
+    }
     // A library without a text says so.
     const said = message === '' || message === 'N/A' ? '' : `: ${message}`;
     const code = Math.min(255, Math.max(1, exitCode));
-    this.#of.abort({ rank, host, exitCode: code, message: `called MPI_Abort: exit code ${code}${said}` });
+    const text = `called MPI_Abort: exit code ${code}${said}`;
+    this.#of.abort({ rank, host, code: 'STCI_MPI_ABORT', exitCode: code, message: text });
   }
 
   onEnded(report: RankReport): void {
@@ -141,6 +147,10 @@ export class JobPmi implements JobHooks {
     }
     this.#session.collectives.onGone(this.job, ranks.filter((rank) => this.#gone.has(rank)));
   }
+}
+
+function owned(error: StciError | undefined): StciError | undefined {
+  return needsOwner(error) ? error : undefined;
 }
 
 export const code: ServiceCode = { controller: listen };

@@ -25,7 +25,7 @@ const collective = fields({
 const PMI_MESSAGES = {
   /** Session agent → controller, request: a program speaks to this host. */
   'pmi.open': {
-    id: 150, from: ['session'], ofOwnHost: true, body: fields({ host: u32 }),
+    id: 150, from: ['session'], ofOwnHost: true, late: true, body: fields({ host: u32 }),
     reply: fields({ sets: members(processSet), lost: numbers }),
   },
   /** Session agent → controller: all members of this host that live have come; `[rank, pairs]` of what they put. */
@@ -47,11 +47,11 @@ const PMI_MESSAGES = {
   },
   /** Session agent → controller, request: `keepsFor`: what outlives, as PMIx counts it. Reply: keys that are taken. */
   'pmi.publish': {
-    id: 154, from: ['session'], ofOwnHost: true,
+    id: 154, from: ['session'], ofOwnHost: true, late: true,
     body: fields({ host: u32, rank: u32, persistence: integer(0, 255), pairs }), reply: fields({ taken: keys }),
   },
   'pmi.unpublish': {
-    id: 155, from: ['session'], ofOwnHost: true, body: fields({ host: u32, rank: u32, keys }),
+    id: 155, from: ['session'], ofOwnHost: true, late: true, body: fields({ host: u32, rank: u32, keys }),
     reply: fields({ missing: keys }),
   },
   /** ... `waits`: until all are there. Reply: `[nspace, process, key, value]` each. */
@@ -62,13 +62,13 @@ const PMI_MESSAGES = {
   },
   /** Session agent → controller, request: of other jobs; whoever knows their names may know them. */
   'pmi.sets': {
-    id: 162, from: ['session'], body: fields({ nspaces: list(name, KEYS_OF_RANK_MAX) }),
+    id: 162, from: ['session'], late: true, body: fields({ nspaces: list(name, KEYS_OF_RANK_MAX) }),
     reply: fields({ sets: members(processSet) }),
   },
   /** Session agent → controller: a program has its job end. */
   'pmi.abort': {
     id: 157, from: ['session'], ofOwnHost: true,
-    body: fields({ host: u32, rank: u32, exitCode: status, message: text }),
+    body: fields({ host: u32, rank: u32, cause: oneOf('abort', 'restart'), exitCode: status, message: text }),
   },
   /** Controller → every session agent of the job: these ranks are lost. */
   'pmi.lost': { id: 158, from: 'above', body: fields({ ranks: numbers }) },

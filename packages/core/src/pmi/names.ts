@@ -1,7 +1,7 @@
 /** Names that libraries publish for each other, of all jobs of a session; pure. */
 
 import type { JobId, Rank } from '@stci/interface';
-import { KEYS_OF_RANK_MAX, type Pair } from './contracts.js';
+import { KEYS_OF_RANK_MAX, pairBytes, type Pair } from './contracts.js';
 
 export interface Publisher {
   readonly job: JobId;
@@ -23,20 +23,28 @@ interface Lookup {
   readonly done: (found: Found) => void;
 }
 
-/** Names of a session, and lookups that wait. */
+/** Names of a session. */
 const NAMES_MAX = 65_536;
+/** Of names and values, all together. */
+const BYTES_MAX = 16 * 0x10_0000;
+/** Lookups that wait. */
 const LOOKUPS_MAX = 4096;
 
 export class Names {
   readonly #names = new Map<string, Publisher & { readonly value: Uint8Array }>();
   #lookups: Lookup[] = [];
+  #bytes = 0;
 
   /** Returns the keys that are taken, or for which there is no room. */
   publish(publisher: Publisher, pairs: readonly Pair[]): string[] {
     const taken: string[] = [];
     for (const [key, value] of pairs.slice(0, KEYS_OF_RANK_MAX)) {
-      if (this.#names.has(key) || this.#names.size >= NAMES_MAX) taken.push(key);
-      else this.#names.set(key, { ...publisher, value: value.slice() });
+      const bytes = this.#bytes + pairBytes([key, value]);
+      if (this.#names.has(key) || this.#names.size >= NAMES_MAX || bytes > BYTES_MAX) taken.push(key);
+      else {
+        this.#bytes = bytes;
+        this.#names.set(key, { ...publisher, value: value.slice() });
+      }
     }
     const waiting = this.#lookups;
     this.#lookups = [];
@@ -46,7 +54,7 @@ export class Names {
 
   /** Those of this job; returns the keys that it has not published. */
   unpublish(job: JobId, keys: readonly string[]): string[] {
-    return keys.filter((key) => this.#names.get(key)?.job !== job || !this.#names.delete(key));
+    return keys.filter((key) => this.#names.get(key)?.job !== job || !this.#delete(key));
   }
 
   /** Calls `done` with what there is of these keys; `waits`: once there are all. */
@@ -59,8 +67,14 @@ export class Names {
   onJobEnded(job: JobId): void {
     this.#lookups = this.#lookups.filter((each) => each.job !== job);
     for (const [key, name] of this.#names) {
-      if (name.job === job && name.persistence !== PERSISTENCE.indefinite) this.#names.delete(key);
+      if (name.job === job && name.persistence !== PERSISTENCE.indefinite) this.#delete(key);
     }
+  }
+
+  #delete(key: string): boolean {
+    const name = this.#names.get(key);
+    if (name !== undefined) this.#bytes -= pairBytes([key, name.value]);
+    return this.#names.delete(key);
   }
 
   #answer({ keys, done }: Lookup): boolean {
@@ -73,7 +87,7 @@ export class Names {
     return keys.flatMap((key) => {
       const found = this.#names.get(key);
       if (found === undefined) return [];
-      if (found.persistence === PERSISTENCE.firstRead) this.#names.delete(key);
+      if (found.persistence === PERSISTENCE.firstRead) this.#delete(key);
       return [[found.nspace, found.rank, key, found.value] as const];
     });
   }

@@ -8,21 +8,16 @@ import { CONTROLLER, sessionAddress, type ErrorRecord, type JobId, type Rank } f
 import type { MessageBody, MessageReply } from '../messages/messages.js';
 import type { JobPlace } from '../service/contracts.js';
 import {
-  collectiveKey, ranksOfRanges, type CollectiveId, type CollectiveKind, type CollectiveResult, type Pair,
+  collectiveKey, hasMember, ranksOfRanges, type CollectiveId, type CollectiveKind, type CollectiveResult, type Pair,
   type PmiClient, type ProcessSet, type Range,
 } from './contracts.js';
+import { Keys, hasKey } from './keys.js';
+import { policyOf } from './policy.js';
 
 /** Called once: with what came of it, or why nothing did. */
 export type Done<T> = (result: T | undefined, problem?: string) => void;
 
 interface RankState {
-  readonly rank: Rank;
-  /** What other ranks of this host see of it, and what ranks elsewhere see. */
-  readonly near: Map<string, Uint8Array>;
-  readonly far: Map<string, Uint8Array>;
-  /** It has put something since all hosts were told. */
-  isUntold: boolean;
-  hasPut: boolean;
   /** Libraries that are between init and finalize. A child of the rank may have one, too. */
   readonly clients: Set<PmiClient>;
   hasInit: boolean;
@@ -39,22 +34,23 @@ interface Collective {
   isSent: boolean;
 }
 
-/** Collectives of one name and kind that may be open at a host at a time. */
+/** Collectives that differ in kind, name or members, and are counted; and those that are open, at a time. */
+const COUNTED_MAX = 65_536;
 const COLLECTIVES_MAX = 1024;
-/** Gets that wait for a rank to put. */
-const WAITING_MAX = 65_536;
+/** Characters of what a library says of its end. */
+const TEXT_MAX = 8192;
+const RESTART_TEXT = 'is an MPI program, of which no rank can be started again (--on-failure restart): its library has '
+  + 'no way back into the job. Write --on-failure notify, if the program goes on without who is lost; or leave it out';
 /** Contexts of groups of one host are odd, those of several even. */
 const CONTEXT_STEP = 2;
 
 export class PmiHost {
   readonly place: JobPlace;
+  readonly keys: Keys;
   readonly #ranks = new Map<Rank, RankState>();
   readonly #sets = new Map<string, ProcessSet>();
-  /** Of ranks elsewhere, what they have put as far as it was told. */
-  readonly #told = new Map<string, readonly Pair[]>();
   readonly #collectives = new Map<string, Collective>();
   readonly #counts = new Map<string, number>();
-  #waiting: { readonly rank: Rank; isAnswered(): boolean }[] = [];
   readonly #lost = new Set<Rank>();
   #context = 1;
   #state: 'new' | 'asked' | 'open' = 'new';
@@ -65,6 +61,7 @@ export class PmiHost {
 
   constructor(place: JobPlace, isTolerant: boolean) {
     this.place = place;
+    this.keys = new Keys(place.job);
     this.isTolerant = isTolerant;
   }
 
@@ -95,10 +92,8 @@ export class PmiHost {
 
   /** A process is about to be started for this rank. */
   add(rank: Rank): void {
-    this.#ranks.set(rank, {
-      rank, near: new Map(), far: new Map(), isUntold: false, hasPut: false, clients: new Set(), hasInit: false,
-      isFinalized: false, isGone: false,
-    });
+    this.#ranks.set(rank, { clients: new Set(), hasInit: false, isFinalized: false, isGone: false });
+    this.keys.add(rank);
   }
 
   /** Its process has ended. */
@@ -142,6 +137,7 @@ export class PmiHost {
     state.hasInit = true;
     state.isFinalized = false;
     state.clients.add(client);
+    if (policyOf(this.place.params) === 'restart') this.abort(client.rank, 1, RESTART_TEXT, 'restart');
     if (this.#lost.size > 0) client.onLost([...this.#lost]);
   }
 
@@ -152,73 +148,12 @@ export class PmiHost {
     if (state !== undefined && state.clients.size === 0) state.isFinalized = true;
   }
 
-  /** `near`: for ranks of this host; `far`: for others. Returns why not. */
-  put(rank: Rank, { near, far }: { readonly near: readonly Pair[]; readonly far: readonly Pair[] }, keysMax: number):
-  string | undefined {
-    const state = this.#ranks.get(rank);
-    if (state === undefined) return 'no rank of this host';
-    for (const [pairs, into] of [[near, state.near], [far, state.far]] as const) {
-      for (const [key, value] of pairs) into.set(key, value.slice());
-      if (into.size > keysMax) return `at most ${keysMax} keys`;
-    }
-    state.isUntold ||= far.length > 0;
-    state.hasPut = true;
-    this.#answerWaiting(rank);
-    return undefined;
-  }
-
-  /** What a rank has put, as this host sees it now; undefined: nothing is known of it. */
-  known(rank: Rank, job = this.job): readonly Pair[] | undefined {
-    const state = job === this.job ? this.#ranks.get(rank) : undefined;
-    if (state !== undefined) return state.hasPut ? [...state.near] : undefined;
-    return this.#told.get(`${job}.${rank}`);
-  }
-
-  /** Ranks of which something is known. */
-  knownRanks(): Rank[] {
-    const own = [...this.#ranks.values()].filter(({ hasPut }) => hasPut).map(({ rank }) => rank);
-    return [...own, ...[...this.#told.keys()].map((key) => key.split('.').map(Number) as [number, number])
-      .filter(([job]) => job === this.job).map(([, rank]) => rank)];
-  }
-
-  /** The value of a key, whoever put it. */
-  find(key: string): Uint8Array | undefined {
-    for (const { near } of this.#ranks.values()) {
-      const value = near.get(key);
-      if (value !== undefined) return value;
-    }
-    for (const pairs of this.#told.values()) {
-      const value = pairs.find(([own]) => own === key)?.[1];
-      if (value !== undefined) return value;
-    }
-    return undefined;
-  }
-
-  /**
-   * Calls `done` with what the rank has put, once this key, or any, is among it; undefined: it is gone, or there is
-   * none.
-   */
+  /** Calls `done` as `Keys.await` does, also of a rank that runs elsewhere. */
   await(rank: Rank, job: JobId, key: string | undefined, done: Done<readonly Pair[]>): void {
-    const known = this.known(rank, job);
-    if (known !== undefined && hasKey(known, key)) return done(known);
-    if (job !== this.job || !this.#ranks.has(rank)) return this.#ask(rank, job, key, done);
-    this.#awaitOwn(rank, key, ({ near }) => near, (pairs) => done(pairs));
-  }
-
-  #awaitOwn(
-    rank: Rank, key: string | undefined, of: (state: RankState) => ReadonlyMap<string, Uint8Array>,
-    done: (pairs: readonly Pair[] | undefined) => void,
-  ): void {
-    const state = this.#ranks.get(rank);
-    const isAnswered = (): boolean => {
-      const isThere = state?.hasPut === true && (key === undefined || of(state).has(key));
-      if (state !== undefined && !isThere && !state.isGone) return false;
-      done(state !== undefined && isThere ? [...of(state)] : undefined);
-      return true;
-    };
-    if (isAnswered()) return;
-    if (this.#waiting.length < WAITING_MAX) this.#waiting.push({ rank, isAnswered });
-    else done(undefined);
+    const known = this.keys.known(rank, job);
+    if (known !== undefined && hasKey(known, key)) done(known);
+    else if (job !== this.job || !this.isHere(rank)) this.#ask(rank, job, key, done);
+    else this.keys.await(rank, key, 'near', (pairs) => done(pairs));
   }
 
   /** A rank of this job; those of others have told with the connect what they have put. */
@@ -231,20 +166,14 @@ export class PmiHost {
     messages.request(sessionAddress(host), 'pmi.get', body, (error, answer) => {
       const reply = answer as MessageReply<'pmi.get'> | undefined;
       if (reply?.isFound !== true) return done(undefined, error?.message);
-      this.#told.set(`${job}.${rank}`, reply.pairs);
+      this.keys.tell(job, rank, reply.pairs);
       done(reply.pairs);
     });
   }
 
   /** Another host's agent asks: for what ranks elsewhere see. */
   onGet({ rank, key }: MessageBody<'pmi.get'>, reply: (reply: MessageReply<'pmi.get'>) => void): void {
-    this.#awaitOwn(rank, key, ({ far }) => far, (pairs) => reply({ isFound: pairs !== undefined, pairs: pairs ?? [] }));
-  }
-
-  #answerWaiting(rank: Rank): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    this.#waiting.push(...waiting.filter((each) => each.rank !== rank || !each.isAnswered()));
+    this.keys.await(rank, key, 'far', (pairs) => reply({ isFound: pairs !== undefined, pairs: pairs ?? [] }));
   }
 
   /**
@@ -255,8 +184,12 @@ export class PmiHost {
     rank: Rank, of: { readonly kind: CollectiveKind; readonly name: string; readonly members: readonly Range[] },
     collects: boolean, done: Done<CollectiveResult>,
   ): void {
-    if (this.#collectives.size >= COLLECTIVES_MAX) return done(undefined, `at most ${COLLECTIVES_MAX} collectives`);
+    if (!hasMember(of.members, this.job, rank)) return done(undefined, 'it is not among the members');
     const counted = collectiveKey({ ...of, sequence: 0 });
+    const isKnown = this.#counts.has(counted);
+    if (this.#collectives.size >= COLLECTIVES_MAX || (!isKnown && this.#counts.size >= COUNTED_MAX)) {
+      return done(undefined, 'too many collectives');
+    }
     let sequence = (this.#counts.get(counted) ?? 0) + 1;
     const find = (): Collective | undefined => this.#collectives.get(collectiveKey({ ...of, sequence }));
     while (find()?.calls.has(rank) === true || find()?.isSent === true) sequence += 1;
@@ -278,22 +211,16 @@ export class PmiHost {
       return this.#settle(collective, { id, problem: '', context: this.#context, data: [], sets: [] });
     }
     collective.isSent = true;
-    const data = collects ? own.flatMap((rank) => this.#untoldOf(rank)) : [];
+    const data = collects ? own.map((rank) => [rank, this.keys.far(rank)] as const) : [];
     const { node, host } = this.place;
     const error = node.messages.send(CONTROLLER, 'pmi.enter', { host, id, data });
     if (error !== undefined) this.#settle(collective, { id, problem: error.message, context: 0, data: [], sets: [] });
   }
 
-  /** Told once to all hosts: a collective of fewer members may come again. */
-  #untoldOf(rank: Rank): (readonly [Rank, readonly Pair[]])[] {
-    const state = this.#ranks.get(rank);
-    return state === undefined || state.far.size === 0 ? [] : [[rank, [...state.far]]];
-  }
-
   onDone(result: CollectiveResult): void {
     for (const set of result.sets) this.#learn(set);
     for (const [job, rank, pairs] of result.data) {
-      if (job !== this.job || !this.#ranks.has(rank)) this.#told.set(`${job}.${rank}`, pairs);
+      if (job !== this.job || !this.isHere(rank)) this.keys.tell(job, rank, pairs);
     }
     const collective = this.#collectives.get(collectiveKey(result.id));
     if (collective !== undefined) this.#settle(collective, result);
@@ -321,7 +248,7 @@ export class PmiHost {
     for (const rank of ranks) {
       const state = this.#ranks.get(rank);
       if (state !== undefined) state.isGone = true;
-      this.#answerWaiting(rank);
+      this.keys.giveUp(rank);
     }
     for (const collective of [...this.#collectives.values()]) {
       for (const rank of ranks) collective.calls.delete(rank);
@@ -369,9 +296,9 @@ export class PmiHost {
   }
 
   /** The job ends, with this exit code and text. */
-  abort(rank: Rank, exitCode: number, message: string): void {
+  abort(rank: Rank, exitCode: number, message: string, cause: 'abort' | 'restart' = 'abort'): void {
     const { node, host } = this.place;
-    node.messages.send(CONTROLLER, 'pmi.abort', { host, rank, exitCode, message });
+    node.messages.send(CONTROLLER, 'pmi.abort', { host, rank, cause, exitCode, message: message.slice(0, TEXT_MAX) });
   }
 
   notify(client: PmiClient, status: number, event: Uint8Array): void {
@@ -382,8 +309,4 @@ export class PmiHost {
     const body = { host, rank, nspace: set.nspace, process: rank - set.first, status, event };
     node.messages.send(CONTROLLER, 'pmi.notify', body);
   }
-}
-
-export function hasKey(pairs: readonly Pair[], key: string | null | undefined): boolean {
-  return key === undefined || key === null || pairs.some(([own]) => own === key);
 }

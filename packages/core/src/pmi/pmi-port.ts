@@ -8,9 +8,10 @@ import { Later } from '../am/answer.js';
 import { Gate } from '../bootcom/gate.js';
 import type { JobPlace, JobService } from '../service/contracts.js';
 import { Loadable } from '../service/loadable.js';
-import { isTolerant, pmiFramework, type PmiModule, type PmiServer } from './framework.js';
+import { pmiFramework, type PmiModule, type PmiServer } from './framework.js';
 import { nspaceName } from './nspace.js';
 import type { PmiHost } from './pmi-host.js';
+import { isTolerant } from './policy.js';
 
 export const hostCode = new Loadable<typeof PmiHost>(
   'the service for MPI libraries', () => import('./pmi-host.js').then((loaded) => loaded.PmiHost));

@@ -10,8 +10,6 @@ import type { PmiClient, ProcessSet } from './contracts.js';
 import type { PmiServer } from './framework.js';
 import type { PmiHost } from './pmi-host.js';
 
-/** Keys of one rank: MPICH puts some ten. */
-const KEYS_MAX = 4096;
 /** A name ends with the job that has published it. */
 const PERSISTENCE_JOB = 3;
 
@@ -90,7 +88,7 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
       case 'get': return answer({ kind: 'get', value: this.#find(event.key) });
       case 'put': {
         const pairs = [[event.key, fromByteText(event.value)]] as const;
-        const problem = host.put(this.rank, { near: pairs, far: pairs }, KEYS_MAX);
+        const problem = host.keys.put(this.rank, { near: pairs, far: pairs });
         return answer({ kind: 'put', ...(problem !== undefined && { problem: problem.replaceAll(' ', '_') }) });
       }
       case 'barrier': {
@@ -126,9 +124,11 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
     const set = this.#set as ProcessSet;
     if (key === PROCESS_MAPPING_KEY) return formatProcessMapping(nodesOf(set));
     if (key === DEAD_PROCESSES_KEY) {
-      return this.#lost.size === 0 ? undefined : formatDeadProcesses([...this.#lost].sort((a, b) => a - b));
+      const dead = [...this.#lost].filter((rank) => rank >= set.first && rank < set.first + set.size);
+      const ranks = dead.map((rank) => rank - set.first).sort((a, b) => a - b);
+      return dead.length === 0 ? undefined : formatDeadProcesses(ranks);
     }
-    const value = this.#host.find(key);
+    const value = this.#host.keys.find(key);
     return value && toByteText(value);
   }
 }

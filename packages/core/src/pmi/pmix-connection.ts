@@ -8,16 +8,20 @@ import {
   type PmixArrival, type PmixHello, type PmixInfo, type PmixKval,
   type PmixProc, type PmixRequest, type PmixRequestOf, type RankData,
 } from '@stci/pmi';
+import { Timers } from '../event/timers.js';
 import { abortCode } from './abort-code.js';
 import {
-  KEYS_OF_RANK_MAX, type CollectiveKind, type CollectiveResult, type Pair, type PmiClient,
+  type CollectiveKind, type CollectiveResult, type Pair, type PmiClient,
 } from './contracts.js';
 import type { PmiServer } from './framework.js';
-import { hasKey, type PmiHost } from './pmi-host.js';
+import { hasKey } from './keys.js';
+import type { PmiHost } from './pmi-host.js';
 import { PmixHost } from './pmix-host.js';
 
 /** Bytes of data of other ranks that one answer has besides what was asked for. */
 const AHEAD_BYTES_MAX = 0x4_0000;
+/** The longest timeout that a library may ask for, s. */
+const TIMEOUT_S_MAX = 1_000_000;
 /** Requests of one connection that may wait for an answer. */
 const OPEN_MAX = 4096;
 /** Scope of what other hosts do not see. */
@@ -39,6 +43,8 @@ class PmixConnection implements ChannelEvents, PmiClient {
   #hello: PmixHello | undefined;
   rank: Rank = -1;
   #open = 0;
+  #count = 0;
+  readonly #timers: Timers<number>;
   #isFinalized = false;
   #isClosed = false;
   /** Codes of events that it wants; undefined: it has not asked for any. `all`: the default handler. */
@@ -51,6 +57,8 @@ class PmixConnection implements ChannelEvents, PmiClient {
   constructor(server: PmixHost, channel: Channel) {
     this.#server = server;
     this.#channel = channel;
+    const { node, holds } = server.host.place;
+    this.#timers = new Timers(node.platform.clock, holds, 'timeout of an MPI library');
   }
 
   onData(chunk: Uint8Array): void {
@@ -65,6 +73,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
 
   onClose(): void {
     this.#isClosed = true;
+    this.#timers.close();
     // The end of its process says whether it has failed; its children may have had connections of their own.
   }
 
@@ -95,15 +104,21 @@ class PmixConnection implements ChannelEvents, PmiClient {
     if (this.#open >= OPEN_MAX) return this.#refuse(`more than ${OPEN_MAX} requests wait for an answer`);
     let isAnswered = false;
     this.#open += 1;
+    const { form } = this.#end;
+    const number = this.#count++;
     const send = (body: Uint8Array): void => {
       if (isAnswered) return;
       isAnswered = true;
       this.#open -= 1;
+      this.#timers.clear(number);
       if (!this.#isClosed && !this.#channel.send([encodeFrame(tag, body)])) this.#channel.readable(false);
     };
+    const timeoutMs = timeoutMsOf(arrival.request);
+    if (timeoutMs > 0) this.#timers.set(number, timeoutMs, () => send(encodeStatus(form, PMIX_STATUS.timeout)));
     this.#handle(arrival.request, send, () => {
       isAnswered = true;
       this.#open -= 1;
+      this.#timers.clear(number);
     });
   }
 
@@ -228,7 +243,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
     const of = (scope: number): Pair[] => scopes.filter((each) => each.scope === scope).flatMap(({ kvals }) =>
       kvals.map(({ key, bytes }): Pair => [key, bytes]));
     const values = { near: of(SCOPE_LOCAL), far: of(SCOPE_REMOTE) };
-    const problem = this.#server.host.put(this.rank, values, KEYS_OF_RANK_MAX);
+    const problem = this.#server.host.keys.put(this.rank, values);
     return problem === undefined ? PMIX_STATUS.success : PMIX_STATUS.error;
   }
 
@@ -249,7 +264,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
       send(encodeReply(form, 'get', { ranks }));
     };
     if (hasFlag(infos, 'pmix.immediate')) {
-      const pairs = host.known(rank, job);
+      const pairs = host.keys.known(rank, job);
       return pairs !== undefined && hasKey(pairs, key) ? answer(pairs) : notFound();
     }
     host.await(rank, job, key ?? undefined, (pairs) => (pairs === undefined ? notFound() : answer(pairs)));
@@ -260,9 +275,9 @@ class PmixConnection implements ChannelEvents, PmiClient {
     const { host } = this.#server;
     const ahead: RankData[] = [];
     let bytes = 0;
-    for (const rank of host.knownRanks()) {
+    for (const rank of host.keys.knownRanks()) {
       if (this.#given.has(rank)) continue;
-      const [proc, pairs] = [this.#server.procOf(host.job, rank), host.known(rank)];
+      const [proc, pairs] = [this.#server.procOf(host.job, rank), host.keys.known(rank)];
       if (proc === undefined || pairs === undefined) continue;
       bytes += pairs.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
       if (bytes > AHEAD_BYTES_MAX) break;
@@ -339,6 +354,13 @@ const KINDS = {
 
 function kvalsOf(pairs: readonly Pair[]): PmixKval[] {
   return pairs.map(([key, bytes]) => ({ key, bytes }));
+}
+
+/** How long a library waits for an answer, ms; 0: as long as it takes. */
+function timeoutMsOf(request: PmixRequest): number {
+  const infos = 'infos' in request ? request.infos : [];
+  const seconds = infos.find(({ key }) => key === 'pmix.timeout')?.value.data;
+  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, TIMEOUT_S_MAX) * 1000 : 0;
 }
 
 /** A flag that is there without a value is set. */

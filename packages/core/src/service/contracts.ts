@@ -5,7 +5,7 @@
  */
 
 import type {
-  Bootcom, Channel, ErrorRecord, FaultModule, Framework, HostIndex, HostSpec, JobEvent, JobId, NoDeps,
+  Bootcom, Channel, ErrorCode, ErrorRecord, FaultModule, Framework, HostIndex, HostSpec, JobEvent, JobId, NoDeps,
   NotifierModule, Params, Rank, RankReport, SignalName, StciError, Topology,
 } from '@stci/interface';
 import type { SelectedDetector } from '../detector/selected.js';
@@ -195,6 +195,7 @@ export interface JobAtController {
 export interface AbortingRank {
   readonly rank: Rank;
   readonly host: HostIndex;
+  readonly code: ErrorCode;
   readonly exitCode: number;
   /** What it did, behind its name. */
   readonly message: string;

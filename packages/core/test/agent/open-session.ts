@@ -34,10 +34,12 @@ export const faultOf = (role: 'root' | 'session', action: FaultAction): FaultMod
 function compositionWith(
   fault: FaultModule | undefined, { service, agentServices = [] }: OpenOptions, nodes: Map<string, AgentNode>,
 ): Composition {
-  const scope = (...given: Parameters<Composition['scope']>): AgentScope => ({
-    ...composition.scope(...given), ...(fault && { fault: () => fault }),
-    ...(service && { services: () => [{ name: 'test', create: () => service }] }),
-  });
+  const scope = (...given: Parameters<Composition['scope']>): AgentScope => {
+    const made = composition.scope(...given);
+    const selected: AgentScope['selected'] = (framework, params) => (framework.name === 'service'
+      ? [{ name: 'test', create: () => service as never }] : made.selected(framework, params));
+    return { ...made, ...(fault && { fault: () => fault }), ...(service && { selected }) };
+  };
   const onNode = (node: AgentNode): void => void nodes.set(node.name, node);
   return { ...composition, services: [...composition.services, ...agentServices], scope, onNode };
 }

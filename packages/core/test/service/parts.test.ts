@@ -25,7 +25,7 @@ function play(make: (part: ServiceHost) => HostService, ...others: readonly Host
     const create = (): ServiceModule => ({ atHost: () => service });
     return { name: `other${i}`, create };
   });
-  const scope = { services: () => [{ name: 'test', create: () => module }, ...more] };
+  const scope = { selected: () => [{ name: 'test', create: () => module }, ...more] };
   const holds = new Scope('job');
   const place = {
     node, holds, scope, ownsProcess: true, params: node.params, host: 0, hostName: 'a', job: 1, size: 4, hosts: 1,

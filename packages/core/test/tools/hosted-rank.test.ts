@@ -46,7 +46,9 @@ function play({ local = restart, failures = 0, stdin = 'none', starts = true }: 
     launch: { apps: [{ program: 'p', args: [], env: {} }], env: {}, wdir: '/', stdin: { to: stdin } },
     context: { job: 1, session: 's', size: 4, node: 0, nodes: 1, hostMap: { host: 0, name: 'a', runs: [] } },
     mark: 'm', errorManager: local === null ? {} : { local },
-    services: { add: () => ({}), remove: () => undefined, socketOf: () => undefined },
+    services: {
+      add: () => ({}), remove: () => undefined, socketOf: () => undefined, complaintOf: () => undefined, defaults: () => ({}),
+    },
     watch: { onEnded: () => undefined },
     reports: {
       started: () => undefined, flushStarted: () => undefined, isNoted: (report: number) => report <= noted,

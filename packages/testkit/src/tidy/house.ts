@@ -203,7 +203,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   node: 'codec event metrics bootcom messages am streams',
   peers: 'members bootcom messages node',
   service: 'codec event job membership detector bootcom messages am node peers',
-  pmi: 'codec bootcom job messages am service',
+  pmi: 'codec event bootcom job messages am service',
   assembly: 'topology launcher detector notifier errmgr fault bootcom node service pmi',
   boot: 'codec event launcher membership bootcom messages node assembly',
   programs: 'codec event iof job bootcom messages am node service',

@@ -1,0 +1,133 @@
+/** Collectives of several hosts at the controller. */
+
+import { assert, suite } from '@stci/testkit';
+import type { StciError } from '@stci/interface';
+import { Collectives, type CollectingJob } from '../../dist/pmi/collectives.js';
+import type { CollectiveId, Range } from '../../dist/pmi/contracts.js';
+
+type Told = readonly [to: string, problem: string, data: number];
+
+class Job implements CollectingJob {
+  readonly job: number;
+  readonly places: number[];
+  readonly gone = new Set<number>();
+  readonly told: Told[];
+  bytesMax = Infinity;
+
+  constructor(job: number, places: number[], told: Told[]) {
+    this.job = job;
+    this.places = places;
+    this.told = told;
+  }
+
+  has(rank: number): boolean {
+    return rank < this.places.length;
+  }
+
+  awaitedAt(rank: number): number | undefined {
+    return this.gone.has(rank) ? undefined : this.places[rank];
+  }
+
+  checkRank(host: number, rank: number): void {
+    assert.is(this.places[rank], host);
+  }
+
+  set() {
+    return { nspace: `n${this.job}`, job: this.job, first: 0, size: this.places.length, universe: 1, hosts: [], apps: [] };
+  }
+
+  send(host: number, { problem, data }: { problem: string; data: readonly unknown[] }): StciError | undefined {
+    if (data.length > this.bytesMax) return { message: 'too long' } as StciError;
+    this.told.push([`${this.job}:${host}`, problem, data.length]);
+    return undefined;
+  }
+
+  sendAll(result: { problem: string; data: readonly unknown[] }): StciError | undefined {
+    if (result.data.length > this.bytesMax) return { message: 'too long' } as StciError;
+    this.told.push([`${this.job}:all`, result.problem, result.data.length]);
+    return undefined;
+  }
+}
+
+const id = (members: readonly Range[], more: Partial<CollectiveId> = {}): CollectiveId =>
+  ({ kind: 'fence', name: '', members, sequence: 1, ...more });
+
+function place(...jobs: number[][]) {
+  const told: Told[] = [];
+  const made = jobs.map((places, i) => new Job(i + 1, places, told));
+  const collectives = new Collectives(new Map(made.map((job) => [job.job, job])));
+  const enter = (job: number, host: number, of: CollectiveId, data = 0): void =>
+    collectives.onEnter(made[job - 1] as Job, {
+      host, id: of, data: Array.from({ length: data }, () => [(made[job - 1] as Job).places.indexOf(host), []] as const),
+    });
+  return { told, jobs: made, collectives, enter };
+}
+
+suite('collectives of MPI libraries', (test) => {
+  test('of a whole job are told to all once, with what each host brought', () => {
+    const { told, enter } = place([0, 0, 1, 2]);
+    const all = id([[1, 0, 3]]);
+    enter(1, 0, all, 1);
+    enter(1, 2, all, 1);
+    enter(1, 2, all, 1); // Again: it has come already.
+    assert.equal(told, []);
+    enter(1, 1, all);
+    assert.equal(told, [['1:all', '', 2]]);
+  });
+
+  test('of some go to their hosts, of two jobs to each one\'s', () => {
+    const { told, enter } = place([0, 1, 2], [0, 1]);
+    enter(1, 0, id([[1, 0, 1]]));
+    enter(1, 1, id([[1, 0, 1]]));
+    assert.equal(told.splice(0), [['1:0', '', 0], ['1:1', '', 0]]);
+    const both = id([[1, 2, 2], [2, 0, 0]], { kind: 'connect' });
+    enter(2, 0, both);
+    enter(1, 2, both);
+    assert.equal(told, [['1:2', '', 0], ['2:0', '', 0]]);
+  });
+
+  test('go on without who is gone, before and after they have begun', () => {
+    const { told, jobs, collectives, enter } = place([0, 1, 1, 2]);
+    jobs[0]?.gone.add(3);
+    enter(1, 0, id([[1, 0, 3]]));
+    collectives.onGone(1, [1]);
+    assert.equal(told, []);
+    collectives.onGone(1, [2]);
+    assert.equal(told, [['1:all', '', 0]]);
+  });
+
+  test('that differ in name, kind or count are others', () => {
+    const { told, enter } = place([0, 1]);
+    const members = [[1, 0, 1]] as const;
+    enter(1, 0, id(members));
+    enter(1, 1, id(members, { sequence: 2 }));
+    enter(1, 1, id(members, { kind: 'group', name: 'a' }));
+    enter(1, 0, id(members, { kind: 'group', name: 'b' }));
+    assert.equal(told, []);
+  });
+
+  test('with a job that is over go on without it; with one that is unknown they fail', () => {
+    const { told, collectives, enter } = place([0], [0]);
+    enter(1, 0, id([[1, 0, 0], [2, 0, 0]]));
+    collectives.onJobEnded(2);
+    assert.equal(told.splice(0), [['1:0', '', 0]]);
+    enter(1, 0, id([[1, 0, 0], [7, 0, 0]]));
+    enter(1, 0, id([[1, 0, 5]]));
+    assert.equal(told, [
+      ['1:0', 'job 7 has no process 0, or does not run', 0], ['1:0', 'job 1 has no process 5, or does not run', 0],
+    ]);
+  });
+
+  test('whose data are more than a message takes fail for all', () => {
+    const { told, jobs, enter } = place([0, 1]);
+    (jobs[0] as Job).bytesMax = 1;
+    enter(1, 0, id([[1, 0, 1]]), 1);
+    enter(1, 1, id([[1, 0, 1]]), 1);
+    assert.equal(told, [['1:all', 'too long', 0]]);
+  });
+
+  test('of others are refused', () => {
+    const { enter } = place([0, 1], [0]);
+    assert.throws(() => enter(2, 0, id([[1, 0, 1]])), /Expected a member on host 0/);
+  });
+});

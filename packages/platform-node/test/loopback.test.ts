@@ -1,0 +1,100 @@
+/** Ports of 127.0.0.1 for this user's programs, and files that programs leave. */
+// @sameFor node: sockets and files of the system.
+
+import { execFile } from 'node:child_process';
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createNodePlatform } from '@stci/platform-node';
+import { assert, eventually, suite } from '@stci/testkit';
+import type { Channel, LoopbackListener } from '@stci/interface';
+import { userOfConnection } from '../dist/sockets/loopback-sockets.js';
+
+const { network, files } = createNodePlatform();
+const notRoot = process.getuid?.() !== 0;
+
+async function listening(accept: (channel: Channel) => void): Promise<LoopbackListener> {
+  let found: LoopbackListener | undefined;
+  const options = { pendingMax: 8, selectEviction: () => undefined };
+  network.listenLoopback(options, accept, (_error, listener) => (found = listener));
+  await eventually(() => found !== undefined, { what: 'the listener' });
+  return found as LoopbackListener;
+}
+
+suite('a port of 127.0.0.1', (test) => {
+  test('takes this user\'s connections, and passes bytes both ways', async () => {
+    const got: string[] = [];
+    const listener = await listening((channel) => channel.bind({
+      onData: (chunk) => {
+        got.push(Buffer.from(chunk).toString());
+        channel.send([Buffer.from('pong')]);
+      },
+      onDrain: () => undefined,
+      onClose: () => got.push('closed'),
+    }));
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.on('data', (chunk) => {
+      got.push(String(chunk));
+      socket.end();
+    });
+    socket.write('ping');
+    await eventually(() => got.length === 3, { what: 'ping, pong, the end' });
+    assert.equal(got, ['ping', 'pong', 'closed']);
+    listener.close();
+  });
+
+  test.skipIf(notRoot, 'only root can become another user', 'closes those of others before it reads', async () => {
+    let accepted = 0;
+    const listener = await listening(() => (accepted += 1));
+    const script = 'const s=require("net").connect(+process.argv[1],"127.0.0.1");s.on("close",()=>process.exit(7));'
+      + 's.on("error",()=>undefined);s.write("hello");s.resume();';
+    const options = { uid: 65_534, gid: 65_534, cwd: '/', env: {} };
+    const code = await new Promise((resolve) => {
+      execFile(process.execPath, ['-e', script, String(listener.port)], options, (error) => resolve(error?.code));
+    });
+    assert.equal([code, accepted], [7, 0]);
+    listener.close();
+  });
+
+  test('finds the end of a connection in the system\'s table', () => {
+    const table = readFileSync(new URL('../test/fixtures/proc-net-tcp.txt', import.meta.url), 'latin1');
+    assert.equal(userOfConnection(table, 0xc350, 0x1f90), '1000');
+    assert.equal(userOfConnection(table, 0x1f90, 0xc350), '0');
+    assert.equal(userOfConnection(table, 0xc351, 0x1f90), undefined);
+    assert.equal(userOfConnection('', 1, 2), undefined);
+  });
+});
+
+suite('files of programs', (test) => {
+  test('a directory for this user alone, which is removed with all in it', () => {
+    const directory = files.makeDirectory('stci-test');
+    assert.equal([lstatSync(directory).mode & 0o777, lstatSync(directory).uid], [0o700, process.getuid?.()]);
+    writeFileSync(join(directory, 'a'), '');
+    files.removeDirectory(directory);
+    assert.is(existsSync(directory), false);
+    files.removeDirectory('/usr/bin');
+    assert.is(existsSync('/usr/bin'), true);
+  });
+
+  test('that they name are removed where they are their own, and lie where they may', () => {
+    const directory = files.makeDirectory('stci-test');
+    const other = files.makeDirectory('stci-other');
+    const outside = join(tmpdir(), `stci-outside-${process.pid}`);
+    const shared = `/dev/shm/stci-test-${process.pid}`;
+    mkdirSync(join(directory, 'inner'));
+    symlinkSync('/etc', join(directory, 'way'));
+    for (const path of [join(directory, 'a'), join(directory, 'inner/b'), shared, outside]) writeFileSync(path, '');
+    const named = [
+      join(directory, 'a'), join(directory, 'inner/b'), shared,
+      outside, `${directory}/../${outside.slice(1)}`, join(directory, 'way/hostname'), join(directory, 'inner'),
+      'relative', '/dev/shm/../../etc/hostname', join(directory, 'none'),
+    ];
+    assert.equal(files.removeNamed(named), named.slice(3));
+    assert.equal([existsSync(outside), existsSync('/etc/hostname'), existsSync(join(directory, 'inner'))],
+      [true, true, true]);
+    files.removeDirectory(directory);
+    files.removeDirectory(other);
+    rmSync(outside);
+  });
+});
