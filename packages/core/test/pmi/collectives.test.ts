@@ -33,7 +33,8 @@ class Job implements CollectingJob {
   }
 
   set() {
-    return { nspace: `n${this.job}`, job: this.job, first: 0, size: this.places.length, universe: 1, hosts: [], apps: [] };
+    const { job, places: { length: size } } = this;
+    return { nspace: `n${job}`, job, first: 0, size, universe: 1, hosts: [], apps: [] };
   }
 
   send(host: number, { problem, data }: { problem: string; data: readonly unknown[] }): StciError | undefined {
@@ -56,10 +57,11 @@ function place(...jobs: number[][]) {
   const told: Told[] = [];
   const made = jobs.map((places, i) => new Job(i + 1, places, told));
   const collectives = new Collectives(new Map(made.map((job) => [job.job, job])));
-  const enter = (job: number, host: number, of: CollectiveId, data = 0): void =>
-    collectives.onEnter(made[job - 1] as Job, {
-      host, id: of, data: Array.from({ length: data }, () => [(made[job - 1] as Job).places.indexOf(host), []] as const),
-    });
+  const enter = (number: number, host: number, of: CollectiveId, count = 0): void => {
+    const job = made[number - 1] as Job;
+    const data = Array.from({ length: count }, () => [job.places.indexOf(host), []] as const);
+    collectives.onEnter(job, { host, id: of, data });
+  };
   return { told, jobs: made, collectives, enter };
 }
 

@@ -47,7 +47,8 @@ function play({ local = restart, failures = 0, stdin = 'none', starts = true }: 
     context: { job: 1, session: 's', size: 4, node: 0, nodes: 1, hostMap: { host: 0, name: 'a', runs: [] } },
     mark: 'm', errorManager: local === null ? {} : { local },
     services: {
-      add: () => ({}), remove: () => undefined, socketOf: () => undefined, complaintOf: () => undefined, defaults: () => ({}),
+      add: () => ({}), remove: () => undefined, socketOf: () => undefined, complaintOf: () => undefined,
+      defaults: () => ({}),
     },
     watch: { onEnded: () => undefined },
     reports: {
