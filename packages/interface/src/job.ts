@@ -250,6 +250,8 @@ export type JobEvent =
   /** A program has called `mark(name)` of the client library, at its host's `wallMs`. */
   | { readonly type: 'mark'; readonly rank: Rank; readonly host: HostIndex; readonly name: string;
       readonly wallMs: number }
+  /** MPI libraries of ranks speak this protocol with their agents: `pmi1`, `pmix`; told once of each. */
+  | { readonly type: 'mpi'; readonly protocol: string; readonly version: string }
   | { readonly type: 'exited'; readonly report: RankReport }
   /** `isRecorded`: its record follows within a second, and is told to all. */
   | { readonly type: 'failure'; readonly error: ErrorRecord; readonly isRecorded?: boolean }

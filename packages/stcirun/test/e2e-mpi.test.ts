@@ -2,7 +2,7 @@
 // @timeoutMs 600000
 // @sameFor user, node: libraries in programs of their own; the service is core's.
 
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { withPlace } from './e2e-place.js';
 import { LOOPBACK, MPI_LIBRARIES, type MpiLibrary } from './mpi-libraries.js';
 
 const LONG = { timeoutMs: 120_000 };
+const DOCUMENT = new URL('../../../docs/mpi.md', import.meta.url);
 const HOST = ['--launcher', 'local', '--host', 'a:8', '--oversubscribe'];
 
 /** What libraries share memory by; other jobs of this machine may have some, too. */
@@ -114,6 +115,29 @@ for (const library of MPI_LIBRARIES) {
         { deadlineMs: 20_000, what: 'the end of shared memory' });
     });
 
+    real('the program of docs/mpi.md: --verbose says what it speaks; without a protocol each rank is alone', async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'stci-mpi-'));
+      try {
+        const [, source = ''] = /```c\n(.*?)```/su.exec(readFileSync(DOCUMENT, 'utf8')) ?? [];
+        writeFileSync(join(directory, 'hello.c'), source);
+        const program = library.build(join(directory, 'hello.c'), join(directory, 'hello'));
+        const all = [...HOST, ...LOOPBACK, ...library.options];
+        const { exitCode, out, err } = await run([...all, '--verbose', '-n', '4', program], { limitMs: 60_000 });
+        assert.equal([exitCode, lines(out)], [0, [0, 1, 2, 3].map((rank) => `rank ${rank} of 4`)], err);
+        assert.match(err, new RegExp(`MPI libraries speak ${library.protocol}`, 'u'));
+        const alone = await run([...all, '--mpi', 'none', '-n', '2', program], { limitMs: 60_000 });
+        assert.equal([alone.exitCode, lines(alone.out)], [205, ['rank 0 of 1', 'rank 0 of 1']], alone.err);
+        assert.match(alone.err, /each was an MPI job of size 1/u);
+      } finally {
+        rmSync(directory, { recursive: true, force: true });
+      }
+    });
+
+    real('ranks are not started again', async () => {
+      const { exitCode, err } = await job(library, 2, ['--on-failure', 'restart']);
+      assert.equal([exitCode, /of which no rank can be started again/u.test(err)], [194, true], err);
+    });
+
     if (library.protocol !== 'pmix') return;
 
     real('publish, look up, accept and connect', async () => {
@@ -145,9 +169,9 @@ for (const library of MPI_LIBRARIES) {
       assert.equal([exitCode, lines(out).length, /wrong/u.test(out)], [0, 3, false], err);
     });
 
-    for (const policy of ['notify', 'continue']) {
+    for (const policy of ['notify', 'continue', 'ulfm']) {
       real(`survivors go on without a rank that dies: ${policy}`, async () => {
-        const options = ['--on-failure', policy, '-x', 'OMPI_MCA_mpi_ft_enable=1'];
+        const options = policy === 'ulfm' ? ['--with-ft', policy] : ['--on-failure', policy];
         const { exitCode, out, err } = await job(library, 4, options, 'survive');
         assert.equal([exitCode, lines(out)], [137, [0, 1, 2].map((rank) => `rank ${rank} of 4 ok`)], err);
       });
@@ -163,9 +187,10 @@ suite('programs that may speak to their agent', (test) => {
       (await run([...HOST, ...options, '-n', '1', ...offered])).out.split('\n').slice(0, 2);
     const all = await counts();
     assert.ok(all.every((count) => Number(count) >= 3), all.join());
-    assert.equal(await counts('--mca', 'pmi=^pmi1,pmix'), ['0', '0']);
-    assert.equal((await counts('--mca', 'pmi=pmi1'))[1], '0');
-    assert.equal((await counts('--mca', 'pmi=pmix'))[0], '0');
+    assert.equal(await counts('--mpi', 'auto'), all);
+    assert.equal(await counts('--mpi', 'none'), ['0', '0']);
+    assert.equal((await counts('--mpi', 'pmi1'))[1], '0');
+    assert.equal((await counts('--mpi', 'pmix'))[0], '0');
   });
 
   test('cost their own connection with garbage, half a header, a length of 4 GiB', async () => {

@@ -22,7 +22,7 @@ const recorder = (list: string): string => `{
 
 /** The parts of services, without program and hash. */
 const SERVICES =
-  /-(fault-service|program-service|parts|metric-service|overlay-service|watch-service|arbiter)-/u;
+  /-(fault-service|job-pmi|pmi-host|pmi1-server|pmix-connection|program-service|parts|metric-service|overlay-service|watch-service|arbiter)-/u;
 
 suite('parts of the program', (test) => {
   let [place, list] = ['', ''];

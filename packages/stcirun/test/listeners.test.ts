@@ -59,15 +59,23 @@ async function end(run: Run): Promise<void> {
 
 suite('listeners of a job', (test) => {
   test('native links: no process of it listens anywhere else than at its private socket', async () => {
-    const { run, all } = await running([]);
+    const { run, all } = await running(['--mpi', 'none']);
     const pids = all();
     assert.ok(pids.filter(isNode).length >= 3, 'stcirun and two agents are looked at');
     assert.equal(pids.flatMap(listening), []);
     await end(run);
   });
 
+  test('session agents listen for MPI libraries, on loopback alone', async () => {
+    const { run, all } = await running([]);
+    const places = all().map(listening).filter((each) => each.length > 0);
+    assert.equal(places.map((each) => each.length), [1, 1]);
+    for (const [address] of places) assert.match(address ?? '', /^0100007F:/);
+    await end(run);
+  });
+
   test('ws links: the starter listens, on loopback alone', async () => {
-    const { run, all } = await running(['--mca', 'bootcom.boot=ws', '--mca', 'launcher=flat']);
+    const { run, all } = await running(['--mpi', 'none', '--mca', 'bootcom.boot=ws', '--mca', 'launcher=flat']);
     const places = new Map(all().map((pid) => [pid, listening(pid)]));
     const own = places.get(run.child.pid as number) ?? [];
     assert.ok(own.length === 1 && own[0]?.startsWith('0100007F:'), own.join());
@@ -76,7 +84,7 @@ suite('listeners of a job', (test) => {
   });
 
   test('SIGUSR1 opens no debugger', async () => {
-    const { run, all } = await running([]);
+    const { run, all } = await running(['--mpi', 'none']);
     const pids = all().filter(isNode);
     for (const pid of pids) process.kill(pid, 'SIGUSR1');
     const sinceMs = performance.now();

@@ -17,8 +17,10 @@ export interface MpiLibrary {
   readonly why: string | undefined;
   /** It has MPI-4's sessions, and goes on after failures. */
   readonly isFive: boolean;
-  /** Builds it at the first call. */
+  /** The test program; builds it at the first call. */
   program(): string;
+  /** Builds another one; returns its path. */
+  build(source: string, program: string): string;
   /** Options of stcirun by which its programs find it. */
   readonly options: readonly string[];
 }
@@ -33,24 +35,23 @@ function library(name: 'mpich' | 'openmpi', root: string | undefined): MpiLibrar
   const missing = [file, join(include, 'mpi.h'), '/usr/bin/gcc'].find((path) => !existsSync(path));
   const isFive = name === 'openmpi' && root !== undefined;
   let built: string | undefined;
+  const build = (source: string, program: string): string => {
+    const link = [`-Wl,-rpath-link,${directory}`, '-Wl,--allow-shlib-undefined'];
+    const loader = join(root ?? '/', 'usr/lib64/ld-linux-x86-64.so.2');
+    if (root !== undefined && existsSync(loader)) link.push(`-Wl,--dynamic-linker=${loader}`);
+    const flags = isFive ? ['-DWITH_FT'] : [];
+    execFileSync('/usr/bin/gcc', ['-o', program, source, `-I${include}`, ...flags, file, ...link]);
+    return program;
+  };
   return {
     title: `${name === 'mpich' ? 'MPICH' : 'Open MPI'}${root === undefined ? '' : ' of the root'}`,
     protocol: name === 'mpich' ? 'pmi1' : 'pmix',
     why: missing === undefined ? undefined : `no ${name} in ${root ?? '/'}: ${basename(missing)} is missing`,
     isFive,
-    program: () => (built ??= build(file, include, directory, root, isFive)),
+    program: () => (built ??= build(SOURCE, join(mkdtempSync(join(tmpdir(), 'stci-mpi-')), 'program'))),
+    build,
     options: root === undefined ? [] : rootOptions(root, directory),
   };
-}
-
-function build(file: string, include: string, directory: string, root: string | undefined, isFive: boolean): string {
-  const program = join(mkdtempSync(join(tmpdir(), 'stci-mpi-')), 'program');
-  const link = [`-Wl,-rpath-link,${directory}`, '-Wl,--allow-shlib-undefined'];
-  const loader = join(root ?? '/', 'usr/lib64/ld-linux-x86-64.so.2');
-  if (root !== undefined && existsSync(loader)) link.push(`-Wl,--dynamic-linker=${loader}`);
-  const flags = isFive ? ['-DWITH_FT'] : [];
-  execFileSync('/usr/bin/gcc', ['-o', program, SOURCE, `-I${include}`, ...flags, file, ...link]);
-  return program;
 }
 
 function rootOptions(root: string, directory: string): string[] {

@@ -174,6 +174,7 @@ export const jobEvents: VariantKinds<'type', JobEvent> = {
   }),
   running: object<EventOf<'running'>>({ type: oneOf('running') }),
   mark: object<EventOf<'mark'>>({ type: oneOf('mark'), rank: u32, host: u32, name, wallMs: wallTime }),
+  mpi: object<EventOf<'mpi'>>({ type: oneOf('mpi'), protocol: name, version: name }),
   exited: object<EventOf<'exited'>>({ type: oneOf('exited'), report: rankReport }),
   failure: object<EventOf<'failure'>>({
     type: oneOf('failure'), error: errorRecord, isRecorded: optional(bool),

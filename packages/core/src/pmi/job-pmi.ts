@@ -30,6 +30,8 @@ export class JobPmi implements JobHooks {
   readonly #session: SessionPmi;
   /** Hosts whose agents are told. */
   readonly #open = new Set<HostIndex>();
+  /** Of which the user was told. */
+  readonly #protocols = new Set<string>();
   readonly #gone = new Set<Rank>();
   readonly #lost = new Set<Rank>();
   readonly #isTolerant: boolean;
@@ -82,8 +84,10 @@ export class JobPmi implements JobHooks {
     };
   }
 
-  onOpen(host: HostIndex): MessageReply<'pmi.open'> {
+  onOpen({ host, protocol, version }: MessageBody<'pmi.open'>): MessageReply<'pmi.open'> {
     this.#open.add(host);
+    if (!this.#protocols.has(protocol)) this.#of.front.emit({ type: 'mpi', protocol, version });
+    this.#protocols.add(protocol);
     return { sets: [this.set()], lost: [...this.#lost] };
   }
 
@@ -165,7 +169,7 @@ function listen({ node: { messages }, jobOf }: ControllerPlace): OpenService {
     if (found === undefined) throw new StciError('STCI_MESSAGE_INVALID', `Expected a job that runs, got ${job}`);
     return found;
   };
-  messages.on('pmi.open', ({ host }, { job }) => open(job).onOpen(host));
+  messages.on('pmi.open', (opening, { job }) => open(job).onOpen(opening));
   messages.on('pmi.enter', (entry, { job }) => session.collectives.onEnter(open(job), entry));
   messages.on('pmi.abort', (abort, { job }) => of(job)?.onAbort(abort));
   messages.on('pmi.sets', ({ nspaces }, { job }) => {

@@ -114,13 +114,13 @@ export class PmiHost {
   }
 
   /** Calls `done` when it is known which processes there are; with a problem if that cannot be asked. */
-  whenOpen(done: (problem?: string) => void): void {
+  whenOpen(library: Pick<MessageBody<'pmi.open'>, 'protocol' | 'version'>, done: (problem?: string) => void): void {
     if (this.#state === 'open') return done(this.#problem);
     this.#onOpen.push(() => done(this.#problem));
     if (this.#state === 'asked') return;
     this.#state = 'asked';
     const { node, host } = this.place;
-    node.messages.request(CONTROLLER, 'pmi.open', { host }, (error, answer) => {
+    node.messages.request(CONTROLLER, 'pmi.open', { host, ...library }, (error, answer) => {
       const reply = answer as MessageReply<'pmi.open'> | undefined;
       this.#problem = error?.message;
       for (const set of reply?.sets ?? []) this.#learn(set);

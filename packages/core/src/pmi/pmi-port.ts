@@ -69,6 +69,17 @@ export class PmiPort implements JobService {
     return Object.assign({}, ...this.#modules.map((module) => module.variables(offer))) as Record<string, string>;
   }
 
+  defaults(): Readonly<Record<string, string>> {
+    if (this.#modules.length === 0) return {};
+    const { params, node } = this.#place;
+    return {
+      // Its plugins for displays ask a name server, which may take seconds to say nothing.
+      HWLOC_COMPONENTS: '-gl,-opencl',
+      ...(isTolerant(params) && { OMPI_MCA_mpi_ft_enable: '1' }),
+      ...(this.#ranks.size > node.platform.env.cpuCount && { OMPI_MCA_mpi_yield_when_idle: '1' }),
+    };
+  }
+
   socketOf(rank: Rank): ((channel: Channel) => void) | undefined {
     const module = this.#modules.find(({ by }) => by === 'socket');
     return module && ((channel) => this.#bind(module, channel, rank));

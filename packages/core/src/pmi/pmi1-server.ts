@@ -10,6 +10,8 @@ import type { PmiClient, ProcessSet } from './contracts.js';
 import type { PmiServer } from './framework.js';
 import type { PmiHost } from './pmi-host.js';
 
+/** The newest that is spoken here. */
+const PMI1_VERSION = '1.2';
 /** A name ends with the job that has published it. */
 const PERSISTENCE_JOB = 3;
 
@@ -31,7 +33,7 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
     this.#host = host;
     this.#channel = channel;
     channel.readable(false);
-    host.whenOpen((problem) => this.#open(problem));
+    host.whenOpen({ protocol: 'pmi1', version: PMI1_VERSION }, (problem) => this.#open(problem));
   }
 
   #open(problem: string | undefined): void {

@@ -20,6 +20,8 @@ import { PmixHost } from './pmix-host.js';
 
 /** Bytes of data of other ranks that one answer has besides what was asked for. */
 const AHEAD_BYTES_MAX = 0x4_0000;
+/** Of the version of a library, as users are told it. */
+const VERSION_CHARS_MAX = 64;
 /** The longest timeout that a library may ask for, s. */
 const TIMEOUT_S_MAX = 1_000_000;
 /** Requests of one connection that may wait for an answer. */
@@ -124,7 +126,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
 
   #onHello(hello: PmixHello): void {
     const { host } = this.#server;
-    host.whenOpen((problem) => {
+    host.whenOpen({ protocol: 'pmix', version: hello.version.slice(0, VERSION_CHARS_MAX) }, (problem) => {
       if (this.#isClosed) return;
       const known = this.#server.rankOf(hello);
       const isOurs = known !== undefined && known[0] === host.job && host.isHere(known[1]);

@@ -51,6 +51,8 @@ export interface JobRunInit {
   readonly onExit: (exitCode: number) => void;
 }
 
+const NO_REMARKS: RunRemarks = { texts: [] };
+
 export class JobRun implements FrontEndEvents {
   readonly #init: JobRunInit;
   readonly #driver: RunDriver;
@@ -66,7 +68,9 @@ export class JobRun implements FrontEndEvents {
   #map: JobMap;
   /** Why the job is ending. */
   #ending: EndingEvent | undefined;
-  #remarks: RunRemarks = { texts: [] };
+  #remarks: RunRemarks = NO_REMARKS;
+  /** Ranks have found their launcher: what is remarked of MPI programs does not hold. */
+  #hasMpi = false;
   /** Ranks that have ended. */
   #ended = 0;
   /** Chunks of output that are not yet written. */
@@ -155,8 +159,10 @@ export class JobRun implements FrontEndEvents {
       case 'running':
         this.#logStep(this.#map.size === 1 ? 'the rank is running' : `all ${this.#map.size} ranks are running`);
         this.#remarks = this.#init.remarks?.() ?? this.#remarks;
-        for (const text of this.#remarks.texts) this.#remark(text);
         return;
+      case 'mpi':
+        this.#hasMpi = true;
+        return this.#logStep(`MPI libraries speak ${event.protocol} (${event.version})`);
       case 'restarting':
       case 'warning':
         return this.#remark(event.type === 'warning' ? event.text : restartText(event));
@@ -297,7 +303,8 @@ export class JobRun implements FrontEndEvents {
     this.#report = report;
     const { leftOut } = this.#news;
     if (this.#init.options.strict && leftOut.size > 0) this.#addCause(leftOutCause(leftOut));
-    const { failure } = this.#remarks;
+    const { failure, texts } = this.#hasMpi ? NO_REMARKS : this.#remarks;
+    for (const text of texts) this.#remark(text);
     if (failure !== undefined && report.exitCode === 0) this.#addCause(causeOf('tool-status', failure));
     this.#stdin?.stop();
     this.#frontEnd?.stop();

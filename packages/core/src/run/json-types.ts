@@ -53,7 +53,7 @@ interface Placed {
 
 /** An event of a job; the comments are at `JobEvent`. */
 export type EventJson =
-  | Of<'mapped' | 'running' | 'failure' | 'warning' | 'ending'>
+  | Of<'mapped' | 'running' | 'mpi' | 'failure' | 'warning' | 'ending'>
   | (Replaced<Of<'host-up'> | RecoveryEvent, 'host'> & { readonly host: string })
   | (Replaced<MemberEvent, 'host' | 'name' | 'wallMs'> & Placed)
   | (Replaced<Of<'started' | 'mark'>, 'host' | 'wallMs'> & Placed)

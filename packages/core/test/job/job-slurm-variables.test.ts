@@ -23,9 +23,12 @@ const OF_STEP: Variables = {
   SLURM_MPI_TYPE: 'none', SLURM_SRUN_COMM_HOST: '10.0.0.1', SLURM_SRUN_COMM_PORT: '1', SLURM_STEPID: '0',
   SLURM_STEP_ID: '0', SLURM_STEP_NODELIST: 'h[1-3]', SLURM_STEP_TASKS_PER_NODE: '1(x3)', SLURM_UMASK: '0022',
   SLURM_PMIX_MAPPING_SERV: '(vector)', PMI_RANK: '0', PMIX_RANK: '0',
+  PMIX_SERVER_URI41: 'x', OMPI_COMM_WORLD_RANK: '0', OMPI_MCA_ess_base_jobid: '1', HYDI_CONTROL_FD: '4',
+  MPI_LOCALRANKID: '0', JSM_JSRUN_PORT: '1', PRTE_LAUNCHED: '1',
 };
 
-const PLAIN: Variables = { PATH: '/bin', OMP_NUM_THREADS: '2', PMIX_MCA_psec: 'native', SLURMS: 'none of its' };
+const PLAIN: Variables = { PATH: '/bin', OMP_NUM_THREADS: '2', PMIX_MCA_psec: 'native', OMPI_MCA_btl: 'tcp,self',
+  PMIX_INSTALL_PREFIX: '/opt', OMPI_CC: 'gcc', SLURMS: 'none of its' };
 
 suite('variables of Slurm', (test) => {
   test('those of the job stay, those of a task, step or host do not', () => {

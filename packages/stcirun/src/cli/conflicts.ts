@@ -49,6 +49,8 @@ export function conflictOf(flags: FlagValues): Conflict | undefined {
     [gather && flags.timestamp, '--gather', '--timestamp', 'lines of several ranks are shown once, without a time'],
     [readsHosts(flags) && flags.stdin !== undefined && flags.stdin.to !== 'none', '--hostfile -', '--stdin',
       'standard input holds the hosts'],
+    [flags['with-ft'] !== undefined && isIntolerant(flags), '--with-ft', `--on-failure ${flags['on-failure']?.text}`,
+      'survivors go on with notify or continue'],
     [flags.verbose && flags.quiet, '--verbose', '--quiet'],
     ...ptyConflicts(flags),
     ...sessionConflicts(flags),
@@ -56,6 +58,12 @@ export function conflictOf(flags: FlagValues): Conflict | undefined {
     ...eachConflicts(flags),
   ];
   return table.find(([applies]) => applies)?.slice(1) as Conflict | undefined;
+}
+
+/** A policy by which a rank that fails ends the job, or is started again. */
+function isIntolerant({ 'on-failure': policy }: FlagValues): boolean {
+  return policy?.pairs.some(({ key, value }) =>
+    (key === 'errmgr' || key === 'errmgr.tool') && value !== 'notify' && value !== 'continue') === true;
 }
 
 /** Options that a session has decided, and those that are for who shows the output. */

@@ -19,14 +19,17 @@ import {
   parseLaunchFailure,
   parseOnFailure,
   parseMapBy,
+  parseMpi,
   parseNodes,
   parsePair,
   parseStdin,
   parseTag,
   parseText,
+  parseWithFt,
   type Display,
   type ExitReportRequest,
   type LaunchFailure,
+  type Mpi,
   type NodesRequest,
   type OnFailure,
   type Pair,
@@ -49,6 +52,8 @@ const onFailure = Flags.custom<OnFailure>({ parse: async (value) => parseOnFailu
 const launchFailure = Flags.custom<LaunchFailure>({
   parse: async (value) => parseLaunchFailure('--on-launch-failure', value),
 });
+const mpi = Flags.custom<Mpi>({ parse: async (value) => parseMpi('--mpi', value) });
+const withFt = Flags.custom<string>({ parse: async (value) => parseWithFt('--with-ft', value) });
 const display = Flags.custom<Display>({ parse: async (value) => parseDisplay('--display', value) });
 
 const alloc = Flags.custom<readonly string[]>({ parse: async (value) => parseAlloc('--alloc', value) });
@@ -137,6 +142,17 @@ export const FLAGS = {
   }),
   client: Flags.boolean({
     description: 'let programs use the client library (docs/client.md); short for --mca client.enable=true',
+  }),
+  mpi: mpi({
+    helpValue: 'PROTOCOL',
+    description:
+      'protocol that MPI libraries are offered: auto is all (default), pmi1 is for MPICH, pmix for Open MPI, or none '
+      + '(docs/mpi.md); short for --mca pmi=',
+  }),
+  'with-ft': withFt({
+    helpValue: 'ulfm',
+    description:
+      'MPI programs go on after the loss of ranks, of which Open MPI 5 is told (docs/mpi.md); as --on-failure notify',
   }),
   'on-launch-failure': launchFailure({
     helpValue: 'POLICY',
@@ -262,6 +278,8 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   plugin: facts(GROUPS[2]),
   'on-failure': facts(GROUPS[2]),
   client: facts(GROUPS[2]),
+  mpi: facts(GROUPS[2]),
+  'with-ft': facts(GROUPS[2]),
   'on-launch-failure': facts(GROUPS[2]),
   'min-hosts': facts(GROUPS[2]),
   strict: facts(GROUPS[2]),

@@ -12,7 +12,8 @@ export function mcaPairs(mca: readonly (Pair & { readonly origin?: string })[] =
   return mca.map((pair) => ({ origin: `--mca ${pair.key}=${pair.value}`, ...pair }));
 }
 
-type FailureFlags = Partial<Pick<FlagValues, 'on-failure' | 'client' | 'on-launch-failure' | 'min-hosts' | 'spares'>>;
+type FailureFlags = Partial<Pick<FlagValues, 'on-failure' | 'client' | 'mpi' | 'with-ft' | 'on-launch-failure'
+  | 'min-hosts' | 'spares'>>;
 
 /** Options that stand for parameters; a command may have some of them. */
 interface ParamFlags extends FailureFlags {
@@ -33,11 +34,18 @@ export function mcaOf(flags: ParamFlags): readonly GivenPair[] {
     ...short('launcher', 'launcherproc', flags.launcher),
     ...pluginPairs(flags.plugin),
     ...short('overlay', 'overlay.topology', flags.overlay),
+    ...(flags['with-ft'] === undefined || onFailure !== undefined ? []
+      : [{ key: 'errmgr', value: 'notify', origin: `--with-ft ${flags['with-ft']}` }]),
     ...(onFailure?.pairs ?? []).map((pair) => ({ ...pair, origin: `--on-failure ${onFailure?.text}` })),
     ...(flags.client === true ? [{ key: 'client.enable', value: 'true', origin: '--client' }] : []),
+    ...(flags.mpi === undefined || flags.mpi === 'auto' ? []
+      : [{ key: 'pmi', value: flags.mpi === 'none' ? NO_PMI : flags.mpi, origin: `--mpi ${flags.mpi}` }]),
     ...launchFailureOf(flags),
   ];
 }
+
+/** Leaves out each protocol there is. */
+const NO_PMI = '^pmi1,pmix';
 
 /** What spare hosts are for, where nothing else is said. */
 const FOR_SPARES: readonly Pair[] = [

@@ -59,8 +59,8 @@ export const HINTS: ReadonlyMap<string, string> = new Map([
   ...names('Write --stdin WHO.', 's input i'),
   ...names("Write --timeout TIME (10 is 10 s) for the job. Slurm's limit is the allocation's: --alloc='--time=MIN', "
     + 'or an option of sbatch or salloc.', 't time'),
-  ...names('stcirun provides no PMI or PMIx yet: programs linked with MPI run as independent ranks (singletons).',
-    'mpi pmi pmix pmi-port'),
+  ...names('MPI programs find PMI-1 and PMIx as they are started: leave it out, or write --mpi pmi1, pmix or none.',
+    'pmi pmix pmi-port'),
   ...names('Write --exclude LIST for hosts to leave out.', 'nolocal'),
   ...names('It is not needed here: leave it out.', 'allow-run-as-root unbuffered u merge-stderr-to-stdout no-requeue'),
   ...names("It belongs to the allocation: write --alloc='-p NAME ...' with it, or, inside of a batch job, give "

@@ -123,6 +123,18 @@ export function parseLaunchFailure(name: string, text: string): LaunchFailure {
   return { policy: 'retry', count, text };
 }
 
+export const MPI_WORDS = ['auto', 'pmi1', 'pmix', 'none'] as const;
+export type Mpi = (typeof MPI_WORDS)[number];
+
+export function parseMpi(name: string, text: string): Mpi {
+  return MPI_WORDS.find((word) => word === text) ?? refuse(name, text, MPI_WORDS.join(', '));
+}
+
+/** As mpirun has it: what it calls mpi is the same here. */
+export function parseWithFt(name: string, text: string): string {
+  return text === 'ulfm' || text === 'mpi' ? text : refuse(name, text, 'ulfm');
+}
+
 /** Parameters that `--on-failure` is short for. */
 export interface OnFailure {
   readonly pairs: readonly Pair[];

@@ -3,7 +3,7 @@
 import { SUBJECTS, type Registry } from '@stci/core';
 import { TAG_MODES } from '@stci/core/iof';
 import type { ParamSpec } from '@stci/interface';
-import { DISPLAYS } from '../cli/values.js';
+import { DISPLAYS, MPI_WORDS } from '../cli/values.js';
 import { COLOR_MODES } from '../process/colors.js';
 
 export interface Candidate {
@@ -211,6 +211,8 @@ export const OPTION_KINDS: Readonly<Record<string, Kind>> = {
   overlay: components('topology'),
   mca: params,
   'on-failure': policies,
+  mpi: fixed(...MPI_WORDS),
+  'with-ft': fixed('ulfm'),
   'on-launch-failure': fixed('abort', 'retry', 'spare', 'shrink'),
   'forward-signals': ({ text }) => items(text, ['none', ...SIGNALS].map((name) => ({ text: name })), false),
   display: fixed(...DISPLAYS),

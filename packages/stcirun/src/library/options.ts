@@ -73,6 +73,8 @@ export interface JobOptions {
   readonly onLaunchFailure?: string | undefined;
   /** Programs may use `@stci/client`. */
   readonly client?: boolean | undefined;
+  /** Protocol that MPI libraries are offered: `auto` (default) is all, `pmi1`, `pmix`, or `none`. */
+  readonly mpi?: 'auto' | 'pmi1' | 'pmix' | 'none' | undefined;
   /** The job is ended after this time: exit code 199. */
   readonly timeoutMs?: number | undefined;
   /** All ranks must run within this time: exit code 198; default: a minute, more with many hosts. */

@@ -1,7 +1,7 @@
 /**
- * Programs linked with MPI. They find no process manager here yet, so each rank is a job of one, which a warning
- * states, and the job's exit code. The program's file on this machine is read once all ranks run, so that no start
- * waits for it.
+ * Programs linked with MPI whose library has not spoken with its agent: none of the protocols was offered, or it knows
+ * none of them. So each rank is a job of one, which a warning states, and the job's exit code. The program's file on
+ * this machine is read once all ranks run, so that no start waits for it.
  */
 
 import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
@@ -33,11 +33,11 @@ export function mpiRemarks({ spec, map, params }: {
   });
   const programs = [...new Set(found.map(({ program }) => program))];
   const texts = programs.map((program) =>
-    `${program} is linked with MPI, which stcirun does not support yet: each rank is an MPI job of its own, of size 1`);
+    `${program} is linked with MPI, and no rank has asked its agent for the others: each was an MPI job of size 1`);
   if (programs.length === 0 || params.string('mpi.singletons') === 'warn') return { texts };
-  const text = `${programs.join(', ')}: all ranks ended with 0, each as an MPI job of size 1, as stcirun does not `
-    + 'support MPI yet. Start it by the mpiexec of its MPI, or by srun; if each rank is to be alone: '
-    + '--mca mpi.singletons=warn';
+  const text = `${programs.join(', ')}: all ranks ended with 0, each as an MPI job of size 1. Its library has to speak `
+    + 'PMI-1 or PMIx, and --mpi must not leave that out. Else start it by the mpiexec of its MPI; if each rank is to be '
+    + 'alone: --mca mpi.singletons=warn';
   return { texts, failure: new StciError('STCI_MPI_SINGLETONS', text) };
 }
 

@@ -139,6 +139,8 @@ function eventKey(event: JobEvent): string {
       return `member ${event.change} ${event.host} ${event.wallMs}`;
     case 'mark':
       return `mark ${event.rank} ${event.name} ${event.wallMs}`;
+    case 'mpi':
+      return `mpi ${event.protocol}`;
     case 'failure-record':
       return `record ${event.record.failure}`;
     case 'mapped':
