@@ -204,9 +204,9 @@ export const ERROR_KINDS = {
    */
   STCI_TOOL_SURVIVED: kind(EXIT.survived),
   /**
-   * Ranks of a program that is linked with MPI did not ask their agent for the others: each was an MPI job of size 1. To
-   * do: leave out `--mpi none`; a library that speaks neither PMI-1 nor PMIx needs the mpiexec of its MPI; if each rank
-   * is to be alone, --mca mpi.singletons=warn.
+   * Ranks of a program that is linked with MPI did not ask their agent for the others: each was an MPI job of size 1.
+   * To do: leave out `--mpi none`; a library that speaks neither PMI-1 nor PMIx needs the mpiexec of its MPI; if each
+   * rank is to be alone, --mca mpi.singletons=warn.
    */
   STCI_MPI_SINGLETONS: kind(EXIT.singletons),
   /**

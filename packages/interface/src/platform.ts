@@ -309,6 +309,11 @@ export interface Files {
    * directory that was made here, and no link leads out of it. Others stay. Returns those that were not removed.
    */
   removeNamed(paths: readonly string[]): readonly string[];
+  /**
+   * Removes files of this user's in /dev/shm whose names begin so, that were changed since then (`Clock.wallMs`), and
+   * that no process has open or mapped: what programs were about to share when they died.
+   */
+  removeUnused(prefixes: readonly string[], sinceWallMs: number): void;
 }
 
 export interface Environment {

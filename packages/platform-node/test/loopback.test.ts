@@ -2,7 +2,9 @@
 // @sameFor node: sockets and files of the system.
 
 import { execFile } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync, existsSync, lstatSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,6 +77,20 @@ suite('files of programs', (test) => {
     assert.is(existsSync(directory), false);
     files.removeDirectory('/usr/bin');
     assert.is(existsSync('/usr/bin'), true);
+  });
+
+  test('that nobody uses are removed by the beginning of their names, where they are new', () => {
+    const path = (name: string): string => `/dev/shm/stci-test-${process.pid}.${name}`;
+    for (const name of ['unused', 'open']) writeFileSync(path(name), '');
+    const fd = openSync(path('open'), 'r');
+    const sinceMs = lstatSync(path('unused')).ctimeMs;
+    files.removeUnused([`stci-test-${process.pid}.`], sinceMs + 60_000);
+    assert.equal([existsSync(path('unused'))], [true]);
+    files.removeUnused(['stci-other', `stci-test-${process.pid}.`], sinceMs - 1);
+    assert.equal([existsSync(path('unused')), existsSync(path('open'))], [false, true]);
+    closeSync(fd);
+    files.removeUnused([`stci-test-${process.pid}.`], sinceMs - 60_000);
+    assert.is(existsSync(path('open')), false);
   });
 
   test('that they name are removed where they are their own, and lie where they may', () => {

@@ -71,6 +71,7 @@ function createFiles(host: SimHost): FilesOfHost {
     makeDirectory: (prefix) => `/tmp/${prefix}-${host.nextPort++}`,
     removeDirectory: () => undefined,
     removeNamed: (paths) => paths,
+    removeUnused: () => undefined,
   };
 }
 

@@ -21,8 +21,10 @@ const recorder = (list: string): string => `{
 `;
 
 /** The parts of services, without program and hash. */
-const SERVICES =
-  /-(fault-service|job-pmi|pmi-host|pmi1-server|pmix-connection|program-service|parts|metric-service|overlay-service|watch-service|arbiter)-/u;
+const SERVICES = new RegExp(`-(${[
+  'fault-service', 'job-pmi', 'pmi-host', 'pmi1-server', 'pmix-connection', 'program-service', 'parts',
+  'metric-service', 'overlay-service', 'watch-service', 'arbiter',
+].join('|')})-`, 'u');
 
 suite('parts of the program', (test) => {
   let [place, list] = ['', ''];

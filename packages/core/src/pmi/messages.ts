@@ -25,7 +25,8 @@ const collective = fields({
 const PMI_MESSAGES = {
   /** Session agent → controller, request: a program speaks to this host. */
   'pmi.open': {
-    id: 150, from: ['session'], ofOwnHost: true, late: true, body: fields({ host: u32, protocol: oneOf('pmi1', 'pmix'), version: name }),
+    id: 150, from: ['session'], ofOwnHost: true, late: true,
+    body: fields({ host: u32, protocol: oneOf('pmi1', 'pmix'), version: name }),
     reply: fields({ sets: members(processSet), lost: numbers }),
   },
   /** Session agent → controller: all members of this host that live have come; `[rank, pairs]` of what they put. */

@@ -37,6 +37,12 @@ interface Collective {
 /** Collectives that differ in kind, name or members, and are counted; and those that are open, at a time. */
 const COUNTED_MAX = 65_536;
 const COLLECTIVES_MAX = 1024;
+/** Beginnings of the names of what libraries share memory by: MPICH, Open MPI 4, Open MPI 5. */
+const SHARED = ['mpich_shar_tmp', 'vader_segment.', 'sm_segment.'];
+/** Ranks may have begun so long before the first request: files of that time may be theirs. */
+const EARLIER_MS = 60_000;
+/** Files that a job may leave. */
+const FILES_MAX = 65_536;
 /** Characters of what a library says of its end. */
 const TEXT_MAX = 8192;
 const RESTART_TEXT = 'is an MPI program, of which no rank can be started again (--on-failure restart): its library has '
@@ -51,6 +57,10 @@ export class PmiHost {
   readonly #sets = new Map<string, ProcessSet>();
   readonly #collectives = new Map<string, Collective>();
   readonly #counts = new Map<string, number>();
+  /** Whose process has not ended. */
+  readonly #running = new Set<Rank>();
+  readonly #files = new Set<string>();
+  readonly #sinceWallMs: number;
   readonly #lost = new Set<Rank>();
   #context = 1;
   #state: 'new' | 'asked' | 'open' = 'new';
@@ -61,6 +71,7 @@ export class PmiHost {
 
   constructor(place: JobPlace, isTolerant: boolean) {
     this.place = place;
+    this.#sinceWallMs = place.node.platform.clock.wallMs() - EARLIER_MS;
     this.keys = new Keys(place.job);
     this.isTolerant = isTolerant;
   }
@@ -92,8 +103,14 @@ export class PmiHost {
 
   /** A process is about to be started for this rank. */
   add(rank: Rank): void {
+    this.#running.add(rank);
     this.#ranks.set(rank, { clients: new Set(), hasInit: false, isFinalized: false, isGone: false });
     this.keys.add(rank);
+  }
+
+  /** Files that a library leaves to its launcher to remove. */
+  leave(paths: readonly string[]): void {
+    for (const path of paths) if (this.#files.size < FILES_MAX) this.#files.add(path);
   }
 
   /** Its process has ended. */
@@ -101,8 +118,19 @@ export class PmiHost {
     const state = this.#ranks.get(rank);
     if (state === undefined || state.isGone) return;
     state.clients.clear();
+    this.#running.delete(rank);
+    if (this.#running.size === 0) this.#clean();
     if (state.isFinalized || (!state.hasInit && !this.isTolerant)) this.#drop([rank]);
     else if (this.isTolerant) this.onLost([rank]);
+  }
+
+  /** Nothing of the job runs here, for now. */
+  #clean(): void {
+    const { files } = this.place.node.platform;
+    files.removeNamed([...this.#files]);
+    this.#files.clear();
+    const isUnclean = [...this.#ranks.values()].some(({ hasInit, isFinalized }) => hasInit && !isFinalized);
+    if (isUnclean) files.removeUnused(SHARED, this.#sinceWallMs);
   }
 
   /** Why an end with status 0 is none: a library waits for it. */

@@ -344,7 +344,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
   #jobControl({ infos }: PmixRequestOf<'jobControl'>): number {
     for (const { key, value } of infos) {
       if (!/^pmix\.reg\.cleanup(dir)?$/.test(key) || value.type !== 'string' || value.data === null) continue;
-      this.#server.removeAtEnd(value.data.split(','));
+      this.#server.host.leave(value.data.split(','));
     }
     return PMIX_STATUS.success;
   }

@@ -8,22 +8,19 @@ import { rangesOf, type ProcessSet, type Range } from './contracts.js';
 import { PMIX_SERVER } from './nspace.js';
 import type { PmiHost } from './pmi-host.js';
 
-/** Members that one request may name, and files that a job may leave to be removed. */
+/** Members that one request may name. */
 const PROCS_MAX = 0x10_0000;
-const FILES_MAX = 65_536;
 
 export class PmixHost {
   readonly host: PmiHost;
   readonly #infos = new Map<string, JobInfoReply>();
   #directory: string | undefined;
-  readonly #files = new Set<string>();
   readonly #unserved = new Set<number>();
 
   constructor(host: PmiHost) {
     this.host = host;
     const { holds, node } = host.place;
     holds.atEnd(() => {
-      if (this.#files.size > 0) node.platform.files.removeNamed([...this.#files]);
       if (this.#directory !== undefined) node.platform.files.removeDirectory(this.#directory);
     });
   }
@@ -80,11 +77,6 @@ export class PmixHost {
       else return undefined;
     }
     return rangesOf(ranks);
-  }
-
-  /** Files that a library leaves to its launcher. */
-  removeAtEnd(paths: readonly string[]): void {
-    for (const path of paths) if (this.#files.size < FILES_MAX) this.#files.add(path);
   }
 
   /** A request that is not served is logged once. */

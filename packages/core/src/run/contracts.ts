@@ -17,7 +17,7 @@ export interface RunOptions {
   };
 }
 
-/** What is worth a remark at the end of a job whose ranks are linked with MPI, and have not spoken with their agents. */
+/** What is worth a remark of programs that are linked with MPI, whose ranks have not spoken with their agents. */
 export interface RunRemarks {
   readonly texts: readonly string[];
   /** With which the job has failed if its exit code would be 0. */

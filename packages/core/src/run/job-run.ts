@@ -51,8 +51,6 @@ export interface JobRunInit {
   readonly onExit: (exitCode: number) => void;
 }
 
-const NO_REMARKS: RunRemarks = { texts: [] };
-
 export class JobRun implements FrontEndEvents {
   readonly #init: JobRunInit;
   readonly #driver: RunDriver;
@@ -68,9 +66,8 @@ export class JobRun implements FrontEndEvents {
   #map: JobMap;
   /** Why the job is ending. */
   #ending: EndingEvent | undefined;
-  #remarks: RunRemarks = NO_REMARKS;
-  /** Ranks have found their launcher: what is remarked of MPI programs does not hold. */
-  #hasMpi = false;
+  /** Undefined: a library has spoken. */
+  #remarks: RunRemarks | undefined = { texts: [] };
   /** Ranks that have ended. */
   #ended = 0;
   /** Chunks of output that are not yet written. */
@@ -158,10 +155,10 @@ export class JobRun implements FrontEndEvents {
         return this.#onStarted(event.rank, event.pid);
       case 'running':
         this.#logStep(this.#map.size === 1 ? 'the rank is running' : `all ${this.#map.size} ranks are running`);
-        this.#remarks = this.#init.remarks?.() ?? this.#remarks;
+        this.#remarks &&= this.#init.remarks?.() ?? this.#remarks;
         return;
       case 'mpi':
-        this.#hasMpi = true;
+        this.#remarks = undefined;
         return this.#logStep(`MPI libraries speak ${event.protocol} (${event.version})`);
       case 'restarting':
       case 'warning':
@@ -303,7 +300,7 @@ export class JobRun implements FrontEndEvents {
     this.#report = report;
     const { leftOut } = this.#news;
     if (this.#init.options.strict && leftOut.size > 0) this.#addCause(leftOutCause(leftOut));
-    const { failure, texts } = this.#hasMpi ? NO_REMARKS : this.#remarks;
+    const { failure, texts = [] } = this.#remarks ?? {};
     for (const text of texts) this.#remark(text);
     if (failure !== undefined && report.exitCode === 0) this.#addCause(causeOf('tool-status', failure));
     this.#stdin?.stop();

@@ -23,6 +23,7 @@ export function createFiles(): Files {
       if (made.delete(path)) remove(path);
     },
     removeNamed: (paths) => paths.filter((path) => !removeNamed(path, made)),
+    removeUnused: (prefixes, sinceWallMs) => removeUnused(prefixes, sinceWallMs),
   };
 }
 
@@ -60,5 +61,52 @@ function removeNamed(path: string, made: ReadonlySet<string>): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+function removeUnused(prefixes: readonly string[], sinceWallMs: number): void {
+  const { lstatSync, readdirSync, unlinkSync } = builtin('node:fs');
+  const unused = new Set<string>();
+  for (const name of listed(SHARED_MEMORY, readdirSync)) {
+    const path = `${SHARED_MEMORY}/${name}`;
+    const facts = lstatSync(path, { throwIfNoEntry: false });
+    const isOurs = facts?.isFile() === true && facts.uid === process.geteuid?.() && facts.ctimeMs >= sinceWallMs;
+    if (isOurs && prefixes.some((prefix) => name.startsWith(prefix))) unused.add(path);
+  }
+  if (unused.size > 0) for (const path of inUse()) unused.delete(path);
+  for (const path of unused) {
+    try {
+      unlinkSync(path);
+    } catch {
+      // Somebody else was quicker.
+    }
+  }
+}
+
+/** Files of shared memory that processes have mapped or open, of those that this user may look into. */
+function inUse(): Set<string> {
+  const { readFileSync, readdirSync, readlinkSync } = builtin('node:fs');
+  const found = new Set<string>();
+  for (const pid of listed('/proc', readdirSync)) {
+    if (!/^\d+$/u.test(pid)) continue;
+    for (const fd of listed(`/proc/${pid}/fd`, readdirSync)) add(() => readlinkSync(`/proc/${pid}/fd/${fd}`));
+    add(() => readFileSync(`/proc/${pid}/maps`, 'latin1'));
+  }
+  return found;
+
+  function add(read: () => string): void {
+    try {
+      for (const [path] of read().matchAll(/\/dev\/shm\/[^\s]+/gu)) found.add(path);
+    } catch {
+      // It has ended, or is somebody else's.
+    }
+  }
+}
+
+function listed(directory: string, read: (path: string) => string[]): string[] {
+  try {
+    return read(directory);
+  } catch {
+    return [];
   }
 }
