@@ -97,6 +97,14 @@ export interface JobMap {
   readonly hosts: readonly HostMap[];
 }
 
+/** Ranks `first` to `first + count - 1`, which a program of the job has spawned; programs of the job from `app` on. */
+export interface Spawn {
+  readonly parent: Rank;
+  readonly first: Rank;
+  readonly count: number;
+  readonly app: number;
+}
+
 /** Place of one rank. */
 export interface Placement {
   readonly rank: Rank;
@@ -216,8 +224,11 @@ export type MemberEvent =
 
 /** Events of a running job for the front-end, in order. */
 export type JobEvent =
-  /** Sent again if hosts were replaced or left out before the launch, and when ranks move to other hosts. */
-  | { readonly type: 'mapped'; readonly map: JobMap }
+  /**
+   * Sent again if hosts were replaced or left out before the launch, when ranks move to other hosts, and when the job
+   * has got further ones: `spawned`.
+   */
+  | { readonly type: 'mapped'; readonly map: JobMap; readonly spawned?: Spawn }
   | {
       readonly type: 'host-up';
       readonly host: HostIndex;

@@ -5,18 +5,21 @@
 
 import {
   PROGRAM_SOCKET_VARIABLE, PROGRAM_TOKEN_VARIABLE, type HostIndex, type HostMap, type JobId, type JobSpec,
-  type Placement,
+  type Placement, type Rank, type Spawn,
 } from '@stci/interface';
 import { foldHostlist } from './hostset.js';
 import { localSize } from './placement.js';
+import { spawnOf } from './spawn.js';
 
 /** Facts that are the same for every rank of a job on one host. */
 export interface HostContext {
   readonly job: JobId;
   /** Name of the session, unique on its machines. */
   readonly session: string;
-  /** Number of ranks of the job. */
+  /** Number of ranks of the job, as it was launched. */
   readonly size: number;
+  /** That programs of the job have made. */
+  readonly spawns?: readonly Spawn[] | undefined;
   /** Place of the host among those of the job as it runs, from 0. */
   readonly node: number;
   /** Number of hosts of the job as it runs: those without ranks count, those that are left out do not. */
@@ -29,7 +32,7 @@ export interface HostContext {
 /** Variables that the runtime sets for one rank, in the order of the table in docs/environment.md. */
 const OF_RANK = {
   STCI_RANK: (_host, { rank }) => rank,
-  STCI_SIZE: ({ size }) => size,
+  STCI_SIZE: ({ size, spawns }, { rank }) => sizeFor(rank, size, spawns),
   STCI_LOCAL_RANK: (_host, { localRank }) => localRank,
   STCI_LOCAL_SIZE: ({ hostMap }) => localSize(hostMap),
   STCI_NODE: ({ node }) => node,
@@ -40,6 +43,12 @@ const OF_RANK = {
   STCI_JOB_ID: ({ job }) => job,
   STCI_SESSION_ID: ({ session }) => session,
 } satisfies Record<string, (host: HostContext, rank: Placement, attempt: number) => string | number>;
+
+/** Ranks of the job as the rank was spawned, with those of its spawn: the same in each of its attempts. */
+function sizeFor(rank: Rank, launched: number, spawns: readonly Spawn[] = []): number {
+  const own = spawnOf(spawns, rank);
+  return own === undefined ? launched : own.first + own.count;
+}
 
 export const RANK_VARIABLES = Object.keys(OF_RANK) as (keyof typeof OF_RANK)[];
 

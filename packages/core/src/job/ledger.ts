@@ -8,8 +8,8 @@
 
 import { assert, defined } from '@stci/interface';
 import type {
-  AllocatedJob, ErrorRecord, Failure, FailureId, HostIndex, HostSpec, JobId, JobMap, JobReport, Rank,
-  RankAttempt, RankOutcome, RankReport,
+  AllocatedJob, AppSpec, ErrorRecord, Failure, FailureId, HostIndex, HostSpec, JobId, JobMap, JobReport, Rank,
+  RankAttempt, RankOutcome, RankReport, Spawn,
 } from '@stci/interface';
 import { decideExit, failureOf, failuresInOrder, type HostFailure } from './exit-rule.js';
 import { hostOf, ranksOf } from './placement.js';
@@ -49,6 +49,8 @@ export class Ledger {
   /** As the ranks are placed now. */
   map: JobMap;
   placements: PlacementLookup;
+  /** In order. */
+  readonly spawns: Spawn[] = [];
   /** Kept failures by arrival, at most FAILURES_MAX, each rank and each lost host once. */
   readonly failures: Failure[] = [];
   /** Failures found, kept or not. */
@@ -146,6 +148,17 @@ export class Ledger {
       this.#close(row, this.#withoutEnd(rank, row, 'lost', loss.error));
     }
     return this.failed({ ...loss, kind: 'agent-lost' });
+  }
+
+  /** The job has these ranks besides, which are to be started; of these programs, behind those that it has. */
+  grow(spawn: Spawn, apps: readonly AppSpec[], map: JobMap): void {
+    assert(spawn.first === this.map.size && map.size === spawn.first + spawn.count, 'spawned ranks are the next ones');
+    this.spec = { ...this.spec, apps: [...this.spec.apps, ...apps] };
+    this.spawns.push(spawn);
+    this.remap(map);
+    this.ranksOpen += spawn.count;
+    this.#unstarted += spawn.count;
+    for (let i = 0; i < spawn.count; i++) this.#rows.push({ pid: 0 });
   }
 
   /** Ranks were moved to other hosts. */

@@ -13,7 +13,7 @@
 import { StciError, assert } from '@stci/interface';
 import type { AllocatedJob, AppSpec, HostIndex, JobMap } from '@stci/interface';
 import { counted } from '@stci/registry';
-import { RoundPlacer } from './rounds.js';
+import { RoundPlacer, type PlacedBefore } from './rounds.js';
 import { THIS_MACHINE, slotsExceeded } from './slots.js';
 
 /** Limits of a job, from parameters. */
@@ -40,12 +40,15 @@ export function appCount(spec: AllocatedJob, app: AppSpec): number {
 /**
  * Maps a job that `validateJob` has passed. Throws STCI_JOB_INVALID for a count outside 1..limits.ranksMax, more than
  * limits.ranksPerHostMax ranks on a host, or a count that `ppr` cannot place; STCI_SLOTS_EXCEEDED where bound slots
- * do not suffice. `taken`: by host, bound slots that other jobs have.
+ * do not suffice. `taken`: by host, bound slots that other jobs have. `before`: the job is further ranks of one that
+ * has some: the map has the further ones alone.
  */
-export function mapJob(spec: AllocatedJob, limits: JobLimits, taken: readonly number[] = []): JobMap {
+export function mapJob(
+  spec: AllocatedJob, limits: JobLimits, taken: readonly number[] = [], before?: PlacedBefore,
+): JobMap {
   const counts = spec.apps.map((app) => appCount(spec, app));
-  const size = checkSize(counts, limits.ranksMax);
-  const placer = new RoundPlacer(spec.hosts.length);
+  const size = (before?.next ?? 0) + checkSize(counts, limits.ranksMax - (before?.next ?? 0));
+  const placer = new RoundPlacer(spec.hosts.length, before);
   counts.forEach((count, index) => placeApp(new Filling(spec, placer, index, taken), count));
   assert(placer.next === size, `every rank is placed: ${placer.next} of ${size}`);
   checkPerHost(spec, placer, limits.ranksPerHostMax);

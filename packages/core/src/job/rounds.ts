@@ -4,20 +4,30 @@
  * host takes all, and a run a round otherwise. Runs of one host are ascending and do not interleave.
  */
 
-import type { HostIndex, RankRun } from '@stci/interface';
+import type { HostIndex, Rank, RankRun } from '@stci/interface';
+
+/** Ranks that hosts have before. */
+export interface PlacedBefore {
+  readonly used: readonly number[];
+  readonly next: Rank;
+  readonly lastHost: HostIndex;
+}
 
 export class RoundPlacer {
   readonly runs: RankRun[][];
   /** Ranks on each host so far. */
   readonly used: number[];
   /** The rank that is placed next. */
-  next = 0;
+  next: Rank;
   /** The host that took the last rank; -1 before the first. */
-  lastHost: HostIndex = -1;
+  lastHost: HostIndex;
 
-  constructor(hosts: number) {
+  /** `used`: ranks that hosts have before; the first that is placed has the number `next`. */
+  constructor(hosts: number, { used = [], next = 0, lastHost = -1 }: Partial<PlacedBefore> = {}) {
     this.runs = Array.from({ length: hosts }, () => []);
-    this.used = new Array<number>(hosts).fill(0);
+    this.used = Array.from({ length: hosts }, (_, host) => used[host] ?? 0);
+    this.next = next;
+    this.lastHost = lastHost;
   }
 
   /** Places at most `roundsMax` ≥ 1 rounds and at most `left` ≥ 1 ranks; returns how many it placed. */

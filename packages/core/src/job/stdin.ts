@@ -1,7 +1,10 @@
-/** Which ranks read the caller's standard input. */
+/** Which ranks read the caller's standard input: none that others have spawned. */
 
 import type { Rank, StdinTo } from '@stci/interface';
 
-export function takesStdin(stdin: StdinTo, rank: Rank): boolean {
-  return stdin.to === 'all' || (stdin.to === 'rank' && stdin.rank === rank);
+/** `size`: of the job as it was launched. */
+export function takesStdin(
+  { stdin, size }: { readonly stdin: StdinTo; readonly size: number }, rank: Rank,
+): boolean {
+  return rank < size && (stdin.to === 'all' || (stdin.to === 'rank' && stdin.rank === rank));
 }

@@ -31,6 +31,7 @@ import { JobHosts } from './job-hosts.js';
 import { jobLaunch, ledgerIn } from './job-launch.js';
 import { JobRecovery, type RestartingEnd } from './job-recovery.js';
 import type { ControllerJobInit, JobPhase, JobSession, RecoveringJob } from './job-session.js';
+import { spawnRanks } from './rank-spawn.js';
 import { ALLOCATION_GRACE_MS, JobTermination } from './job-termination.js';
 
 export class ControllerJob implements RecoveringJob, ServedJob {
@@ -140,7 +141,7 @@ export class ControllerJob implements RecoveringJob, ServedJob {
     this.front.check(this.session.passLaunch(this.#launch, this.job));
   }
 
-  launchNow(ledger = this.ledger): Launch {
+  launchNow(ledger: Pick<Ledger, 'spec' | 'map' | 'spawns'> = this.ledger): Launch {
     return jobLaunch(this.session, ledger, this.params, this.#leftOut);
   }
 
@@ -157,6 +158,7 @@ export class ControllerJob implements RecoveringJob, ServedJob {
     return this.services.of(name, () => make({
       node: this.#node, holds: this.holds, job: this.job, params: this.params, ledger: this.ledger,
       front: this.front, isPlacing: () => this.recovery.isPlacing, abort: (by) => this.#onAbort(by),
+      spawn: (request, done) => spawnRanks(this, request, done),
     }));
   }
 

@@ -35,6 +35,8 @@ export class JobFront {
   #stream: StreamEndpoint | undefined;
   /** Where the ranks are; undefined until the job is mapped. */
   #places: { lookup: PlacementLookup; map: JobMap } | undefined;
+  /** Of the job as it is launched. */
+  #size = 0;
   /** Ranks of lost agents that are started again; their streams go on. */
   readonly #returning = new Set<Rank>();
   /** Destination of standard input: a session agent, or all of them; undefined: none. */
@@ -56,7 +58,7 @@ export class JobFront {
   }
 
   emit(event: JobEvent): void {
-    if (event.type === 'mapped') this.#onMapped(event.map);
+    if (event.type === 'mapped') this.#onMapped(event.map, event.spawned !== undefined);
     if (event.type === 'restarting' && event.host === undefined) this.#onMoving(event.report);
     if (event.type === 'started') this.#returning.delete(event.rank);
     if (event.type === 'exited') this.#returning.delete(event.report.rank);
@@ -97,7 +99,8 @@ export class JobFront {
     const { lookup } = this.#places as { lookup: PlacementLookup };
     this.#output.lost((rank) => lookup.host(rank) === host, (rank) => this.#returning.has(rank));
     const { stdin } = this.#init.spec;
-    const returns = [...this.#returning].some((rank) => lookup.host(rank) === host && takesStdin(stdin, rank));
+    const isReader = (rank: Rank): boolean => takesStdin({ stdin, size: this.#size }, rank);
+    const returns = [...this.#returning].some((rank) => lookup.host(rank) === host && isReader(rank));
     if (!returns) return this.onUnread(host);
     // The next attempt gets what has not been sent; until it runs, that waits.
     this.#readers.delete(host);
@@ -122,13 +125,13 @@ export class JobFront {
     this.#inputOpen = false; // Until it runs again.
   }
 
-  #onMapped(map: JobMap): void {
-    const isMove = this.#returning.size > 0; // Else before the launch.
-    if (isMove && this.#places !== undefined) this.#onMoved(this.#places, map);
+  #onMapped(map: JobMap, isGrowth: boolean): void {
+    const isLaunched = isGrowth || this.#returning.size > 0;
+    if (isLaunched && this.#places !== undefined) this.#onMoved(this.#places, map);
     else this.#attach(map);
   }
 
-  /** Ranks are started again on other hosts than before. */
+  /** Ranks are started again on other hosts than before, or there are more. */
   #onMoved(places: { lookup: PlacementLookup; map: JobMap }, map: JobMap): void {
     const lookup = hostOf(map);
     Object.assign(places, { lookup, map });
@@ -141,7 +144,9 @@ export class JobFront {
   #addReaders(): void {
     const { lookup } = this.#places as { lookup: PlacementLookup };
     const { stdin } = this.#init.spec;
-    for (const rank of this.#returning) if (takesStdin(stdin, rank)) this.#readers.add(lookup.host(rank));
+    for (const rank of this.#returning) {
+      if (takesStdin({ stdin, size: this.#size }, rank)) this.#readers.add(lookup.host(rank));
+    }
   }
 
   #attach(map: JobMap): void {
@@ -151,6 +156,7 @@ export class JobFront {
     const lookup = hostOf(map);
     const places = { lookup, map };
     this.#places = places;
+    this.#size = map.size;
     this.#stream = node.streams.attach(
       { job, members, creditBytes: creditBytes(params, map.hosts.length), check: outputCheck(places) },
       {

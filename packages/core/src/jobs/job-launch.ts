@@ -12,6 +12,7 @@ import { foldSorted } from '../job/hostset.js';
 import { Ledger } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
 import { environmentOfJob } from '../job/slurm-variables.js';
+import { launchedSize } from '../job/spawn.js';
 import { takesStdin } from '../job/stdin.js';
 import { validateJob } from '../job/validate.js';
 import type { MembershipTable } from '../membership/table.js';
@@ -78,7 +79,7 @@ interface LaunchingSession {
  */
 export function jobLaunch(
   { node, stays, members }: LaunchingSession,
-  { spec, map, job }: Pick<Ledger, 'spec' | 'map' | 'job'>, jobParams: Params,
+  { spec, map, spawns, job }: Pick<Ledger, 'spec' | 'map' | 'spawns' | 'job'>, jobParams: Params,
   leftOut: ReadonlySet<HostIndex>,
 ): Launch {
   const { sessionName: session, platform } = node;
@@ -95,14 +96,17 @@ export function jobLaunch(
       const wireRuns = runs.map((run) => [run.app, run.first, run.count, run.stride] as const);
       return [host, numbers.get(host) as number, wireRuns] as const;
     });
-  const common = { session, size: map.size, nodes: numbers.size, apps, env, wdir, stdin, token: node.tokenOf(job) };
+  const size = launchedSize(map, spawns);
+  const grown = spawns.length > 0 && { spawns };
+  const token = node.tokenOf(job);
+  const common = { session, size, nodes: numbers.size, apps, env, wdir, stdin, token, ...grown };
   const window = creditBytes(jobParams, spec.hosts.length);
   const launch: object = { ...common, ...(params !== undefined && { params }), creditBytes: window, hosts };
   return launch as Launch;
 }
 
 /** Throws STCI_MESSAGE_TOO_LARGE for a job that is more than its agents, or its front-end, can be told. */
-function checkBytes(launch: Launch, map: JobMap, session: Params, job: Params): void {
+export function checkBytes(launch: Launch, map: JobMap, session: Params, job: Params): void {
   const bytesMax = session.int('message.bytes.max');
   const restarts = Math.min(map.size, job.int('job.ranks.per.host.max')) * RESTART_BYTES;
   const launchBytes = encode(launch).length + restarts;
@@ -116,11 +120,14 @@ function checkBytes(launch: Launch, map: JobMap, session: Params, job: Params): 
 }
 
 /** How one of its tools is started. */
-export function toolSpawn({ apps, wdir, stdin }: Launch, { app, rank }: Placement, env: SpawnSpec['env']): SpawnSpec {
+export function toolSpawn(
+  { apps, wdir, stdin, size }: Launch, { app, rank }: Placement, env: SpawnSpec['env'],
+): SpawnSpec {
   const { program, args, wdir: own } = apps[app] as AppSpec;
   return {
     program, args, env, wdir: own ?? wdir,
-    stdin: takesStdin(stdin, rank) ? 'pipe' : 'null', stdout: 'pipe', stderr: 'pipe', lifetime: 'guarded',
+    stdin: takesStdin({ stdin, size }, rank) ? 'pipe' : 'null',
+    stdout: 'pipe', stderr: 'pipe', lifetime: 'guarded',
   };
 }
 

@@ -63,7 +63,14 @@ export interface JobSession {
 
 export type JobPhase = JobContext['phase'] | 'over';
 
-/** A job, as its parts that start ranks again see it. */
+/** Where further ranks of a job can be, and their starts there. */
+interface RankStarts {
+  isUsable(host: HostIndex): boolean;
+  slotsOn(host: HostIndex): number;
+  start(host: HostIndex, ranks: readonly Rank[]): void;
+}
+
+/** A job, as its parts that start ranks see it. */
 export interface RecoveringJob {
   readonly session: JobSession;
   /** Until it is over. */
@@ -76,9 +83,10 @@ export interface RecoveringJob {
   readonly phase: JobPhase;
   readonly hosts: JobHosts;
   readonly front: Pick<JobFront, 'emit' | 'check' | 'onHostLost' | 'onHostJoined'>;
+  readonly recovery: { readonly relocation: RankStarts };
   readonly services: Pick<ServedHooks, 'size' | 'onRestarting' | 'onHostLost'>;
   /** The launch of all hosts, with the ranks as they are placed now. */
-  launchNow(): Launch;
+  launchNow(of?: Pick<Ledger, 'spec' | 'map' | 'spawns'>): Launch;
   /** A session agent was started there by the launch of the whole job. */
   hasFirstAgent(host: HostIndex): boolean;
   /** Whether ranks wait for slots that other jobs have. */

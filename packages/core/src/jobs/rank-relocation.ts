@@ -14,6 +14,7 @@ import { sessionAddress, type Failure, type HostIndex, type Rank, type Timer } f
 import { heldTimer } from '../event/timers.js';
 import { foldRanks } from '../iof/fold.js';
 import { moveRanks } from '../job/placement.js';
+import { newsOf } from '../job/spawn.js';
 import type { Launch } from '../messages/messages.js';
 import type { RecoveringJob } from './job-session.js';
 
@@ -126,7 +127,7 @@ export class RankRelocation {
     }
     if (moved.size > 0) ledger.remap(moveRanks(ledger.map, moved));
     if (moved.size > 0 || hasAdopted) front.emit({ type: 'mapped', map: ledger.map });
-    for (const [host, ranks] of byHost) this.#start(host, ranks);
+    for (const [host, ranks] of byHost) this.start(host, ranks);
     this.#judgeLacking();
   }
 
@@ -191,7 +192,7 @@ export class RankRelocation {
   /** Ranks that wait and have no slot on a host that can be used. */
   #lacking(isMeant: (one: Waiting) => boolean = () => true): Rank[] {
     return [...this.#waiting].flatMap(([rank, one]) =>
-      (isMeant(one) && (one.slot === undefined || !this.#isUsable(one.slot)) ? [rank] : []));
+      (isMeant(one) && (one.slot === undefined || !this.isUsable(one.slot)) ? [rank] : []));
   }
 
   /** Gives them slots, as far as there are some. Returns those without. */
@@ -207,7 +208,7 @@ export class RankRelocation {
   #keepSlots(room: Room): void {
     for (const [rank, one] of this.#waiting) {
       const own = this.#job.ledger.placements.host(rank);
-      const isOwnUsable = this.#isUsable(own);
+      const isOwnUsable = this.isUsable(own);
       if (one.left !== undefined && one.slot === own && isOwnUsable) continue;
       const host = this.#hostFor(rank, room) ?? (isOwnUsable ? undefined : own);
       room.give(rank, host);
@@ -247,7 +248,7 @@ export class RankRelocation {
     const free = (host: HostIndex): number =>
       (counted[host] ??= (spec.hosts[host]?.slots ?? 0) - ((taken ??= takenNow())[host] ?? 0) - this.slotsOn(host));
     const usable = (app: number): readonly HostIndex[] =>
-      (usableBy[app] ??= [...(spec.apps[app]?.hosts ?? spec.hosts.keys())].filter((host) => this.#isUsable(host)));
+      (usableBy[app] ??= [...(spec.apps[app]?.hosts ?? spec.hosts.keys())].filter((host) => this.isUsable(host)));
     const freest = (app: number, isMeant = (_host: HostIndex): boolean => true): HostIndex | undefined => {
       if (!full.has(app) && usable(app).every((host) => free(host) <= 0)) full.add(app);
       if (full.has(app)) return undefined;
@@ -316,30 +317,33 @@ export class RankRelocation {
     const mayExceed = (host: HostIndex): boolean => spec.oversubscribe || spec.hosts[host]?.slotsBound === false;
     // A spare in its place may have fewer slots.
     const isSpare = this.#spares.has(own);
-    const hasOwn = this.#isUsable(own) && (slot === own
+    const hasOwn = this.isUsable(own) && (slot === own
       ? !isSpare || room.free(own) >= 0
       : room.free(own) > 0 || (!isSpare && mayExceed(own)));
     const isGood = (host: HostIndex): boolean =>
       host !== left && (this.#left.get(host)?.size ?? 0) < this.#ranksMax;
     if (hasOwn && isGood(own)) return own;
-    if (slot !== undefined && slot !== own && this.#isUsable(slot)) return slot;
+    if (slot !== undefined && slot !== own && this.isUsable(slot)) return slot;
     return room.freest(app, isGood) ?? (hasOwn ? own : room.freest(app) ?? room.usable(app).find(mayExceed));
   }
 
-  #isUsable(host: HostIndex): boolean {
+  /** It is known to live, as the host that the job has. */
+  isUsable(host: HostIndex): boolean {
     const { session: { members }, ledger: { spec } } = this.#job;
     return members.isUsable(host) && !members.isDoubted(host) && members.nameOf(host) === spec.hosts[host]?.name;
   }
 
-  #start(host: HostIndex, ranks: readonly Rank[]): void {
+  /** Ranks that are placed there, and have not been started there. */
+  start(host: HostIndex, ranks: readonly Rank[]): void {
     const { session, ledger, job, front } = this.#job;
     for (const rank of ranks) this.#drop(rank);
     const isNew = this.#job.hosts.isLost(host) || !(this.#job.hasFirstAgent(host) || this.startedAgain(host));
     this.#events.onStarting(host, isNew);
     if (!isNew) {
       this.#sent.set(host, 1 + this.sentTo(host));
-      const again = ranks.map((rank) => [rank, ledger.placements.placement(rank).app, ledger.attempt(rank)] as const);
-      return front.check(session.node.messages.send(sessionAddress(host), 'job.restart', { ranks: again }, job));
+      const those = ranks.map((rank) => [rank, ledger.placements.placement(rank).app, ledger.attempt(rank)] as const);
+      const told = { ranks: those, ...newsOf(those, ledger.spec.apps, ledger.spawns) };
+      return front.check(session.node.messages.send(sessionAddress(host), 'job.restart', told, job));
     }
     this.#sent.delete(host);
     const whole = this.#job.launchNow();

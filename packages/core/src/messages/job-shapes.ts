@@ -6,7 +6,7 @@ import {
 import type {
   AppSpec, DroppedOutput, EndCause, ErrorRecord, HostDaemons, HostMap, HostSpec, JobControl,
   JobEvent, JobMap, JobReport, JobSpec, MapBy, MemberEvent, ProcessEnd, RankAttempt, RankReport, RankRun, SignalName,
-  StdinTo,
+  Spawn, StdinTo,
 } from '@stci/interface';
 import {
   MEMBERS_MAX, BODY_BYTES_MAX, NAME_CHARS_MAX, WORD_CHARS_MAX, members, name, numbers, text, word,
@@ -112,6 +112,7 @@ export const jobControl = variant<'verb', JobControl>('verb', {
 const rankRun = object<RankRun>({ app: u32, first: u32, count: u32, stride: u32 });
 const hostMap = object<HostMap>({ host: u32, name, runs: members(rankRun) });
 export const jobMap = object<JobMap>({ size: u32, hosts: members(hostMap) });
+export const spawn = object<Spawn>({ parent: u32, first: u32, count: u32, app: u32 });
 
 const attempt = {
   host: name,
@@ -150,7 +151,7 @@ const member = { type: oneOf('member'), host: u32, name, incarnation: u32, wallM
 
 /** Shapes of events, by their types. */
 export const jobEvents: VariantKinds<'type', JobEvent> = {
-  mapped: object<EventOf<'mapped'>>({ type: oneOf('mapped'), map: jobMap }),
+  mapped: object<EventOf<'mapped'>>({ type: oneOf('mapped'), map: jobMap, spawned: optional(spawn) }),
   'host-up': object<EventOf<'host-up'>>({
     type: oneOf('host-up'), host: u32, name, up: u32, total: u32, incarnation: u32,
   }),

@@ -15,7 +15,7 @@ import { collected } from './collected.js';
 import { FAILURE_MESSAGES } from './failure-messages.js';
 import { sessionFailure } from './failure-shapes.js';
 import { heldRows } from './held-rows.js';
-import { appSpec, errorRecord, jobParams, processEnd, signalName, stdinTo, texts } from './job-shapes.js';
+import { appSpec, errorRecord, jobParams, processEnd, signalName, spawn, stdinTo, texts } from './job-shapes.js';
 import { linkReport } from './link-report.js';
 import { neighbour } from './neighbour.js';
 import { SESSION_MESSAGES } from './session-messages.js';
@@ -152,13 +152,25 @@ const KERNEL_MESSAGES = {
       creditBytes: integer(1, 0xffff_ffff),
       token: name,
       hosts: members(hostRuns),
+      /** Ranks beyond `size`, which programs of the job have spawned. */
+      spawns: optional(members(spawn)),
       /** Number of the session agent's start, from 1; the ranks that it starts, with their attempts; absent: all. */
       start: optional(u32),
       restarts: optional(members(tuple(u32, u32))),
     }),
   },
-  /** Controller → session agent: `[rank, app, attempt]` of ranks that were elsewhere, and are started there. */
-  'job.restart': { id: 91, from: ['controller'], body: fields({ ranks: members(tuple(u32, u32, u32)) }) },
+  /**
+   * Controller → session agent: `[rank, app, attempt]` of ranks that were elsewhere, or are spawned, and are started
+   * there; of the spawned ones the programs, by their numbers, and the spawns.
+   */
+  'job.restart': {
+    id: 91,
+    from: ['controller'],
+    body: fields({
+      ranks: members(tuple(u32, u32, u32)),
+      apps: optional(members(tuple(u32, appSpec))), spawns: optional(members(spawn)),
+    }),
+  },
   /** Session agent → controller: `[rank, pid, wallMs]` each. */
   'job.started': {
     id: 11, from: ['session'], ofOwnHost: true, body: fields({ host: u32, ranks: members(tuple(u32, u32, wallTime)) }),

@@ -6,7 +6,7 @@
 
 import {
   COLLECTIVES, FORMS, MARKS_MAX, PROGRAM_KEYS_MAX, StciError, addressIndex, rankRanges, ranksInRanges, sessionAddress,
-  type CollectiveKind, type Form, type HostIndex, type JobId, type LostRanks, type Rank, type RankRange,
+  type CollectiveKind, type Form, type HostIndex, type HostMap, type JobId, type LostRanks, type Rank, type RankRange,
   type RankReport,
 } from '@stci/interface';
 import { soonOnce } from '../event/soon-once.js';
@@ -16,6 +16,7 @@ import { endText } from '../job/exit-rule.js';
 import type { Ledger } from '../job/ledger.js';
 import { ranksOf } from '../job/placement.js';
 import { checkRanks } from '../job/rank-checks.js';
+import { launchedSize } from '../job/spawn.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { JobAtController, JobHooks, JobOwner } from '../service/contracts.js';
@@ -38,6 +39,8 @@ export class JobPrograms implements JobHooks {
   readonly #job: JobId;
   readonly #ledger: Ledger;
   readonly #owner: JobOwner;
+  /** Ranks of the job as it was launched: those that are spawned take no part. */
+  readonly #size: number;
   readonly #agreement: Agreement;
   /** How many marks each rank has made. */
   readonly #marks = new Map<Rank, number>();
@@ -69,10 +72,11 @@ export class JobPrograms implements JobHooks {
     this.#owner = owner;
     const { partsBytesMax, keysBytesMax } = collectiveLimits(node.params);
     this.#keysBytesMax = keysBytesMax;
-    this.#agreement = new Agreement(ledger.map.size, {
+    this.#size = launchedSize(ledger.map, ledger.spawns);
+    this.#agreement = new Agreement(this.#size, {
       partsBytesMax, refusesPairs: (pairs) => this.#refusesPairs(pairs),
     });
-    for (let rank = 0; rank < ledger.map.size; rank++) {
+    for (let rank = 0; rank < this.#size; rank++) {
       const report = ledger.rankReport(rank);
       if (report !== undefined) this.#add(report);
       else if (ledger.attempt(rank) > 1) this.#addReturned(rank, 'it failed and was started again');
@@ -104,17 +108,26 @@ export class JobPrograms implements JobHooks {
       decided: this.#agreement.decided,
       lost: merged(this.#lost.values()),
       ended: rankRanges(this.#ended.slice().sort((a, b) => a - b)),
-      places: hosts.map((place) => [place.host, place.name, rankRanges([...ranksOf(place)].sort((a, b) => a - b))]),
+      places: hosts.map((place) => [place.host, place.name, rankRanges(this.#ranksOf(place))]),
       attempts: [...this.#joined],
       pairs: wirePairs(this.#keys.values()),
     };
     this.#owner.check(this.#node.messages.send(sessionAddress(host), 'program.state', state, this.#job));
   }
 
+  /** Ascending. */
+  #ranksOf(place: HostMap): Rank[] {
+    return [...ranksOf(place)].filter((rank) => rank < this.#size).sort((a, b) => a - b);
+  }
+
+  /** Throws STCI_MESSAGE_INVALID for ranks of other hosts. */
+  #check(host: HostIndex, ranks: readonly Rank[]): void {
+    checkRanks(this.#ledger.placements, { size: this.#size }, host, ranks);
+  }
+
   /** Throws STCI_MESSAGE_INVALID for ranks of other hosts, and votes on an agreement that is not open yet. */
   onVotes({ host, sequence, votes }: MessageBody<'program.votes'>): void {
-    const { placements, map } = this.#ledger;
-    checkRanks(placements, map, host, votes.map(([rank]) => rank));
+    this.#check(host, votes.map(([rank]) => rank));
     for (const [rank, number, kind, flag, root, form, length, part, pairs] of votes) {
       const own = pairs.map(([key, of, value]): Pair => [key, FORMS[of] as Form, value]);
       const bytes = own.reduce((sum, pair) => sum + pairBytes(pair), part.length);
@@ -128,7 +141,7 @@ export class JobPrograms implements JobHooks {
 
   /** Throws STCI_MESSAGE_INVALID for ranks of other hosts, and for more than their session agent may let through. */
   onMarked({ host, marks }: MessageBody<'program.marked'>): void {
-    checkRanks(this.#ledger.placements, this.#ledger.map, host, marks.map(([rank]) => rank));
+    this.#check(host, marks.map(([rank]) => rank));
     for (const [rank, name, wallMs] of marks) {
       const count = (this.#marks.get(rank) ?? 0) + 1;
       // Each attempt has so many; the next one may have begun before its report is here.
@@ -155,7 +168,7 @@ export class JobPrograms implements JobHooks {
   }
 
   #isAt(rank: Rank, host: HostIndex): boolean {
-    return rank < this.#ledger.map.size && this.#ledger.placements.host(rank) === host;
+    return rank < this.#size && this.#ledger.placements.host(rank) === host;
   }
 
   /** Its session agent answers no more; another that takes its place opens anew. */
@@ -166,6 +179,7 @@ export class JobPrograms implements JobHooks {
 
   onEnded(report: RankReport): void {
     this.#answer();
+    if (report.rank >= this.#size) return;
     this.#add(report);
     this.#schedule();
   }
@@ -173,6 +187,7 @@ export class JobPrograms implements JobHooks {
   /** An attempt of a rank has ended, and another follows. */
   onRestarting(report: RankReport): void {
     this.#answer();
+    if (report.rank >= this.#size) return;
     this.#addReturned(report.rank, reasonOf(report) ?? 'it is started again');
     this.#schedule();
   }

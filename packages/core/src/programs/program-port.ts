@@ -25,7 +25,7 @@ import { RankStatusView } from './rank-status-view.js';
 
 const TOKEN_BYTES = 16;
 
-type PortPlace = Omit<JobPlace, 'ownsProcess' | 'params' | 'token' | 'say' | 'signal'>;
+type PortPlace = Omit<JobPlace, 'ownsProcess' | 'params' | 'token' | 'say' | 'signal' | 'spawnOf'>;
 
 export class ProgramPort implements JobService {
   readonly #place: PortPlace;
@@ -87,7 +87,9 @@ export class ProgramPort implements JobService {
   }
 
   /** A process is about to be started for this rank; returns the variables by which it finds the socket. */
+  /** Ranks that others have spawned take no part: they find no port. */
   add(rank: Rank, attempt: number): Record<string, string> {
+    if (rank >= this.#place.size) return {};
     const bytes = this.#place.node.platform.secrets.bytes(TOKEN_BYTES);
     const token = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
     this.#programs.set(rank, new Program(rank, attempt, token, this.#untold));

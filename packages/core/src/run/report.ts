@@ -100,7 +100,7 @@ function leftoverText(report: JobReport): readonly string[] {
 
 /** Where input was taken from the caller and no rank has read of it: the lines of a shell's loop are gone. */
 export function unreadText({ ranks }: JobReport, stdin: StdinTo): string | undefined {
-  const readers = ranks.filter(({ rank }) => takesStdin(stdin, rank));
+  const readers = ranks.filter(({ rank }) => takesStdin({ stdin, size: ranks.length }, rank));
   const hasRead = (rank: RankReport): boolean =>
     // Of a lost attempt it is not known.
     [rank, ...(rank.earlier ?? [])].some(({ readInput, outcome }) => readInput === true || outcome === 'lost');

@@ -5,8 +5,8 @@
  */
 
 import type {
-  Bootcom, Channel, ErrorCode, ErrorRecord, FaultModule, Framework, HostIndex, HostSpec, JobEvent, JobId, NoDeps,
-  NotifierModule, Params, Rank, RankReport, SignalName, StciError, Topology,
+  AppSpec, Bootcom, Channel, ErrorCode, ErrorRecord, FaultModule, Framework, HostIndex, HostSpec, JobEvent, JobId,
+  NoDeps, NotifierModule, Params, Rank, RankReport, SignalName, Spawn, StciError, Topology,
 } from '@stci/interface';
 import type { SelectedDetector } from '../detector/selected.js';
 import type { Scope } from '../event/scope.js';
@@ -190,6 +190,11 @@ export interface JobAtController {
   abort(by: AbortingRank): void;
   /** Ranks whose host was lost before they started are to run elsewhere: they have neither run nor an outcome. */
   isPlacing(): boolean;
+  /**
+   * Starts further ranks of the job. `done` is called once, before this returns: with the ranks, which are started
+   * after it, so that what is sent in it comes to their agents before them; or with why there are none.
+   */
+  spawn(request: SpawnRequest, done: SpawnDone): void;
 }
 
 export interface AbortingRank {
@@ -200,6 +205,21 @@ export interface AbortingRank {
   /** What it did, behind its name. */
   readonly message: string;
 }
+
+export interface SpawnRequest {
+  /** Whose program asks. */
+  readonly parent: Rank;
+  /** Further programs of the job, in the order of their ranks. */
+  readonly apps: readonly SpawnedApp[];
+}
+
+export interface SpawnedApp extends Omit<AppSpec, 'hosts'> {
+  readonly count: number;
+  /** Names of hosts of the job that may run its ranks; undefined: all. */
+  readonly hosts?: readonly string[];
+}
+
+export type SpawnDone = (spawn: Spawn | undefined, problem?: string) => void;
 
 /** Whom a job's services concern at the controller. */
 export interface JobOwner {
@@ -231,7 +251,10 @@ export interface JobPlace extends Place {
   readonly token: string;
   /** With the job's own. */
   readonly params: Params;
+  /** Number of its ranks, as it was launched. */
   readonly size: number;
+  /** The spawn of a rank that is started here; undefined: it was launched with the job. */
+  spawnOf(rank: Rank): Spawn | undefined;
   /** Number of its hosts. */
   readonly hosts: number;
   /** A sign of life of a rank, and the promise of the next within this time; 0: the promise is taken back. */

@@ -33,7 +33,7 @@ export class SessionFrontEnd implements FrontEnd {
    */
   readonly #ranks: RankReport[] = [];
   readonly #failures: ErrorRecord[] = [];
-  /** It may change until the launch, when no rank has ended; later only the places of ranks. */
+  /** It may change until the launch, when no rank has ended; later the places of ranks, and it may get further ones. */
   #map: JobMap | undefined;
   #isEnded = false;
   #isStopping = false;

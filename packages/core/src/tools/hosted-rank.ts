@@ -271,7 +271,7 @@ export class HostedRank implements ToolEvents {
     const { launch, feed, services } = this.#place;
     const { rank } = this.#placement;
     this.#attempt = attempt;
-    if (takesStdin(launch.stdin, rank)) feed.add(rank);
+    if (takesStdin(launch, rank)) feed.add(rank);
     this.#variables = services.add(rank, attempt);
   }
 

@@ -4,16 +4,17 @@
  */
 
 import {
-  CONTROLLER, addressIndex, entryOf, type ErrorRecord, type HostIndex, type JobId, type Params, type Placement,
-  type Rank, type RankRun,
+  CONTROLLER, addressIndex, entryOf, type AppSpec, type ErrorRecord, type HostIndex, type JobId, type Params,
+  type Placement, type Rank, type RankRun, type Spawn,
 } from '@stci/interface';
 import type { AgentScope } from '../assembly/composition.js';
 import { chunk } from '../codec/bounds.js';
 import { check } from '../codec/shape.js';
 import { Lifecycle, type LifeTable } from '../event/lifecycle.js';
 import type { Scope } from '../event/scope.js';
-import { checkLaunch } from '../job/launch-check.js';
+import { checkLaunch, checkSpawned } from '../job/launch-check.js';
 import { placementsOf } from '../job/placement.js';
+import { spawnOf } from '../job/spawn.js';
 import { variablesOfHost } from '../job/slurm-variables.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
@@ -58,8 +59,10 @@ export const HOSTED_JOB_LIFE: LifeTable<HostedJobState, HostedJobEvent> = {
   },
 };
 
+type Restart = MessageBody<'job.restart'>;
+
 /** `[rank, app, attempt]` each. */
-type Ranks = MessageBody<'job.restart'>['ranks'];
+type Ranks = Restart['ranks'];
 
 export interface SessionDeps {
   readonly node: AgentNode;
@@ -89,9 +92,12 @@ export class SessionAgent {
   /** Of ranks that are here, or were. */
   readonly #placements = new Map<Rank, Placement>();
   readonly #runs: RankRun[] = [];
-  /** Messages `job.restart` so far, and ranks of those that came before programs can be started. */
+  /** Programs of the job that have ranks here, by number; ranks that others have spawned. */
+  readonly #apps: AppSpec[] = [];
+  readonly #spawns: Spawn[] = [];
+  /** Messages `job.restart` so far, and those that came before programs can be started. */
   #restartCount = 0;
-  readonly #early: Ranks[number][] = [];
+  readonly #early: Restart[] = [];
   /** Nothing is started any more. */
   #isEnding = false;
   #onStopped: (() => void) | undefined;
@@ -119,10 +125,10 @@ export class SessionAgent {
     const { messages } = node;
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     messages.on('overlay.detour', () => node.resendUp());
-    messages.on('job.restart', ({ ranks }) => {
+    messages.on('job.restart', (restart) => {
       this.#restartCount += 1;
-      if (this.#life.is('awaited', 'opening')) this.#early.push(...ranks);
-      else this.#restart(ranks);
+      if (this.#life.is('awaited', 'opening')) this.#early.push(restart);
+      else this.#restart(restart);
     });
     messages.on('job.restarting.noted', () => {
       this.#reports.onNoted();
@@ -169,6 +175,8 @@ export class SessionAgent {
     this.#life.apply('launch');
     const params = scope.jobParams(launch.params);
     this.#checkLaunch(launch, params);
+    this.#apps.push(...launch.apps);
+    this.#spawns.push(...launch.spawns ?? []);
     for (const [app, first, count, stride] of entry[2]) this.#runs.push({ app, first, count, stride });
     const hostMap = { host: this.#host, name: hostName, runs: this.#runs };
     for (const placement of placementsOf(hostMap)) this.#placements.set(placement.rank, placement);
@@ -176,8 +184,10 @@ export class SessionAgent {
     const variables = variablesOfHost(launch.env, platform.env.variables);
     this.#watch.prepare(params);
     this.#place = {
-      platform, holds: node.holds, params, launch, mark, services: this.#jobServices, ...this.#attach(launch),
-      context: { ...launch, job, node: entry[1], hostMap, variables },
+      platform, holds: node.holds, params, mark,
+      launch: { ...launch, apps: this.#apps, spawns: this.#spawns },
+      services: this.#jobServices, ...this.#attach(launch),
+      context: { ...launch, spawns: this.#spawns, job, node: entry[1], hostMap, variables },
       errorManager: scope.errorManager(params), watch: this.#watch, reports: this.#reports,
       onQueued: (rank) => this.#onQueued(rank),
       onDone: (rank) => {
@@ -191,6 +201,7 @@ export class SessionAgent {
     const open = (): void => this.#jobServices.open({
       node, scope, ownsProcess, params, host: this.#host, hostName, job, size: launch.size, hosts: launch.nodes,
       onAlive: (rank, withinMs) => this.#watch.onAlive(rank, withinMs), token: launch.token,
+      spawnOf: (rank) => spawnOf(this.#spawns, rank),
       say: (rank, bytes) => this.#ranks.get(rank)?.say(bytes),
       signal: (rank, signal) => void this.#ranks.get(rank)?.running?.signal(signal, 'process'),
     }, (error) => this.#open(ranks, error));
@@ -202,15 +213,16 @@ export class SessionAgent {
   #open(ranks: Ranks, error?: ErrorRecord): void {
     if (!this.#life.is('opening')) return;
     this.#life.apply('open');
-    this.#checkRanks(this.#early);
-    this.#start([...ranks, ...this.#early.splice(0)]);
+    const early = this.#early.splice(0);
+    for (const restart of early) this.#checkRestart(restart);
+    this.#start([...ranks, ...early.flatMap((each) => each.ranks)]);
     if (error !== undefined) for (const rank of this.#queue.splice(0)) rank.refuse(error);
   }
 
-  #restart(ranks: Ranks): void {
-    this.#checkRanks(ranks);
+  #restart(restart: Restart): void {
+    this.#checkRestart(restart);
     if (this.#life.is('drained')) this.#life.apply('restart');
-    this.#start(ranks);
+    this.#start(restart.ranks);
   }
 
   #start(ranks: Ranks): void {
@@ -231,13 +243,17 @@ export class SessionAgent {
     });
   }
 
-  #checkLaunch(launch: Pick<Launch, 'size' | 'nodes' | 'apps' | 'hosts'>, params: Params): void {
+  #checkLaunch(launch: Pick<Launch, 'size' | 'nodes' | 'apps' | 'hosts' | 'spawns'>, params: Params): void {
     const ranksMax = params.int('job.size.max');
     checkLaunch(launch, { ranksMax, ranksPerHostMax: params.int('job.ranks.per.host.max') });
   }
 
-  #checkRanks(ranks: Ranks): void {
+  /** Takes what it tells of ranks that are spawned. Throws STCI_MESSAGE_INVALID. */
+  #checkRestart({ ranks, apps = [], spawns = [] }: Restart): void {
     const { launch, params } = this.#place as RankPlace;
+    checkSpawned(apps, params.int('job.size.max'));
+    for (const [number, app] of apps) this.#apps[number] = app;
+    for (const spawn of spawns) if (spawnOf(this.#spawns, spawn.first) === undefined) this.#spawns.push(spawn);
     this.#checkLaunch({ ...launch, hosts: [[this.#host, 0, ranks.map(([rank, app]) => [app, rank, 1, 1])]] }, params);
   }
 

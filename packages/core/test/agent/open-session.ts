@@ -2,7 +2,7 @@
 
 import { Session, roleFactory, runAgent, type AgentNode, type Composition } from '@stci/core';
 import type {
-  FaultAction, FaultEvent, FaultModule, FaultReport, FrontEnd, HostIndex, JobEvent, JobMap, JobReport, JobSpec,
+  FaultAction, FaultEvent, FaultModule, FaultReport, FrontEnd, HostIndex, JobEvent, JobMap, JobReport, JobSpec, Rank,
   ServiceModule,
 } from '@stci/interface';
 import { createWorld, type AgentContext } from '@stci/platform-sim';
@@ -47,6 +47,8 @@ function compositionWith(
 export interface Job {
   readonly frontEnd: FrontEnd;
   readonly events: JobEvent[];
+  /** By rank, what it has written. */
+  readonly output: Map<Rank, string>;
   report: JobReport | undefined;
 }
 
@@ -123,13 +125,16 @@ export function open(settings: Settings = {}, fault?: FaultModule, options: Open
     count: number, [program, ...args]: readonly [string, ...string[]], spec: Partial<JobSpec> = {},
   ): Job => {
     const job: Job = {
-      events: [], report: undefined,
+      events: [], output: new Map(), report: undefined,
       frontEnd: session.follow({
         onJobEvent: (event) => {
           job.events.push(event);
           if (event.type === 'ended') job.report = event.report;
         },
-        onOutput: (_rank, _stream, _chunk, _wallMs, release) => release(),
+        onOutput: (rank, _stream, chunk, _wallMs, release) => {
+          job.output.set(rank, (job.output.get(rank) ?? '') + new TextDecoder().decode(chunk));
+          release();
+        },
         onStdinDrain: nothing, onStdinClosed: nothing, onStopped: nothing,
       }),
     };

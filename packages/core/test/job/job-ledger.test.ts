@@ -26,6 +26,26 @@ const killed = (rank: number, outcome: RankOutcome, signal: `SIG${string}`, endW
   ({ rank, pid: rank + 1, outcome, end: { signal }, endWallMs, leftovers: 0 });
 
 suite('job ledger', (test) => {
+  test('a job that grows is complete when its new ranks have ended too', () => {
+    const ledger = ledgerOf(2);
+    for (const rank of [0, 1]) assert.ok(ledger.started(rank, rank + 1, 10));
+    ledger.exited(ended(0, 0, 20), 21);
+    const { map } = ledger;
+    const run = { app: 1, first: 2, count: 2, stride: 1 };
+    const grown = { size: 4, hosts: map.hosts.map((each) => (each.host === 2 ? { ...each, runs: [run] } : each)) };
+    ledger.grow({ parent: 1, first: 2, count: 2, app: 1 }, [app(2, { program: 'w' })], grown);
+    assert.equal([ledger.ranksOpen, ledger.allStarted, ledger.openRanks(2), ledger.attempt(3)], [3, false, [2, 3], 1]);
+    assert.equal(ledger.spec.apps.map(({ program }) => program), ['prog', 'w']);
+    assert.equal([ledger.started(3, 9, 30), ledger.ranksAlive, ledger.allStarted], [true, 2, false]);
+    for (const rank of [1, 3]) ledger.exited(ended(rank, 0, 40), 41);
+    assert.is(ledger.complete, false);
+    assert.equal([ledger.closeUnstarted(), ledger.complete, ledger.allStarted], [[2], true, true]);
+    assert.equal(ledger.report(50).ranks.map(({ rank, host, app: of, outcome }) => [rank, host, of, outcome]), [
+      [0, 'a', 0, 'exited'], [1, 'b', 0, 'exited'], [2, 'c', 1, 'not-started'], [3, 'c', 1, 'exited'],
+    ]);
+    assert.throws(() => ledger.grow({ parent: 1, first: 5, count: 1, app: 2 }, [app(1)], grown), /the next ones/u);
+  });
+
   test('follows a good job', () => {
     const ledger = ledgerOf(3);
     assert.equal([ledger.ranksAlive, ledger.ranksOpen, ledger.allStarted, ledger.complete], [0, 3, false, false]);

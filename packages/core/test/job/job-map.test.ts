@@ -16,6 +16,26 @@ const map = (how: string, where: string, counts: (number | undefined)[], more: P
   show(mapJob(job({ mapBy: by(how), hosts: hosts(where), apps: counts.map((count) => app(count)), ...more }), LIMITS));
 
 suite('job map', (test) => {
+  test('a job that grows has the ranks where they were if all had been there at once', () => {
+    for (const how of ['slot', 'node', 'ppr:2']) {
+      for (const where of ['a:6 b:7 c:6', 'a~1 b~3 c~2', 'a:6 b~1 c:6']) {
+        for (const counts of [[1, 2], [3, 2, 1], [2, 4], [4, 3], [5, 1]]) {
+          const spec = job({ mapBy: by(how), hosts: hosts(where), apps: counts.map((count) => app(count)) });
+          const first = mapJob({ ...spec, apps: spec.apps.slice(0, 1) }, LIMITS);
+          const used = first.hosts.map((host) => localSize(host));
+          const before = { used, next: first.size, lastHost: hostOf(first).host(first.size - 1) };
+          const added = mapJob({ ...spec, apps: spec.apps.slice(1) }, LIMITS, [], before);
+          const grown = first.hosts.map((host, i) => {
+            const runs = added.hosts[i]!.runs.map((run) => ({ ...run, app: run.app + 1 }));
+            return { ...host, runs: [...host.runs, ...runs] };
+          });
+          const made = show({ size: added.size, hosts: grown });
+          assert.is(made, map(how, where, counts), `${how} ${where} ${counts.join()}`);
+        }
+      }
+    }
+  });
+
   test('by slot fills hosts, then begins another round', () => {
     assert.is(map('slot', 'a:2 b:3', [undefined]), 'a0 a0 b0 b0 b0');
     assert.is(map('slot', 'a b', [5]), 'a0 b0 a0 b0 a0');

@@ -99,6 +99,23 @@ suite('the front of a job', (test) => {
     assert.equal(logged(), ['unread']);
   });
 
+  test('ranks that are spawned have output, and read no input', () => {
+    const { front, told, output, logged } = play('all');
+    const one: JobMap = { ...MAP, size: 1, hosts: [MAP.hosts[0]!, { ...MAP.hosts[1]!, runs: [] }] };
+    const spawned = { parent: 0, first: 1, count: 1, app: 1 };
+    told({ type: 'mapped', map: one }, started(0), { type: 'running' });
+    assert.equal(told({ type: 'mapped', map: MAP, spawned }), ['mapped'], 'the stream goes on');
+    front.onHostJoined(1);
+    assert.equal([logged(), told(started(1)), output(1, 4)], [['admit'], ['started'], ['1 stdout 4', 'released']]);
+    front.onHostLost(1, [1]);
+    front.onHostJoined(1);
+    assert.equal([logged(), told(started(1))], [['drop 1', '1 stdout 1', 'admit'], ['started']], 'it is started again');
+    front.onUnread(0);
+    assert.equal(logged(), ['unread'], 'of all that read');
+    front.onHostLost(1, []);
+    assert.equal(logged(), ['drop 1', '1 stdout 0']);
+  });
+
   test('input of all that have ended, or never ran, has no reader', () => {
     const { front, told, logged } = play('all');
     told({ type: 'mapped', map: MAP }, started(0), started(1));

@@ -12,6 +12,8 @@ import { testPlace } from '../world.js';
 export const FOUND = { kind: 'host-lost' } as unknown as Failure;
 
 interface Options {
+  /** Of a message. */
+  readonly bytesMax?: number;
   readonly on?: string;
   readonly ranks?: number;
   readonly oversubscribe?: boolean;
@@ -19,7 +21,9 @@ interface Options {
 }
 
 /** A job of `ranks` over hosts by node; all session agents were started, but for those of hosts not in `first`. */
-export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0, 1, 2] }: Options = {}) {
+export function play({
+  on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, first = [0, 1, 2], bytesMax = 1 << 24,
+}: Options = {}) {
   const place = testPlace();
   const spec = job({ apps: [app(ranks)], hosts: hosts(on), mapBy: { by: 'node' }, oversubscribe });
   const ledger = new Ledger({ job: 7, spec, map: mapJob(spec, LIMITS), submitWallMs: 0 });
@@ -37,10 +41,12 @@ export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, fir
   const unsent: { error?: StciError } = {};
   const session = {
     node: {
-      platform: place.platform,
+      platform: place.platform, params: { int: () => bytesMax },
       messages: {
-        send: (to: number, name: string, { ranks: those }: { readonly ranks: unknown }, of: number) =>
-          void log.push(`${name} to ${to - sessionAddress(0)} of job ${of}: ${JSON.stringify(those)}`),
+        send: (to: number, name: string, { ranks: those, ...news }: { readonly ranks: unknown }, of: number) => {
+          const text = `${name} to ${to - sessionAddress(0)} of job ${of}: ${JSON.stringify(those)}`;
+          log.push(Object.keys(news).length === 0 ? text : `${text} ${JSON.stringify(news)}`);
+        },
       },
     },
     members: {
@@ -61,26 +67,30 @@ export function play({ on = 'a:2 b:2 c:2', ranks = 3, oversubscribe = false, fir
   };
   const hostsOf = (): unknown => ledger.map.hosts.map(({ host }) => [host, 0, []]);
   const holds = new Scope('job 7');
-  const moves = new RankRelocation({
+  const phase = { now: 'running' };
+  const growing = {
     session, holds, job: 7, ledger, launchNow: () => ({ hosts: hostsOf() }),
-    params: { int: () => 2 },
+    get phase() { return phase.now; },
+    params: { int: (name: string) => (name === 'job.size.max' ? 8 : name === 'job.ranks.per.host.max' ? 4 : 2) },
     hasFirstAgent: (host: HostIndex) => first.includes(host),
     hosts: { isLost: (host: HostIndex) => lost.has(host) || agentLost.has(host) },
     front: {
       emit: (event: JobEvent) => log.push(event.type === 'warning' ? event.text : event.type),
       check: (error?: StciError) => error && log.push(`unsent: ${error.code}`),
     },
-  } as unknown as RecoveringJob, {
+  } as unknown as RecoveringJob;
+  const moves = new RankRelocation(growing, {
     onStarting: (host, isNew) => log.push(`starting ${host}${isNew ? ' anew' : ''}`),
     onAwaitingSlots: (those) => log.push(`awaits slots: ${those.join()}`),
     onNoRoom: (those) => log.push(`no room for ${[...those.keys()].join()}`),
   });
+  Object.assign(growing, { recovery: { relocation: moves } });
   const told = (): string[] => log.splice(0);
   const run = (ms: number): string[] => (place.run(ms), told());
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
   const spare = (host: HostIndex, spec1: HostSpec): void => void (members[host] = spec1);
   return {
     moves, holds, ledger, lost, doubted, agentLost, restarting, slotsTaken, others, unsent, launches, placed, told, run,
-    isQuiet, spare,
+    isQuiet, spare, growing, phase,
   };
 }

@@ -223,6 +223,29 @@ suite('programs of a job', (test) => {
     assert.equal([states[0]?.ended, states[0]?.attempts], [[[2, 2], [11, 11]], []]);
   });
 
+  test('ranks that others have spawned take no part', () => {
+    const states: { places?: unknown; ended?: unknown; lost?: unknown }[] = [];
+    const { place, ledger } = programsOf();
+    const node = {
+      platform: place.platform, params: { int: () => 1 << 24 },
+      messages: {
+        send: (_to: number, _name: string, body: never) => void states.push(body),
+        sendList: (...given: unknown[]) => void states.push({ lost: given[1] }), waits: { end: () => undefined },
+      },
+    } as unknown as AgentNode;
+    const { map } = ledger;
+    const runs = [...map.hosts[0]!.runs, { app: 1, first: 2, count: 2, stride: 1 }];
+    ledger.grow({ parent: 0, first: 2, count: 2, app: 1 }, [app(2)], { size: 4, hosts: [{ ...map.hosts[0]!, runs }] });
+    const programs = new JobPrograms(node, 1, ledger, { emit: () => undefined, check: () => undefined }, () => false);
+    ledger.exited({ rank: 2, ...END }, 1);
+    programs.onEnded(ledger.rankReport(2)!);
+    programs.onRestarting({ ...ledger.rankReport(2)!, rank: 3 });
+    programs.onOpen(0);
+    place.run(1);
+    assert.equal(states.map(({ places, ended, lost }) => [places, ended, lost]), [[[[0, 'a', [[0, 1]]]], [], []]]);
+    assert.throws(() => programs.onMarked({ host: 0, marks: [[2, 'm', 1]] }), /Expected ranks of host 0, got rank 2/u);
+  });
+
   test('nobody is told where ranks are while some are to run elsewhere than planned', () => {
     const told: number[] = [];
     const node = {

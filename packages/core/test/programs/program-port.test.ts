@@ -40,6 +40,11 @@ suite('programs at their session agent', (test) => {
     assert.equal(again.told[1], { type: 'failed', lost: all });
   });
 
+  test('a rank that others have spawned finds no port', () => {
+    const { port } = play();
+    assert.equal([port.add(SIZE, 1), Object.keys(port.add(SIZE - 1, 1)).length], [{}, 2]);
+  });
+
   test('a message that nobody has taken fails when its receiver is lost, and a receive from it', () => {
     const { connect, hello, deliver } = play();
     const two = connect();

@@ -43,7 +43,7 @@ function play({ local = restart, failures = 0, stdin = 'none', starts = true }: 
     platform: { ...test.platform, processes: { ...test.platform.processes, spawn } },
     holds: new Scope('agent'),
     params: { int: (name: string) => ints[name] },
-    launch: { apps: [{ program: 'p', args: [], env: {} }], env: {}, wdir: '/', stdin: { to: stdin } },
+    launch: { apps: [{ program: 'p', args: [], env: {} }], env: {}, wdir: '/', size: 4, stdin: { to: stdin } },
     context: { job: 1, session: 's', size: 4, node: 0, nodes: 1, hostMap: { host: 0, name: 'a', runs: [] } },
     mark: 'm', errorManager: local === null ? {} : { local },
     services: {

@@ -210,11 +210,44 @@ suite('session agent', (test) => {
     assert.throwsCode('STCI_MESSAGE_INVALID', () => receive('job.restart', { ranks: [[4, 0, 1]] }));
   });
 
+  test('ranks that are spawned are started with programs and sizes of their own, and are ranks of the host', () => {
+    const { receive, spawned } = play();
+    receive('job.launch', LAUNCH);
+    const spawn = { parent: 1, first: 4, count: 2, app: 1 };
+    const apps = [[2, { program: 'w', args: ['x'], env: { A: '1' } }]];
+    const unknown = { ranks: [[5, 1, 1]], apps, spawns: [spawn] };
+    for (const bad of [{ ranks: [[5, 2, 1]] }, unknown, { ranks: [], apps: [[100, apps[0]?.[1]]] }]) {
+      assert.throwsCode('STCI_MESSAGE_INVALID', () => receive('job.restart', bad));
+    }
+    assert.equal(receive('job.restart', { ranks: [[5, 2, 1]], apps, spawns: [spawn] }), ['job.started 5']);
+    const { program, args, env } = spawned[2]!.spec;
+    const own = ['RANK', 'SIZE', 'APP', 'LOCAL_RANK', 'LOCAL_SIZE'].map((name) => env[`STCI_${name}`]);
+    assert.equal([program, args, env['A'], ...own], ['w', ['x'], '1', '5', '6', '2', '2', '3']);
+    assert.is(spawned[0]?.spec.env['STCI_SIZE'], '4');
+  });
+
+  test('a launch of a job that has grown; what is spawned reads no standard input', () => {
+    const launch = {
+      ...LAUNCH, stdin: { to: 'all' }, hosts: [[2, 1, [[0, 1, 1, 1], [1, 4, 1, 1]]]], start: 2,
+      apps: [...LAUNCH.apps, { program: 'w', args: [], env: {} }],
+      spawns: [{ parent: 1, first: 4, count: 1, app: 1 }], restarts: [[1, 1], [4, 2]],
+    };
+    const { receive, spawned, sweep } = play();
+    assert.equal([receive('job.launch', launch), sweep().length], [[], 2]);
+    assert.equal(spawned.map(({ spec: { program, env, stdin } }) => [program, env['STCI_SIZE'], stdin]),
+      [['p', '4', 'pipe'], ['w', '5', 'null']]);
+    const bad = { ...launch, spawns: [{ parent: 1, first: 99, count: 2, app: 1 }] };
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => play().receive('job.launch', bad));
+  });
+
   test('ranks that are sent before the launch are started behind it; a launch beyond the bounds is refused', () => {
     const early = play();
     assert.equal(early.receive('job.restart', { ranks: [[0, 0, 2]] }), []);
+    const spawn = { parent: 0, first: 4, count: 1, app: 1 };
+    const apps = [[1, { program: 'w', args: [], env: {} }]];
+    assert.equal(early.receive('job.restart', { ranks: [[4, 1, 1]], apps, spawns: [spawn] }), []);
     early.receive('job.launch', LAUNCH);
-    assert.equal(early.spawned.map(({ spec: { env } }) => env['STCI_RANK']), ['1', '3', '0']);
+    assert.equal(early.spawned.map(({ spec: { env } }) => env['STCI_RANK']), ['1', '3', '0', '4']);
     const bad = play();
     const hosts = [[2, 1, [[0, 1, 3, 2]]]];
     assert.throwsCode('STCI_MESSAGE_INVALID', () => bad.receive('job.launch', { ...LAUNCH, hosts }));
