@@ -145,6 +145,10 @@ export class ControllerJob implements RecoveringJob, ServedJob {
     return jobLaunch(this.session, ledger, this.params, this.#leftOut);
   }
 
+  get isLaunched(): boolean {
+    return this.#launch !== undefined;
+  }
+
   hasFirstAgent(host: HostIndex): boolean {
     return this.#launch?.hosts.some(([each]) => each === host) === true;
   }

@@ -81,6 +81,8 @@ export interface RecoveringJob {
   /** Another one with another map, before it is launched. */
   readonly ledger: Ledger;
   readonly phase: JobPhase;
+  /** It has been sent to its hosts. */
+  readonly isLaunched: boolean;
   readonly hosts: JobHosts;
   readonly front: Pick<JobFront, 'emit' | 'check' | 'onHostLost' | 'onHostJoined'>;
   readonly recovery: { readonly relocation: RankStarts };

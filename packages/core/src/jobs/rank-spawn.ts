@@ -42,6 +42,7 @@ function growth(job: RecoveringJob, { parent, apps: asked }: SpawnRequest): Grow
   const { phase, ledger, session, params } = job;
   const refused = (text: string): StciError => new StciError('STCI_JOB_INVALID', text);
   if (phase === 'ending' || phase === 'over') throw refused('the job is ending');
+  if (!job.isLaunched || parent >= ledger.map.size) throw refused(`rank ${parent} has not been started`);
   if (ledger.complete) throw refused('all ranks of the job have ended');
   const [sizeMax, perHostMax] = [params.int('job.size.max'), params.int('job.ranks.per.host.max')];
   const { spec, map, spawns } = ledger;

@@ -18,7 +18,7 @@ import {
   causeElsewhere, causeOf, exitCodeWithoutReport, interruptCause, isOwnFailure, leftOutCause, settleReport, signalText,
 } from './outcome.js';
 import { FailureNews, type EndingEvent } from './failure-news.js';
-import { restartText, memberText } from './recovery-text.js';
+import { memberText, restartText, spawnText } from './recovery-text.js';
 import { endText, exitReport, finalLines, unreadText } from './report.js';
 
 /** Time after which a job that is ending, or whose output is not yet written, does not keep its failure to itself. */
@@ -146,6 +146,7 @@ export class JobRun implements FrontEndEvents {
     switch (event.type) {
       case 'mapped':
         this.#map = event.map;
+        if (event.spawned !== undefined) this.#logStep(spawnText(event.spawned));
         return this.#init.onMapped(event.map);
       case 'recovery':
         return this.#news.onRecovery(event);

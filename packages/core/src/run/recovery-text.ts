@@ -1,6 +1,6 @@
-/** What is done about a host that did not come up or is lost, for `stcirun`, `stci start` and a session's log. */
+/** What becomes of the hosts and ranks of a job, for `stcirun`, `stci start` and a session's log. */
 
-import type { JobEvent, MemberEvent, RecoveryEvent } from '@stci/interface';
+import type { JobEvent, MemberEvent, RecoveryEvent, Spawn } from '@stci/interface';
 import { formatDuration } from '@stci/registry';
 import { endText } from './report.js';
 
@@ -28,6 +28,11 @@ export function memberText(event: MemberEvent): string {
     case 'linked':
       return `host ${event.name} is linked again, to ${event.parent}`;
   }
+}
+
+/** Which ranks the job has got. */
+export function spawnText({ parent, first, count }: Spawn): string {
+  return `rank ${parent} spawns ${count === 1 ? `rank ${first}` : `ranks ${first}-${first + count - 1}`}`;
 }
 
 /** What ended, and that it is started again. */

@@ -70,7 +70,7 @@ export function play({
   const phase = { now: 'running' };
   const growing = {
     session, holds, job: 7, ledger, launchNow: () => ({ hosts: hostsOf() }),
-    get phase() { return phase.now; },
+    isLaunched: true, get phase() { return phase.now; },
     params: { int: (name: string) => (name === 'job.size.max' ? 8 : name === 'job.ranks.per.host.max' ? 4 : 2) },
     hasFirstAgent: (host: HostIndex) => first.includes(host),
     hosts: { isLost: (host: HostIndex) => lost.has(host) || agentLost.has(host) },

@@ -122,6 +122,20 @@ suite('jobs that grow', (test) => {
     end();
   });
 
+  test('ranks for an agent that is just being started come to it', () => {
+    const { begin, until, ask, end } = play();
+    const job = begin(1, ['sleep', '0.5']);
+    until(() => job.events.length > 0, 'its map');
+    assert.is(ask([app(1, 'true')], 1, 1), 'rank 1 has not been started');
+    assert.equal(ask([app(1, 'true', { hosts: ['h0'] })]), { parent: 0, first: 1, count: 1, app: 1 }, 'launching');
+    for (const first of [2, 3, 4]) {
+      assert.equal(ask([app(1, 'true', { hosts: ['h3'] })]), { parent: 0, first, count: 1, app: first });
+    }
+    until(() => job.report !== undefined, 'the end');
+    assert.equal(endsOf(job).map((line) => line.slice(-8)), Array.from({ length: 5 }, () => 'exited 0'));
+    end();
+  });
+
   test('a host that is linked again, and one whose agent was lost, take part as any other', () => {
     const { begin, until, ask, end, pause, resume, world } = play({ 'bootcom.lease': '2s' });
     const job = begin(HOSTS, ['sleep', '20']);

@@ -1,10 +1,10 @@
 /**
  * Output to the caller's own standard output and error, line by line. A job of one rank without labels passes its bytes
- * unchanged, since no other rank can interrupt a line. Where both descriptors lead to one place, both streams share one
+ * unchanged, since no other rank can interrupt a line, until it spawns others. Where both descriptors lead to one place, both streams share one
  * line discipline.
  */
 
-import { LineMerger, sourceId, type SourceId, type StreamName } from '@stci/core/iof';
+import { LineMerger, NEWLINE, NEWLINE_BYTES, sourceId, type SourceId, type StreamName } from '@stci/core/iof';
 import type { OutputSink } from '@stci/core/run';
 import { HELD_BYTES_MAX } from './sink.js';
 import type { Terminal } from './terminal.js';
@@ -15,7 +15,7 @@ const PROMPT_MS = 100;
 
 export interface ScreenSinkParams {
   readonly terminal: Terminal;
-  /** Number of ranks; asked at the first output, when the map is settled. */
+  /** Number of ranks; it may grow. */
   readonly size: () => number;
   readonly lineBytesMax: number;
   readonly prefix: ((source: SourceId, wallMs: number) => Uint8Array) | undefined;
@@ -24,49 +24,60 @@ export interface ScreenSinkParams {
 /** One place: its writer, and the line discipline of all streams that lead to it. */
 class Lane {
   readonly writer: Writer;
+  readonly #params: ScreenSinkParams;
   /** undefined: bytes pass as they are. */
-  readonly merger: LineMerger | undefined;
-  /** Streams that have not ended. */
-  #openStreams: number;
+  #merger: LineMerger | undefined;
+  /** What has passed ends within a line. */
+  #isLineOpen = false;
+  /** Streams that have ended. */
+  #ended = 0;
   readonly #isTerminal: boolean;
 
   constructor(params: ScreenSinkParams, writer: Writer, stream: StreamName) {
-    const { size, lineBytesMax, prefix, terminal } = params;
+    this.#params = params;
     this.writer = writer;
-    this.#isTerminal = terminal.isTerminal(stream);
-    this.#openStreams = size() * (terminal.shared ? 2 : 1);
-    if (size() === 1 && prefix === undefined) return;
-    this.merger = new LineMerger({
-      lineBytesMax,
-      heldBytesMax: HELD_BYTES_MAX,
-      promptMs: PROMPT_MS,
-      ...(prefix !== undefined && { prefix }),
-      emit: (bytes) => writer.write(bytes),
-    });
+    this.#isTerminal = params.terminal.isTerminal(stream);
   }
 
   push(source: SourceId, chunk: Uint8Array, wallMs: number): void {
-    if (this.merger === undefined) this.writer.write(chunk);
-    else this.merger.push(source, chunk, wallMs, performance.now());
+    this.#merger ??= this.#newMerger();
+    if (this.#merger !== undefined) return this.#merger.push(source, chunk, wallMs, performance.now());
+    this.writer.write(chunk);
+    this.#isLineOpen = chunk.at(-1) !== NEWLINE;
   }
 
   end(source: SourceId): void {
-    this.#openStreams -= 1;
-    this.merger?.end(source);
+    this.#ended += 1;
+    this.#merger?.end(source);
   }
 
   tick(): void {
-    if (this.promptDueMs() !== undefined) this.merger?.tick(performance.now());
+    if (this.promptDueMs() !== undefined) this.#merger?.tick(performance.now());
   }
 
   /** Ends an open line for a message of our own; in a pipe or a file the message waits (writer.ts). */
   breakLine(): void {
-    if (this.#isTerminal) this.merger?.breakLine();
+    if (this.#isTerminal) this.#merger?.breakLine();
   }
 
   /** When a prompt is due. Lines in a pipe or a file may not be cut, so there no other stream may be open. */
   promptDueMs(): number | undefined {
-    return this.#isTerminal || this.#openStreams <= 1 ? this.merger?.promptDueMs() : undefined;
+    const { size, terminal } = this.#params;
+    const isAlone = size() * (terminal.shared ? 2 : 1) - this.#ended <= 1;
+    return this.#isTerminal || isAlone ? this.#merger?.promptDueMs() : undefined;
+  }
+
+  #newMerger(): LineMerger | undefined {
+    const { size, lineBytesMax, prefix } = this.#params;
+    if (size() === 1 && prefix === undefined) return undefined;
+    if (this.#isLineOpen) this.writer.write(NEWLINE_BYTES);
+    return new LineMerger({
+      lineBytesMax,
+      heldBytesMax: HELD_BYTES_MAX,
+      promptMs: PROMPT_MS,
+      ...(prefix !== undefined && { prefix }),
+      emit: (bytes) => this.writer.write(bytes),
+    });
   }
 }
 
