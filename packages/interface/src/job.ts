@@ -105,6 +105,22 @@ export interface Spawn {
   readonly app: number;
 }
 
+/** What a rank has spawned. */
+export interface SpawnRequest {
+  readonly parent: Rank;
+  /** Further programs of the job, in the order of their ranks; at least one. */
+  readonly apps: readonly SpawnedApp[];
+}
+
+export interface SpawnedApp extends Omit<AppSpec, 'hosts'> {
+  readonly count: number;
+  /** Names of hosts of the job that may run its ranks, with or without their domains; undefined: all. */
+  readonly hosts?: readonly string[];
+}
+
+/** The ranks; or why there are none. */
+export type SpawnDone = (spawn: Spawn | undefined, problem?: string) => void;
+
 /** Place of one rank. */
 export interface Placement {
   readonly rank: Rank;

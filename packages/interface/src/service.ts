@@ -7,6 +7,7 @@
 
 import type { Channel } from './channel.js';
 import type { HostIndex, JobId, Rank } from './ids.js';
+import type { SpawnDone, SpawnRequest } from './job.js';
 import type { Timer } from './platform.js';
 
 /** Most bytes of a body that parts send, encoded. */
@@ -20,7 +21,7 @@ export interface ServicePart {
   /** Name of the session. With the job's number it is another one for each job. */
   readonly session: string;
   readonly job: JobId;
-  /** Ranks of the job. */
+  /** Ranks with which the job began. */
   readonly size: number;
   nowMs(): number;
   /** The only timers: they end with the part. */
@@ -49,6 +50,12 @@ export interface ServiceController extends ServicePart {
   send(host: HostIndex, body: unknown): void;
   /** To the parts at all hosts. */
   sendAll(body: unknown): void;
+  /**
+   * Starts further ranks of the job, numbered from `size` on, or behind those that were spawned before. `done` is
+   * called before this returns. What is sent in it comes to parts that there are before the ranks do; one that is
+   * opened for the ranks is not there yet, and has to ask.
+   */
+  spawn(request: SpawnRequest, done: SpawnDone): void;
 }
 
 /** What a rank gets when it is started. */

@@ -275,6 +275,7 @@ export class ServiceModel {
       hostOf: (rank) => Math.floor(rank / this.#plan.ranks),
       send: (host, body) => this.#send(place, host, body),
       sendAll: (body) => this.#places.forEach(({ position }) => this.#send(place, position, body)),
+      spawn: (_request, done) => done(undefined, 'no slots are left'),
     };
   }
 

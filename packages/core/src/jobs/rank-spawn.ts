@@ -5,14 +5,14 @@
  */
 
 import {
-  StciError, caught, entryOf, type AppSpec, type HostIndex, type JobMap, type Rank, type Spawn,
+  StciError, caught, entryOf, type AppSpec, type HostIndex, type JobMap, type Rank, type Spawn, type SpawnDone,
+  type SpawnRequest, type SpawnedApp,
 } from '@stci/interface';
 import { counted } from '@stci/registry';
 import type { Ledger } from '../job/ledger.js';
 import { mapJob } from '../job/map.js';
 import { localSize } from '../job/placement.js';
 import { validateJob } from '../job/validate.js';
-import type { SpawnRequest, SpawnedApp, SpawnDone } from '../service/contracts.js';
 import { checkBytes } from './job-launch.js';
 import type { RecoveringJob } from './job-session.js';
 
@@ -21,7 +21,10 @@ interface Grown extends Pick<Ledger, 'spec' | 'map' | 'spawns'> {
   readonly apps: readonly AppSpec[];
 }
 
-/** Calls `done` before it returns, and before the ranks are started: what a service sends then comes before them. */
+/**
+ * Calls `done` before it returns, and before the ranks are started: what a service sends in it comes to session agents
+ * that run before them.
+ */
 export function spawnRanks(job: RecoveringJob, request: SpawnRequest, done: SpawnDone): void {
   const grown = caught<Grown | StciError>(() => growth(job, request), (error) => error);
   if (grown instanceof StciError) return done(undefined, grown.message);

@@ -6,7 +6,7 @@ import {
 import type {
   AppSpec, DroppedOutput, EndCause, ErrorRecord, HostDaemons, HostMap, HostSpec, JobControl,
   JobEvent, JobMap, JobReport, JobSpec, MapBy, MemberEvent, ProcessEnd, RankAttempt, RankReport, RankRun, SignalName,
-  Spawn, StdinTo,
+  Spawn, SpawnRequest, SpawnedApp, StdinTo,
 } from '@stci/interface';
 import {
   MEMBERS_MAX, BODY_BYTES_MAX, NAME_CHARS_MAX, WORD_CHARS_MAX, members, name, numbers, text, word,
@@ -66,6 +66,13 @@ export const appSpec = object<AppSpec>({
   hosts: optional(numbers),
   env: texts,
   wdir: optional(word),
+});
+
+export const spawnRequest = object<SpawnRequest>({
+  parent: u32,
+  apps: members(object<SpawnedApp>({
+    program: word, args: members(word), count: u32, hosts: optional(members(name)), env: texts, wdir: optional(word),
+  })),
 });
 
 export const hostSpec = object<HostSpec>({ name, slots: u32, slotsBound: bool, user: optional(name), origin: text });

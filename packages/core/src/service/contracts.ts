@@ -5,8 +5,8 @@
  */
 
 import type {
-  AppSpec, Bootcom, Channel, ErrorCode, ErrorRecord, FaultModule, Framework, HostIndex, HostSpec, JobEvent, JobId,
-  NoDeps, NotifierModule, Params, Rank, RankReport, SignalName, Spawn, StciError, Topology,
+  Bootcom, Channel, ErrorCode, ErrorRecord, FaultModule, Framework, HostIndex, HostSpec, JobEvent, JobId, NoDeps,
+  NotifierModule, Params, Rank, RankReport, SignalName, Spawn, SpawnDone, SpawnRequest, StciError, Topology,
 } from '@stci/interface';
 import type { SelectedDetector } from '../detector/selected.js';
 import type { Scope } from '../event/scope.js';
@@ -191,8 +191,9 @@ export interface JobAtController {
   /** Ranks whose host was lost before they started are to run elsewhere: they have neither run nor an outcome. */
   isPlacing(): boolean;
   /**
-   * Starts further ranks of the job. `done` is called once, before this returns: with the ranks, which are started
-   * after it, so that what is sent in it comes to their agents before them; or with why there are none.
+   * Starts further ranks of the job. `done` is called once, before this returns, with the ranks or with why there are
+   * none. What is sent in it comes to session agents that run before the ranks do. One that is started for the ranks
+   * is not there yet: a part there has to ask before it is open.
    */
   spawn(request: SpawnRequest, done: SpawnDone): void;
 }
@@ -205,21 +206,6 @@ export interface AbortingRank {
   /** What it did, behind its name. */
   readonly message: string;
 }
-
-export interface SpawnRequest {
-  /** Whose program asks. */
-  readonly parent: Rank;
-  /** Further programs of the job, in the order of their ranks. */
-  readonly apps: readonly SpawnedApp[];
-}
-
-export interface SpawnedApp extends Omit<AppSpec, 'hosts'> {
-  readonly count: number;
-  /** Names of hosts of the job that may run its ranks; undefined: all. */
-  readonly hosts?: readonly string[];
-}
-
-export type SpawnDone = (spawn: Spawn | undefined, problem?: string) => void;
 
 /** Whom a job's services concern at the controller. */
 export interface JobOwner {

@@ -2,8 +2,12 @@
 
 import {
   StciError, sessionAddress, type ControllerService, type HostIndex, type Rank, type RankReport, type ServiceController,
+  type SpawnDone, type SpawnRequest,
 } from '@stci/interface';
+import { check } from '../codec/shape.js';
 import { endText } from '../job/exit-rule.js';
+import { launchedSize } from '../job/spawn.js';
+import { spawnRequest } from '../messages/job-shapes.js';
 import type { JobAtController, JobHooks, ServiceScope } from './contracts.js';
 import { Part } from './part.js';
 import { serviceFramework } from './framework.js';
@@ -57,7 +61,7 @@ class ControllerPart extends Part implements ServiceController {
   service: ControllerService = {};
 
   constructor(of: JobAtController, name: string) {
-    super({ node: of.node, holds: of.holds, name, job: of.job, size: of.ledger.map.size });
+    super({ node: of.node, holds: of.holds, name, job: of.job, size: launchedSize(of.ledger.map, of.ledger.spawns) });
     this.#of = of;
   }
 
@@ -78,6 +82,11 @@ class ControllerPart extends Part implements ServiceController {
   sendAll(body: unknown): void {
     if (this.holds.isClosed) return;
     this.#of.front.check(this.node.messages.sendSubtree('service.told', { service: this.name, body }, this.job));
+  }
+
+  spawn(request: SpawnRequest, done: SpawnDone): void {
+    if (this.holds.isClosed) return done(undefined, 'the job is over');
+    this.#of.spawn(check(spawnRequest, request, 'spawn'), done);
   }
 
   warn(text: string): void {

@@ -1,9 +1,8 @@
 /** Ranks that a program of a job spawns: where they are placed, what is sent for them, and when there are none. */
 
-import type { Rank } from '@stci/interface';
+import type { Rank, SpawnedApp } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { spawnRanks } from '../../dist/jobs/rank-spawn.js';
-import type { SpawnedApp } from '../../dist/service/contracts.js';
 import { FOUND, play } from './play-relocation.js';
 
 type Play = ReturnType<typeof play>;

@@ -1,22 +1,24 @@
 /** Whole simulated jobs that grow: a service of the test asks for ranks, as one does for a program that spawns some. */
 
-import type { Rank, Spawn } from '@stci/interface';
+import type { Rank, ServiceModule, Spawn, SpawnedApp } from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
-import type { ControllerPlace, JobAtController, Service, SpawnedApp } from '../../dist/service/contracts.js';
+import type { ControllerPlace, JobAtController, Service } from '../../dist/service/contracts.js';
 import { Loadable } from '../../dist/service/loadable.js';
 import { HOSTS, open, ranksOf, type Job } from '../agent/open-session.js';
 
 const nothing = (): void => undefined;
 
 /** A session, and what asks for ranks of its jobs. */
-function play(settings: Parameters<typeof open>[0] = {}) {
+function play(settings: Parameters<typeof open>[0] = {}, service?: ServiceModule) {
   let place: ControllerPlace | undefined;
   const code = new Loadable<object>('the test', () => Promise.reject(new Error('it is here')));
   code.provide({ controller: (given: ControllerPlace) => ((place = given), { stop: nothing }) });
   const spawner: Service = {
     name: 'spawner', messages: { controller: ['agent.echo'] }, isOfAgents: () => true, code,
   };
-  const session = open(settings, undefined, { agentServices: [spawner], slotsBound: true });
+  const session = open(settings, undefined, {
+    agentServices: [spawner], slotsBound: true, ...(service && { service }),
+  });
   const ask = (apps: readonly SpawnedApp[], job = 1, parent: Rank = 0): Spawn | string | undefined => {
     let answer: Spawn | string | undefined = 'the job is over';
     const make = (of: JobAtController) => ({ of, onEnded: nothing, onRestarting: nothing, onHostLost: nothing });
@@ -119,6 +121,37 @@ suite('jobs that grow', (test) => {
     until(() => job.report !== undefined, 'the end', 60_000);
     assert.equal(job.report?.ranks.map(({ outcome, end: status, earlier = [] }) =>
       [outcome, status?.status, earlier.length]), [['exited', 0, 0], ['exited', 0, 1], ['exited', 0, 1]]);
+    end();
+  });
+
+  test('a service of a plugin has parts for them, asks for some itself, and knows how many there were at first', () => {
+    const log: string[] = [];
+    const request = (program: unknown) => ({ parent: 0, apps: [{ program, args: [], env: {}, count: 1 }] }) as never;
+    const { begin, until, ask, end } = play({}, {
+      atHost: (part) => ({
+        onStart: (rank) => {
+          if (rank >= part.size) part.send(rank); // The first opens the other part.
+          return {};
+        },
+        onMessage: (body) => void log.push(`h${part.host} is told ${String(body)}`),
+      }),
+      atController: (part) => ({
+        onMessage: (_host, rank) => {
+          log.push(`${String(rank)} of ${part.size}`);
+          if (rank === 3) return;
+          part.spawn(request('true'), (spawn, problem) => part.sendAll(spawn?.first ?? problem));
+          assert.throwsCode('STCI_MESSAGE_INVALID', () => part.spawn(request(7), () => undefined));
+        },
+        onEnd: (rank) => void log.push(`${rank} has ended`),
+      }),
+    });
+    const job = begin(2, ['sleep', '1']);
+    until(() => isRunning(job, 1), 'all');
+    ask([app(1, 'sleep 0.5')]);
+    until(() => job.report !== undefined, 'the end');
+    assert.equal(log.sort(), ['0 has ended', '1 has ended', '2 has ended', '2 of 2', '3 has ended', '3 of 2',
+      'h0 is told 3', 'h1 is told 3', 'h2 is told 3']);
+    assert.is(job.report?.ranks.length, 4);
     end();
   });
 

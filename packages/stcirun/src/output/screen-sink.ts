@@ -1,7 +1,7 @@
 /**
  * Output to the caller's own standard output and error, line by line. A job of one rank without labels passes its bytes
- * unchanged, since no other rank can interrupt a line, until it spawns others. Where both descriptors lead to one place, both streams share one
- * line discipline.
+ * unchanged, since no other rank can interrupt a line, until it spawns others. Where both descriptors lead to one
+ * place, both streams share one line discipline.
  */
 
 import { LineMerger, NEWLINE, NEWLINE_BYTES, sourceId, type SourceId, type StreamName } from '@stci/core/iof';
