@@ -143,6 +143,20 @@ for (const library of MPI_LIBRARIES) {
       assert.equal([exitCode, lines(out)], [0, okay(4)], err);
     });
 
+    real('ranks spawn others, which are ranks of the same job', async () => {
+      const { exitCode, out, err } = await job(library, 2, ['--tag'], 'spawn');
+      assert.equal([exitCode, lines(out)], [0, [
+        '[0] rank 0 of 2 host 2 universe 8 ok', '[1] rank 1 of 2 host 2 universe 8 ok',
+        '[2] rank 0 of 2 host 2 universe 8 ok', '[3] rank 1 of 2 host 2 universe 8 ok',
+      ]], err);
+    });
+
+    real('what does not fit is not spawned, and told', async () => {
+      const where = ['--launcher', 'local', '--host', 'a:3', ...LOOPBACK, ...library.options];
+      const { exitCode, err } = await run([...where, '-n', '2', library.program(), 'spawn'], { limitMs: 60_000 });
+      assert.ok(exitCode !== 0 && /MPI_Comm_spawn: .*slots/u.test(err), err);
+    });
+
     real('two jobs of a session connect', withPlace(async (place) => {
       place.start('night');
       const jobs = ['accept', 'meet'].map((mode, i) => place.run('night', [

@@ -142,7 +142,7 @@ export class ControllerJob implements RecoveringJob, ServedJob {
   }
 
   launchNow(ledger: Pick<Ledger, 'spec' | 'map' | 'spawns'> = this.ledger): Launch {
-    return jobLaunch(this.session, ledger, this.params, this.#leftOut);
+    return jobLaunch(this.session, this.job, ledger, this.params, this.#leftOut);
   }
 
   get isLaunched(): boolean {

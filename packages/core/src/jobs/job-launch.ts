@@ -78,8 +78,8 @@ interface LaunchingSession {
  * they are too many.
  */
 export function jobLaunch(
-  { node, stays, members }: LaunchingSession,
-  { spec, map, spawns, job }: Pick<Ledger, 'spec' | 'map' | 'spawns' | 'job'>, jobParams: Params,
+  { node, stays, members }: LaunchingSession, job: JobId,
+  { spec, map, spawns }: Pick<Ledger, 'spec' | 'map' | 'spawns'>, jobParams: Params,
   leftOut: ReadonlySet<HostIndex>,
 ): Launch {
   const { sessionName: session, platform } = node;

@@ -15,7 +15,7 @@ export interface CollectingJob {
   awaitedAt(rank: Rank): HostIndex | undefined;
   /** Throws STCI_MESSAGE_INVALID for a rank that is not there. */
   checkRank(host: HostIndex, rank: Rank): void;
-  set(): ProcessSet;
+  sets(): readonly ProcessSet[];
   /** Return why it cannot be sent, where somebody has to answer for that. */
   send(host: HostIndex, result: MessageBody<'pmi.done'>): StciError | undefined;
   sendAll(result: MessageBody<'pmi.done'>): StciError | undefined;
@@ -122,7 +122,7 @@ export class Collectives {
     if (id.kind === 'group') this.#context += CONTEXT_STEP;
     const jobs = new Set(id.members.map(([job]) => job));
     const isConnect = id.kind === 'connect';
-    const sets = isConnect ? [...jobs].flatMap((job) => this.#jobs.get(job)?.set() ?? []) : [];
+    const sets = isConnect ? [...jobs].flatMap((job) => this.#jobs.get(job)?.sets() ?? []) : [];
     const result: CollectiveResult = { id, problem: '', context: this.#context, data, sets };
     const unsent = this.#tell(agents.values(), result);
     if (unsent !== undefined) this.#tell(agents.values(), { ...result, problem: unsent.message, data: [], sets: [] });

@@ -4,11 +4,12 @@
  */
 
 import {
-  StciError, rankRanges, sessionAddress, type HostIndex, type JobId, type Rank, type RankReport,
+  StciError, rankRanges, sessionAddress, type HostIndex, type JobId, type Rank, type RankReport, type RankRun,
 } from '@stci/interface';
 import { Later } from '../am/answer.js';
 import { needsOwner } from '../am/requests.js';
 import { ranksOf } from '../job/placement.js';
+import { launchedSize, spawnOf } from '../job/spawn.js';
 import { checkRanks } from '../job/rank-checks.js';
 import type { MessageBody, MessageReply } from '../messages/messages.js';
 import type { ControllerPlace, JobAtController, JobHooks, OpenService, ServiceCode } from '../service/contracts.js';
@@ -66,29 +67,70 @@ export class JobPmi implements JobHooks {
     return this.#gone.has(rank) ? undefined : this.#of.ledger.placements.host(rank);
   }
 
-  set(): ProcessSet {
-    const { ledger: { map, spec }, job, node } = this.#of;
-    const counts = new Map<number, [first: Rank, size: number]>();
+  /** Those that were launched with the job, and those that have been spawned. */
+  sets(): ProcessSet[] {
+    const { map, spawns } = this.#of.ledger;
+    const launched = { first: 0, count: launchedSize(map, spawns) };
+    return [launched, ...spawns].map((each) => this.#set(each));
+  }
+
+  /** `parent`: of a spawn. */
+  #set({ first, count, parent }: { readonly first: Rank; readonly count: number; readonly parent?: Rank }): ProcessSet {
+    const { ledger: { map, spec, spawns }, job } = this.#of;
+    const isIn = (rank: Rank): boolean => rank >= first && rank < first + count;
+    const apps = new Map<number, [first: Rank, size: number]>();
     for (const { runs } of map.hosts) {
-      for (const { app, first, count } of runs) {
-        const [least, size] = counts.get(app) ?? [first, 0];
-        counts.set(app, [Math.min(least, first), size + count]);
+      for (const { app, first: least, count: size } of runs) {
+        if (!isIn(least)) continue;
+        const [known, others] = apps.get(app) ?? [least, 0];
+        apps.set(app, [Math.min(least, known), others + size]);
       }
     }
+    const hosts = map.hosts.map((place) => {
+      const ranks = [...ranksOf(place)].filter(isIn).sort((a, b) => a - b);
+      return [place.host, place.name, rankRanges(ranks)] as const;
+    });
+    const above = parent === undefined ? undefined : spawnOf(spawns, parent)?.first ?? 0;
     return {
-      nspace: nspaceName(node.sessionName, job, node.tokenOf(job)), job, first: 0, size: map.size,
+      nspace: this.#nspace(first), job, first, size: count,
       universe: Math.max(map.size, spec.hosts.reduce((sum, { slots }) => sum + slots, 0)),
-      hosts: map.hosts.filter(({ runs }) => runs.length > 0).map((place) =>
-        [place.host, place.name, rankRanges([...ranksOf(place)].sort((a, b) => a - b))] as const),
-      apps: [...counts].sort(([a], [b]) => a - b).map(([, each]) => each),
+      hosts: hosts.filter(([, , ranks]) => ranks.length > 0),
+      apps: [...apps].sort(([a], [b]) => a - b).map(([, each]) => each),
+      ...(parent !== undefined && above !== undefined && { parent: [this.#nspace(above), parent - above] as const }),
     };
+  }
+
+  #nspace(first: Rank): string {
+    const { node, job } = this.#of;
+    return nspaceName(node.sessionName, job, node.tokenOf(job), first);
+  }
+
+  /** By which others know the rank. */
+  processOf(rank: Rank): readonly [nspace: string, process: number] {
+    const first = spawnOf(this.#of.ledger.spawns, rank)?.first ?? 0;
+    return [this.#nspace(first), rank - first];
+  }
+
+  onSpawn({ host, request }: MessageBody<'pmi.spawn'>): MessageReply<'pmi.spawn'> {
+    this.checkRank(host, request.parent);
+    let reply: MessageReply<'pmi.spawn'> = { problem: 'the job cannot get further ranks', sets: [] };
+    // What the user has given the program with -x is for those that it starts, too.
+    const { map, spec } = this.#of.ledger;
+    const runs = map.hosts.flatMap((place) => place.runs);
+    const app = runs.find((run) => hasRank(run, request.parent))?.app ?? 0;
+    const env = spec.apps[app]?.env;
+    const apps = request.apps.map((each) => ({ ...each, env: { ...env, ...each.env } }));
+    this.#of.spawn({ ...request, apps }, (spawn, problem = '') => {
+      reply = spawn === undefined ? { problem, sets: [] } : { problem: '', sets: [this.#set(spawn)] };
+    });
+    return reply;
   }
 
   onOpen({ host, protocol, version }: MessageBody<'pmi.open'>): MessageReply<'pmi.open'> {
     this.#open.add(host);
     if (!this.#protocols.has(protocol)) this.#of.front.emit({ type: 'mpi', protocol, version });
     this.#protocols.add(protocol);
-    return { sets: [this.set()], lost: [...this.#lost] };
+    return { sets: this.sets(), lost: [...this.#lost] };
   }
 
   checkRank(host: HostIndex, rank: Rank): void {
@@ -153,6 +195,11 @@ export class JobPmi implements JobHooks {
   }
 }
 
+function hasRank({ first, count, stride }: RankRun, rank: Rank): boolean {
+  const at = (rank - first) / stride;
+  return Number.isInteger(at) && at >= 0 && at < count;
+}
+
 function owned(error: StciError | undefined): StciError | undefined {
   return needsOwner(error) ? error : undefined;
 }
@@ -173,14 +220,17 @@ function listen({ node: { messages }, jobOf }: ControllerPlace): OpenService {
   messages.on('pmi.enter', (entry, { job }) => session.collectives.onEnter(open(job), entry));
   messages.on('pmi.abort', (abort, { job }) => of(job)?.onAbort(abort));
   messages.on('pmi.sets', ({ nspaces }, { job }) => {
-    open(job);
-    const sets = [...session.jobs.values()].map((each) => each.set());
-    return { sets: sets.filter(({ nspace }) => nspaces.includes(nspace)) };
+    const { job: own } = open(job);
+    const sets = [...session.jobs.values()].flatMap((each) => each.sets());
+    return { sets: sets.filter((set) => set.job === own || nspaces.includes(set.nspace)) };
   });
+  messages.on('pmi.spawn', (spawn, { job }) => open(job).onSpawn(spawn));
   messages.on('pmi.notify', (event, { job }) => of(job)?.onNotify(event));
   messages.on('pmi.publish', ({ host, rank, persistence, pairs }, { job }) => {
-    const { nspace } = ownerOf(open(job), host, rank);
-    return { taken: session.names.publish({ job, rank, nspace, persistence }, pairs) };
+    const owner = open(job);
+    owner.checkRank(host, rank);
+    const [nspace, process] = owner.processOf(rank);
+    return { taken: session.names.publish({ job, rank: process, nspace, persistence }, pairs) };
   });
   messages.on('pmi.unpublish', ({ host, rank, keys }, { job }) => {
     open(job).checkRank(host, rank);
@@ -191,9 +241,4 @@ function listen({ node: { messages }, jobOf }: ControllerPlace): OpenService {
     session.names.lookup(owner.job, keys, waits, (found) => answer.done({ found }));
   }));
   return { stop: () => undefined };
-}
-
-function ownerOf(pmi: JobPmi, host: HostIndex, rank: Rank): { nspace: string } {
-  pmi.checkRank(host, rank);
-  return { nspace: pmi.set().nspace };
 }

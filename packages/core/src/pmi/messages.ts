@@ -2,6 +2,7 @@
 
 import { NAME_CHARS_MAX, members, name, numbers, text } from '../codec/bounds.js';
 import { bool, bytes, fields, integer, list, oneOf, optional, str, tuple, u32 } from '../codec/shape.js';
+import { spawnRequest } from '../messages/job-shapes.js';
 import { declareMessages } from '../messages/messages.js';
 import { KEYS_OF_RANK_MAX, KEY_CHARS_MAX, VALUE_BYTES_MAX } from './contracts.js';
 
@@ -65,6 +66,11 @@ const PMI_MESSAGES = {
   'pmi.sets': {
     id: 162, from: ['session'], late: true, body: fields({ nspaces: list(name, KEYS_OF_RANK_MAX) }),
     reply: fields({ sets: members(processSet) }),
+  },
+  /** Session agent → controller, request: a program spawns others, as further ranks of its job. */
+  'pmi.spawn': {
+    id: 161, from: ['session'], ofOwnHost: true, late: true, body: fields({ host: u32, request: spawnRequest }),
+    reply: fields({ problem: text, sets: members(processSet) }),
   },
   /** Session agent → controller: a program has its job end. */
   'pmi.abort': {

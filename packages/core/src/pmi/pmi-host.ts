@@ -4,7 +4,9 @@
  * the rank that has it.
  */
 
-import { CONTROLLER, sessionAddress, type ErrorRecord, type JobId, type Rank } from '@stci/interface';
+import {
+  CONTROLLER, sessionAddress, type ErrorRecord, type JobId, type Rank, type SpawnRequest,
+} from '@stci/interface';
 import type { MessageBody, MessageReply } from '../messages/messages.js';
 import type { JobPlace } from '../service/contracts.js';
 import {
@@ -289,7 +291,7 @@ export class PmiHost {
     for (const { clients } of this.#ranks.values()) yield* clients;
   }
 
-  /** Asks for sets of other jobs. */
+  /** Asks for sets of this job, and for those of others by their names. */
   learn(nspaces: readonly string[], done: (problem?: string) => void): void {
     this.place.node.messages.request(CONTROLLER, 'pmi.sets', { nspaces }, (error, reply) => {
       for (const set of (reply as MessageReply<'pmi.sets'> | undefined)?.sets ?? []) this.#learn(set);
@@ -327,6 +329,16 @@ export class PmiHost {
   abort(rank: Rank, exitCode: number, message: string, cause: 'abort' | 'restart' = 'abort'): void {
     const { node, host } = this.place;
     node.messages.send(CONTROLLER, 'pmi.abort', { host, rank, cause, exitCode, message: message.slice(0, TEXT_MAX) });
+  }
+
+  /** Further ranks of the job, of which `done` gets the set; or why there are none. */
+  spawn(request: SpawnRequest, done: Done<ProcessSet>): void {
+    const { node, host } = this.place;
+    node.messages.request(CONTROLLER, 'pmi.spawn', { host, request }, (error, answer) => {
+      const { problem = error?.message ?? '', sets = [] } = (answer ?? {}) as Partial<MessageReply<'pmi.spawn'>>;
+      for (const set of sets) this.#learn(set);
+      done(sets[0], problem);
+    });
   }
 
   notify(client: PmiClient, status: number, event: Uint8Array): void {

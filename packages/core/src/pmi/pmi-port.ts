@@ -21,7 +21,6 @@ export class PmiPort implements JobService {
   readonly #place: JobPlace;
   readonly #modules: readonly PmiModule[];
   readonly #gate: Gate | undefined;
-  readonly #nspace: string;
   /** Ranks that run here. */
   readonly #ranks = new Set<Rank>();
   readonly #channels = new Set<Channel>();
@@ -29,10 +28,9 @@ export class PmiPort implements JobService {
   #host: PmiHost | undefined;
 
   constructor(place: JobPlace) {
-    const { node, scope, params, holds, job, token } = place;
+    const { node, scope, params, holds } = place;
     this.#place = place;
     this.#modules = scope.selected(pmiFramework, params).map(({ create }) => create());
-    this.#nspace = nspaceName(node.sessionName, job, token);
     const byPort = this.#modules.find(({ by }) => by === 'port');
     this.#gate = byPort && new Gate({
       holds, of: 'MPI libraries', platform: node.platform, pendingMax: node.params.int('bootcom.pending.max'),
@@ -61,12 +59,25 @@ export class PmiPort implements JobService {
   }
 
   add(rank: Rank): Readonly<Record<string, string>> {
-    const { size, node } = this.#place;
+    const { node } = this.#place;
+    const { first, count } = this.#setOf(rank);
     this.#ranks.add(rank);
     this.#host?.add(rank);
     const port = this.#gate?.port ?? 0;
-    const offer = { nspace: this.#nspace, rank, size, hostName: node.platform.env.hostname, port };
+    const offer = {
+      nspace: this.#nspaceOf(rank), rank: rank - first, size: count, hostName: node.platform.env.hostname, port,
+    };
     return Object.assign({}, ...this.#modules.map((module) => module.variables(offer))) as Record<string, string>;
+  }
+
+  /** Ranks that were launched, or spawned, with this one. */
+  #setOf(rank: Rank): { readonly first: Rank; readonly count: number } {
+    return this.#place.spawnOf(rank) ?? { first: 0, count: this.#place.size };
+  }
+
+  #nspaceOf(rank: Rank): string {
+    const { node, job, token } = this.#place;
+    return nspaceName(node.sessionName, job, token, this.#setOf(rank).first);
   }
 
   defaults(): Readonly<Record<string, string>> {

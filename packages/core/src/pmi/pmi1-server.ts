@@ -23,6 +23,7 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
   readonly rank: Rank;
   readonly #host: PmiHost;
   readonly #channel: Channel;
+  #hasAsked = false;
   #server: Pmi1Server | undefined;
   #set: ProcessSet | undefined;
   readonly #early: Uint8Array[] = [];
@@ -38,6 +39,11 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
 
   #open(problem: string | undefined): void {
     const set = this.#host.setOfRank(this.rank);
+    // It has been spawned after this agent was told which processes there are.
+    if (set === undefined && problem === undefined && !this.#hasAsked) {
+      this.#hasAsked = true;
+      return this.#host.learn([], (why) => this.#open(why));
+    }
     if (set === undefined) return this.#channel.destroy(problem ?? 'its processes are not known');
     this.#set = set;
     this.#server = new Pmi1Server({

@@ -17,6 +17,7 @@ import type { PmiServer } from './framework.js';
 import { hasKey } from './keys.js';
 import type { PmiHost } from './pmi-host.js';
 import { PmixHost } from './pmix-host.js';
+import { spawnedApps } from './pmix-spawn.js';
 
 /** Bytes of data of other ranks that one answer has besides what was asked for. */
 const AHEAD_BYTES_MAX = 0x4_0000;
@@ -126,20 +127,28 @@ class PmixConnection implements ChannelEvents, PmiClient {
 
   #onHello(hello: PmixHello): void {
     const { host } = this.#server;
+    const welcome = (problem?: string): void => this.#welcome(hello, problem);
     host.whenOpen({ protocol: 'pmix', version: hello.version.slice(0, VERSION_CHARS_MAX) }, (problem) => {
-      if (this.#isClosed) return;
-      const known = this.#server.rankOf(hello);
-      const isOurs = known !== undefined && known[0] === host.job && host.isHere(known[1]);
-      const why = problem ?? helloProblem(hello) ?? (isOurs ? undefined : `it is no process that runs on this host`);
-      if (why !== undefined || known === undefined) {
-        this.#channel.send([encodeWelcome({ status: PMIX_STATUS.notSupported, index: 0 })]);
-        return this.#refuse(why ?? '');
-      }
-      this.#hello = hello;
-      this.rank = known[1];
-      this.#channel.send([encodeWelcome({ status: PMIX_STATUS.success, index: 0 })]);
-      host.begin(this);
+      // It may have been spawned since.
+      if (problem === undefined && host.setOf(hello.nspace) === undefined) host.learn([], welcome);
+      else welcome(problem);
     });
+  }
+
+  #welcome(hello: PmixHello, problem: string | undefined): void {
+    const { host } = this.#server;
+    if (this.#isClosed) return;
+    const known = this.#server.rankOf(hello);
+    const isOurs = known !== undefined && known[0] === host.job && host.isHere(known[1]);
+    const why = problem ?? helloProblem(hello) ?? (isOurs ? undefined : `it is no process that runs on this host`);
+    if (why !== undefined || known === undefined) {
+      this.#channel.send([encodeWelcome({ status: PMIX_STATUS.notSupported, index: 0 })]);
+      return this.#refuse(why ?? '');
+    }
+    this.#hello = hello;
+    this.rank = known[1];
+    this.#channel.send([encodeWelcome({ status: PMIX_STATUS.success, index: 0 })]);
+    host.begin(this);
   }
 
   onLost(ranks: readonly Rank[]): void {
@@ -192,12 +201,24 @@ class PmixConnection implements ChannelEvents, PmiClient {
         this.#isFinalized = true;
         host.finalize(this);
         return status(PMIX_STATUS.success);
-      case 'spawn': case 'query': case 'monitor':
+      case 'spawn': return this.#spawn(request, send);
+      case 'query': case 'monitor':
         return status(PMIX_STATUS.notSupported);
       case 'unsupported':
         this.#server.tellUnserved(request.code, this.rank);
         return status(PMIX_STATUS.notSupported);
     }
+  }
+
+  #spawn(request: PmixRequestOf<'spawn'>, send: Send): void {
+    const { host } = this.#server;
+    const { form } = this.#end;
+    host.spawn({ parent: this.rank, apps: spawnedApps(request) }, (set, problem) => {
+      const info = set && this.#server.infoOf(set.nspace, form);
+      if (info !== undefined) return send(encodeReply(form, 'spawn', info));
+      host.place.say(this.rank, fromByteText(`MPI_Comm_spawn: ${problem}\n`));
+      send(encodeStatus(form, PMIX_STATUS.error));
+    });
   }
 
   #jobInfo(send: Send): void {

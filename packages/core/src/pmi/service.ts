@@ -14,7 +14,8 @@ export const pmiService: Service = {
   messages: {
     job: ['pmi.done', 'pmi.lost', 'pmi.event', 'pmi.get'],
     controller: [
-      'pmi.open', 'pmi.enter', 'pmi.publish', 'pmi.unpublish', 'pmi.lookup', 'pmi.sets', 'pmi.abort', 'pmi.notify',
+      'pmi.open', 'pmi.enter', 'pmi.publish', 'pmi.unpublish', 'pmi.lookup', 'pmi.sets', 'pmi.spawn', 'pmi.abort',
+      'pmi.notify',
     ],
   },
   passed: ['pmi.done', 'pmi.lost', 'pmi.event'],

@@ -32,9 +32,9 @@ class Job implements CollectingJob {
     assert.is(this.places[rank], host);
   }
 
-  set() {
+  sets() {
     const { job, places: { length: size } } = this;
-    return { nspace: `n${job}`, job, first: 0, size, universe: 1, hosts: [], apps: [] };
+    return [{ nspace: `n${job}`, job, first: 0, size, universe: 1, hosts: [], apps: [] }];
   }
 
   send(host: number, { problem, data }: { problem: string; data: readonly unknown[] }): StciError | undefined {

@@ -1,0 +1,33 @@
+/** What MPI_Comm_spawn asks for, as Open MPI passes it on. */
+
+import type { SpawnedApp } from '@stci/interface';
+import type { PmixApp, PmixInfo, PmixRequestOf } from '@stci/pmi';
+
+/** Of the rank that spawns: others get variables of their own. */
+const OF_RANK = /^(?:_|STCI_.*|PMI_.*|PMIX_(?!MCA_|INSTALL_PREFIX$).*|JSM_.*)$/u;
+
+export function spawnedApps({ apps, infos }: PmixRequestOf<'spawn'>): SpawnedApp[] {
+  return apps.map((app) => spawnedApp(app, [...app.infos, ...infos]));
+}
+
+/** Keys of the program itself count before those of all. */
+function spawnedApp({ command, args, env, cwd, processesMax }: PmixApp, infos: readonly PmixInfo[]): SpawnedApp {
+  const text = (key: string): string | undefined => {
+    const value = infos.find((info) => info.key === key)?.value;
+    return value?.type === 'string' && value.data !== null && value.data !== '' ? value.data : undefined;
+  };
+  const wdir = text('pmix.wdir') ?? cwd ?? undefined;
+  const hosts = (text('pmix.host') ?? text('pmix.hosts'))?.split(',').map((host) => host.replace(/:.*$/u, ''));
+  return {
+    program: command ?? args[0] ?? '', args: args.slice(1), count: processesMax, env: variablesOf(env),
+    ...(wdir !== undefined && { wdir }), ...(hosts !== undefined && { hosts }),
+  };
+}
+
+function variablesOf(env: readonly string[]): Record<string, string> {
+  const pairs = env.map((entry) => {
+    const at = entry.indexOf('=');
+    return [entry.slice(0, at), entry.slice(at + 1)] as const;
+  });
+  return Object.fromEntries(pairs.filter(([name]) => name !== '' && !OF_RANK.test(name)));
+}
