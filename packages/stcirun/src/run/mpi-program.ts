@@ -36,8 +36,8 @@ export function mpiRemarks({ spec, map, params }: {
     `${program} is linked with MPI, and no rank has asked for the others: each was an MPI job of size 1`);
   if (programs.length === 0 || params.string('mpi.singletons') === 'warn') return { texts };
   const text = `${programs.join(', ')}: all ranks ended with 0, each as an MPI job of size 1. Its library has to `
-    + 'speak PMI-1 or PMIx, and --mpi must not leave that out. Else start it by the mpiexec of its MPI; if each rank is '
-    + 'to be alone: --mca mpi.singletons=warn';
+    + 'speak PMI-1 or PMIx, and --mpi must not leave that out. Else start it by the mpiexec of its MPI; if each rank '
+    + 'is to be alone: --mca mpi.singletons=warn';
   return { texts, failure: new StciError('STCI_MPI_SINGLETONS', text) };
 }
 
