@@ -9,6 +9,7 @@ export { runHosts, type EndedJob, type HostsOptions, type HostsSession } from '.
 export { agreementProblems } from './checkers/check-agreement.js';
 export { FAILURE_CHECKERS, checkFailures } from './checkers/check-failures.js';
 export { drawTree, plannedParents } from './scenarios/launcher-random.js';
+export { drawSpawns } from './scenarios/spawner.js';
 export { drawFailures } from './runs/draw-failures.js';
 export type { FailurePlan } from './scenarios/failure-plan.js';
 export { drawStabilization, stabilizationMs, stabilizedMs } from './worlds/stabilization.js';

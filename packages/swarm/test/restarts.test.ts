@@ -3,7 +3,7 @@
 
 import { SimRandom } from '@stci/platform-sim';
 import { assert, suite, swarmSeeds } from '@stci/testkit';
-import { PLAIN, runJob, type Step, type SwarmOptions } from '@stci/swarm';
+import { PLAIN, drawSpawns, runJob, type Step, type SwarmOptions } from '@stci/swarm';
 import { firstSeed, range } from './first-seed.js';
 
 function drawRestarts(seed: number): SwarmOptions {
@@ -35,6 +35,7 @@ function drawRestarts(seed: number): SwarmOptions {
       ...(random.chance(0.4) && {
         'errmgr.loss': random.pick(['start-again', 'use-spare']), 'errmgr.loss.pause': '50ms',
       }),
+      ...drawSpawns(random, ranks, false),
     },
   };
 }

@@ -144,6 +144,7 @@ function eventKey(event: JobEvent): string {
     case 'failure-record':
       return `record ${event.record.failure}`;
     case 'mapped':
+      return event.spawned === undefined ? 'mapped' : `mapped with ${event.spawned.first}`;
     case 'running':
     case 'ending':
     case 'ended':

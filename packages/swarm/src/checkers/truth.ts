@@ -4,6 +4,7 @@ import type { SimProcess } from '@stci/platform-sim';
 import { LOGIN_HOST, isTool } from '../scenarios/faults.js';
 import { hostName, stdinBytes } from '../scenarios/job-spec.js';
 import { expectedOf, type AppPlan, type Expected } from '../scenarios/programs.js';
+import { spawnedApps } from '../scenarios/spawner.js';
 import type { Run } from '../worlds/run.js';
 
 export interface RankTruth {
@@ -42,10 +43,11 @@ export function truthOf(run: Run): RankTruth[] {
   const processes = rankProcesses(run);
   const input = stdinBytes(run.options);
   const total = apps.reduce((sum, app) => sum + app.count, 0);
-  const ranks = apps.flatMap((app) => Array.from({ length: app.count }, () => app));
+  const first = apps.flatMap((app) => Array.from({ length: app.count }, () => app));
+  const ranks = [...first, ...spawnedApps(run.options.settings, run.record.events)];
   return ranks.map((app, rank) => {
     const host = placeOf(rank, run, total);
-    const isFed = stdin.to === 'all' || (stdin.to === 'rank' && stdin.rank === rank);
+    const isFed = rank < total && (stdin.to === 'all' || (stdin.to === 'rank' && stdin.rank === rank));
     // The last one that was started: only of that does anybody know, where an earlier one's host was lost untold.
     const process = processes.get(rank)?.toSorted((a, b) => a.startMs - b.startMs).at(-1);
     // A host that did not come up may have been replaced, or left out.

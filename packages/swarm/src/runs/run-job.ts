@@ -9,6 +9,7 @@ import { checkRun } from '../checkers/checkers.js';
 import { LOGIN_HOST, describe, isTool, scheduleSteps } from '../scenarios/faults.js';
 import { PROGRAM_MS_MAX, type SwarmOptions } from '../scenarios/options.js';
 import { expectedOf } from '../scenarios/programs.js';
+import { plannedApps } from '../scenarios/spawner.js';
 import { hitsFrontEnd, hitsRanks, lastEndMs } from '../scenarios/scenario.js';
 import { resolveSettings } from '../worlds/assembly.js';
 import { startSimulatedRun } from '../worlds/front-end.js';
@@ -93,11 +94,13 @@ class BootedAgents {
 function drainMs({ settings, faults, hosts, slots, pipeBytes, apps, stdinBytes, releaseMs }: SwarmOptions): number {
   const slowMs = faults.reduce((sum, fault) => sum + (fault.kind === 'slow' ? fault.latencyMs : 0), 0);
   const shareBytes = resolveSettings(settings).params.int('iof.window') / hosts;
-  const written = apps.map((app) => {
+  const spawned = plannedApps(settings);
+  const ranks = slots + spawned.reduce((sum, { count }) => sum + count, 0);
+  const written = [...apps, ...spawned].map((app) => {
     const { stdout, stderr } = expectedOf(app, { rank: 0, hostname: '', stdin: new Uint8Array(stdinBytes) });
     return stdout.length + stderr.length;
   });
-  return (slots * Math.max(2 * pipeBytes, ...written) * 4 * (2 * slowMs + releaseMs)) / shareBytes;
+  return (ranks * Math.max(2 * pipeBytes, ...written) * 4 * (2 * slowMs + releaseMs)) / shareBytes;
 }
 
 /** The moment after which nothing is disturbed any more. */

@@ -8,6 +8,7 @@ import type { SignalName, StdinTo } from '@stci/interface';
 import { SimRandom, type LinkParams } from '@stci/platform-sim';
 import { drawTree } from './launcher-random.js';
 import { drawApp, drawLongApp, type AppPlan } from './programs.js';
+import { drawSpawns } from './spawner.js';
 import { FRONT_END, refuseLogin, rootAgent, type LinkVictim, type Step } from './scenario.js';
 
 interface Timed {
@@ -81,7 +82,9 @@ export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
     slots: Math.ceil(ranks / hosts),
     apps: client.apps,
     byNode: random.chance(0.5),
-    settings: { ...drawSettings(random, hosts, remote), ...client.settings },
+    settings: {
+      ...drawSettings(random, hosts, remote), ...client.settings, ...drawSpawns(random, ranks, isBig),
+    },
     stdin: drawStdin(random, ranks),
     stdinBytes: random.pick([0, 1, 100, 5000, 200_000]),
     releaseMs: random.chance(0.3) ? random.pick([0.1, 1, 20, 300]) : 0,

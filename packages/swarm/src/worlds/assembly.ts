@@ -25,6 +25,7 @@ import { topologyBmg } from '@stci/topology-bmg';
 import { topologyMesh } from '@stci/topology-mesh';
 import { topologyTree } from '@stci/topology-tree';
 import { launcherRandom } from '../scenarios/launcher-random.js';
+import { serviceSpawner } from '../scenarios/spawner.js';
 import { launcherRemote } from './launcher-remote.js';
 import { launcherTogether } from './launcher-together.js';
 import { detectorWitness } from './witness.js';
@@ -32,7 +33,7 @@ import { detectorWitness } from './witness.js';
 const OWN: readonly AnyComponent[] = [
   detectorMesh, detectorRing, detectorSwim, detectorWitness, launcherLocal, launcherRandom, launcherRemote,
   launcherSsh, launcherTogether, notifierBmg, notifierHypercube, topologyBmg, topologyMesh, topologyTree,
-  ...bootcomComponents, ...faultComponents,
+  serviceSpawner, ...bootcomComponents, ...faultComponents,
 ];
 
 /** Components of plugins, by framework and name. */
