@@ -3,7 +3,7 @@
 
 import { SimRandom } from '@stci/platform-sim';
 import { assert, suite, swarmSeeds } from '@stci/testkit';
-import { PLAIN, drawSpawns, runJob, type Step, type SwarmOptions } from '@stci/swarm';
+import { PLAIN, drawSpawns, rootAgent, runJob, type Step, type SwarmOptions } from '@stci/swarm';
 import { firstSeed, range } from './first-seed.js';
 
 function drawRestarts(seed: number): SwarmOptions {
@@ -41,6 +41,19 @@ function drawRestarts(seed: number): SwarmOptions {
 }
 
 suite('restarts', (test) => {
+  test('of a root agent that was killed, tools may live as long as a session agent of its own gives them', () => {
+    for (const method of ['inline', 'thread', 'process']) {
+      const { problems, run: { record } } = runJob({
+        ...PLAIN, hosts: 3, remote: true, apps: [{ program: 'ignore-term', args: ['2'], count: 3 }], byNode: true,
+        settings: {
+          launcherproc: 'remote', errmgr: 'restart', 'errmgr.restart.pause': '0', 'launcher.session.method': method,
+        },
+        faults: [{ kind: 'kill', atMs: 400, victim: rootAgent(1) }],
+      });
+      assert.equal([problems, record.report?.exitCode], [[], 0], method);
+    }
+  });
+
   test('no more attempts than allowed, one outcome a rank, output of each attempt whole, nothing left', () => {
     const count = swarmSeeds('jobs with restarts');
     const first = firstSeed() % 1_000_000;

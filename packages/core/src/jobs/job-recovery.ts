@@ -205,11 +205,13 @@ export class JobRecovery {
 
   /**
    * Within this time the tools of a lost agent have ended: by their guardian if the agent has, else by the agent,
-   * which gives them the grace period. Before, no other attempt may run.
+   * which gives them the grace period. Before, no other attempt may run. A session agent that is a process of its own
+   * outlives its root agent.
    */
   #endMs({ kind, host }: Failure): number {
     const { session, params } = this.#job;
-    const hasEnded = kind === 'session-lost' || session.members.get(host as HostIndex).state === 'failed';
+    const isWithin = session.node.params.string('launcher.session.method') !== 'process';
+    const hasEnded = kind === 'session-lost' || (isWithin && session.members.get(host as HostIndex).state === 'failed');
     return GUARDIAN_MS + (hasEnded ? 0 : params.int('tool.grace'));
   }
 
