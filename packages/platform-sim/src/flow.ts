@@ -21,14 +21,17 @@ export interface FlowSink {
   onEnd(): void;
 }
 
-export type FlowUse = 'pipe' | 'channel';
+export type FlowUse = 'pipe' | 'channel' | 'program';
 
 export interface FlowInit {
   readonly scheduler: Scheduler;
   readonly random: SimRandom;
   readonly link: Link;
   readonly capacityBytes: number;
-  /** `pipe`: a tool's standard stream. `channel`: one direction of a connection between agents. */
+  /**
+   * `pipe`: a tool's standard stream. `channel`: one direction of a connection between agents; `program`: of one
+   * between a program and an agent, which has a protocol of its own.
+   */
   readonly use: FlowUse;
   readonly onMade?: (flow: Flow) => void;
 }

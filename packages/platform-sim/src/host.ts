@@ -1,9 +1,9 @@
 /** A simulated host: name, clocks, files, process table, and the kernel's part in starting tools and agents. */
 
 import type { AgentProcess, AgentProcessEvents, Channel, ErrorRecord } from '@stci/interface';
-import type { LogLevel, Platform, ProcessEnd, SignalName } from '@stci/interface';
+import type { LogLevel, Network, Platform, ProcessEnd, SignalName } from '@stci/interface';
 import { Files } from './files.js';
-import type { Flow, FlowInit } from './flow.js';
+import type { Flow, FlowInit, FlowUse } from './flow.js';
 import type { Link } from './link.js';
 import type { Fabric } from './fabric.js';
 import { ProcessTable, type ProcessInit, type SimProcess } from './process-table.js';
@@ -31,6 +31,11 @@ export interface AgentContext {
   diagnostic(line: string): void;
 }
 
+/** A platform whose network connects to loopback, as programs do. */
+export interface SimPlatform extends Platform {
+  readonly network: Network & { connectLoopback(port: number, deadlineMs: number): Channel };
+}
+
 export type AgentMain = (context: AgentContext) => void;
 
 /** Consumers of an agent's diagnostics and streams. */
@@ -54,10 +59,10 @@ export interface WorldCore {
   findHost(name: string): SimHost | undefined;
   /** The main program registered under a name. */
   findAgent(name: string): AgentMain | undefined;
-  flowInit(link: Link, capacityBytes: number): FlowInit;
+  flowInit(link: Link, capacityBytes: number, use?: FlowUse): FlowInit;
   pipe(reader: Task): Flow;
   endThread(host: SimHost, process: SimProcess, task: Task, end: ProcessEnd): void;
-  createPlatform(host: SimHost, process: SimProcess, task: Task): Platform;
+  createPlatform(host: SimHost, process: SimProcess, task: Task): SimPlatform;
   startRemote(
     near: { readonly host: SimHost; readonly task: Task },
     hostName: string,
@@ -115,6 +120,10 @@ export class SimHost implements ToolKernel {
 
   connect(process: SimProcess, path: string): Channel {
     return this.world.createPlatform(this, process, process.main).network.connectPrivate(path, CONNECT_MS);
+  }
+
+  connectLoopback(process: SimProcess, port: number): Channel {
+    return this.world.createPlatform(this, process, process.main).network.connectLoopback(port, CONNECT_MS);
   }
 
   /** Starts a child of a tool. A program that does not exist ends with 127, as in a shell. */

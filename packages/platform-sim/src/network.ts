@@ -154,6 +154,12 @@ export class SimNetwork implements Network {
     });
   }
 
+  connectLoopback(port: number, deadlineMs: number): Channel {
+    const address = this.#loopbackAddress(port);
+    const link = this.#host.world.fabric.pipes;
+    return this.#attempt('tcp', address, { address, link, host: this.#host, deadlineMs });
+  }
+
   #attempt(kind: string, label: string, attempt: Attempt): Channel {
     const { scheduler } = this.#host.world;
     const pair = this.#pair(kind, label, attempt.link);
@@ -173,7 +179,8 @@ export class SimNetwork implements Network {
     const unowned = this.#host.table.newTask(0);
     const near = { kind, label, task: this.#task };
     const far = { kind, label: kind === 'unix' ? label : this.#host.name, task: unowned };
-    const pair = joinChannels(world.flowInit(link, world.sizes.connectionBytes), world.sizes.markBytes, near, far);
+    const init = world.flowInit(link, world.sizes.connectionBytes, kind === 'tcp' ? 'program' : 'channel');
+    const pair = joinChannels(init, world.sizes.markBytes, near, far);
     pair.left.outgoing.isOpen = false;
     pair.left.outgoing.reader = undefined;
     return pair;

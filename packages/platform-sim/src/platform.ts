@@ -1,9 +1,9 @@
 /** The Platform of one task of a simulated process. */
 
 import { hmacSha256 } from '@stci/interface';
-import type { Clock, Environment, Files as FilesOfHost, Log, Platform, Secrets, Timer } from '@stci/interface';
+import type { Clock, Environment, Files as FilesOfHost, Log, Secrets, Timer } from '@stci/interface';
 import { SimEvent } from './event-queue.js';
-import type { SimHost } from './host.js';
+import type { SimHost, SimPlatform } from './host.js';
 import { SimNetwork } from './network.js';
 import { SimProcesses } from './processes.js';
 import type { SimProcess } from './process-table.js';
@@ -75,7 +75,7 @@ function createFiles(host: SimHost): FilesOfHost {
   };
 }
 
-export function createPlatform(host: SimHost, process: SimProcess, task: Task): Platform {
+export function createPlatform(host: SimHost, process: SimProcess, task: Task): SimPlatform {
   const random = host.random.fork(`task ${task.id}`);
   const log: Log = {
     level: host.world.logLevel,

@@ -11,7 +11,7 @@ import type {
   SpawnSpec,
 } from '@stci/interface';
 import { sha256 } from '@stci/interface';
-import { joinChannels } from './channel.js';
+import { joinChannels, type ChannelPair } from './channel.js';
 import { Flow } from './flow.js';
 import type { SimHost } from './host.js';
 import type { SimProcess } from './process-table.js';
@@ -59,9 +59,12 @@ export class SimProcesses implements Processes {
     if (isGuarded) host.table.guard(this.#task, process);
     const { stdin } = streams;
     if (stdin !== undefined) stdin.reader = process.main;
-    host.startTool(process, streams, found.run);
+    const socket = spec.hasSocket === true ? this.#socketTo(process) : undefined;
+    host.startTool(process, { ...streams, socket: socket?.right }, found.run);
     const wallMs = (): number => host.wallMs();
-    const tool = new SpawnedTool({ table: host.table, process, owner: this.#task, events, streams, isGuarded, wallMs });
+    const tool = new SpawnedTool({
+      table: host.table, process, owner: this.#task, events, streams, isGuarded, wallMs, socket: socket?.left,
+    });
     if (stdin !== undefined) process.main.own({ release: () => this.#after(() => tool.stdinGone()) });
     return tool;
   }
@@ -69,6 +72,13 @@ export class SimProcesses implements Processes {
   #streams(spec: SpawnSpec): ToolStreams {
     const pipe = (mode: string): Flow | undefined => (mode === 'pipe' ? this.#host.world.pipe(this.#task) : undefined);
     return { stdin: pipe(spec.stdin), stdout: pipe(spec.stdout), stderr: pipe(spec.stderr) };
+  }
+
+  #socketTo(process: SimProcess): ChannelPair {
+    const { world } = this.#host;
+    const init = world.flowInit(world.fabric.pipes, world.sizes.pipeBytes, 'program');
+    const near = { kind: 'socket', label: `process ${process.pid}`, task: this.#task };
+    return joinChannels(init, world.sizes.markBytes, near, { kind: 'socket', label: 'agent', task: process.main });
   }
 
   #refuse(events: ProcessEvents, error: ErrorRecord): Process {

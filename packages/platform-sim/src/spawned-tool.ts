@@ -1,6 +1,6 @@
 /** A tool for its agent: the handle that `Processes.spawn` returns, with the agent's ends of the three pipes. */
 
-import type { Process, ProcessEvents, SignalName } from '@stci/interface';
+import type { Channel, Process, ProcessEvents, SignalName } from '@stci/interface';
 import { FlowWriter, type Flow } from './flow.js';
 import type { ProcessTable, SimProcess } from './process-table.js';
 import { CallEvent, CODE } from './scheduler.js';
@@ -28,10 +28,12 @@ export interface SpawnedInit {
   readonly streams: ToolStreams;
   readonly isGuarded: boolean;
   readonly wallMs: () => number;
+  readonly socket: Channel | undefined;
 }
 
 export class SpawnedTool implements Process {
   readonly pid: number;
+  readonly socket: Channel | undefined;
   readonly #init: SpawnedInit;
   readonly #outputs: [OutputName, Flow][] = [];
   readonly #stdin: FlowWriter | undefined;
@@ -40,6 +42,7 @@ export class SpawnedTool implements Process {
   constructor(init: SpawnedInit) {
     this.#init = init;
     this.pid = init.process.pid;
+    this.socket = init.socket;
     const { stdin, stdout, stderr } = init.streams;
     if (stdout !== undefined) this.#watch('stdout', stdout);
     if (stderr !== undefined) this.#watch('stderr', stderr);

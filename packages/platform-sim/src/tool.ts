@@ -25,14 +25,17 @@ export interface ToolKernel {
   signal(process: SimProcess, name: SignalName): void;
   /** Connects to a private socket of its host. */
   connect(process: SimProcess, path: string): Channel;
+  /** … to a port of its host's loopback. */
+  connectLoopback(process: SimProcess, port: number): Channel;
   fork(parent: SimProcess, command: readonly string[], streams: ToolStreams, ownSession: boolean): void;
 }
 
-/** The flows behind descriptors 0, 1 and 2; undefined: /dev/null. */
+/** The flows behind descriptors 0, 1 and 2; undefined: /dev/null. And what it has inherited as descriptor 3. */
 export interface ToolStreams {
   readonly stdin?: Flow | undefined;
   readonly stdout?: Flow | undefined;
   readonly stderr?: Flow | undefined;
+  readonly socket?: Channel | undefined;
 }
 
 export type OutputName = 'stdout' | 'stderr';
@@ -129,6 +132,15 @@ export class Tool {
   /** Connects to a private socket of its host. */
   connect(path: string): Channel {
     return this.#kernel.connect(this.process, path);
+  }
+
+  connectLoopback(port: number): Channel {
+    return this.#kernel.connectLoopback(this.process, port);
+  }
+
+  /** Its end of the socket that it has inherited; children do not inherit it. */
+  get socket(): Channel | undefined {
+    return this.#streams.socket;
   }
 
   fork(command: readonly string[], options: ForkOptions = {}): void {

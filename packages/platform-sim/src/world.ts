@@ -6,7 +6,7 @@
 import type { LogLevel, Platform, ProcessEnd } from '@stci/interface';
 import { Fabric } from './fabric.js';
 import { Flow, type FlowInit, type FlowUse } from './flow.js';
-import { SimHost, type AgentContext, type AgentMain, type WorldCore } from './host.js';
+import { SimHost, type AgentContext, type AgentMain, type SimPlatform, type WorldCore } from './host.js';
 import type { Link, LinkParams } from './link.js';
 import { createPlatform } from './platform.js';
 import { startRemote } from './remote.js';
@@ -235,7 +235,7 @@ export class World implements WorldCore {
     return new Flow(this.flowInit(this.fabric.pipes, this.sizes.pipeBytes, 'pipe'), reader);
   }
 
-  createPlatform(host: SimHost, process: SimProcess, task: Task): Platform {
+  createPlatform(host: SimHost, process: SimProcess, task: Task): SimPlatform {
     this.#taskProcesses.set(task.id, [host, process]);
     return createPlatform(host, process, task);
   }
