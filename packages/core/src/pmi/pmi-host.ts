@@ -122,7 +122,8 @@ export class PmiHost {
     state.clients.clear();
     this.#running.delete(rank);
     if (this.#running.size === 0) this.#clean();
-    if (state.isFinalized || (!state.hasInit && !this.isTolerant)) this.#drop([rank]);
+    // Whether one that has no library is lost says the controller.
+    if (state.isFinalized || !state.hasInit) this.#drop([rank]);
     else if (this.isTolerant) this.onLost([rank]);
   }
 
