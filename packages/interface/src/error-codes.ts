@@ -144,6 +144,11 @@ export const ERROR_KINDS = {
    */
   STCI_SLOTS_EXCEEDED: kind(EXIT.allocation),
   /**
+   * Ranks cannot be bound to processors on a host as was asked for: there are too few, or it has no such objects, or
+   * neither taskset nor numactl. To do: ask for fewer ranks a host, bind to less, or write `--bind-to none`.
+   */
+  STCI_BINDING_IMPOSSIBLE: kind(EXIT.allocation),
+  /**
    * A job that cannot be: ranks, hosts and placement do not fit each other. To do: change what the message names.
    */
   STCI_JOB_INVALID: kind(EXIT.usage),

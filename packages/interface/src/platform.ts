@@ -179,6 +179,10 @@ export interface SpawnSpec {
    * in a session and process group of its own, where it gets no signals of a terminal.
    */
   readonly lifetime: 'guarded' | 'plain' | 'apart';
+  /** Processors on which it may run, such as `0-3,8`; absent: those of the caller. */
+  readonly cpus?: string;
+  /** Nodes of these processors, where the host has several: its memory is taken of the node on which it runs. */
+  readonly nodes?: string;
   /** It inherits one end of a pair of sockets, as descriptor 3; the other is `Process.socket`. */
   readonly hasSocket?: boolean;
 }
@@ -326,6 +330,8 @@ export interface Environment {
   readonly network?: string | undefined;
   /** Logical processors of this machine, at least 1. */
   readonly cpuCount: number;
+  /** Text of a file of the system, below /proc or /sys; undefined: there is none, or it may not be read. */
+  systemText(path: string): string | undefined;
   /** Processor time of this thread so far; undefined if the system does not tell. */
   cpuTimes(): CpuTimes | undefined;
 }

@@ -77,6 +77,8 @@ export class SimHost implements ToolKernel {
   readonly world: WorldCore;
   readonly table: ProcessTable;
   readonly files = new Files();
+  /** Texts of the system, such as of its processors, by path. */
+  readonly system = new Map<string, string>();
   readonly random: SimRandom;
   /** This host's clocks are ahead of the virtual time by this. */
   monotonicOffsetMs = 0;

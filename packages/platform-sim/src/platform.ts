@@ -61,6 +61,7 @@ function createEnvironment(host: SimHost, process: SimProcess): Environment {
     wdir: process.wdir,
     variables: process.env,
     cpuCount: host.world.cpuCount,
+    systemText: (path) => host.system.get(path),
     cpuTimes: () => undefined,
   };
 }

@@ -5,6 +5,7 @@
 
 import { param } from '@stci/interface';
 import type { ParamGroup } from '@stci/registry';
+import { BIND_TO, MAP_WITHIN } from '../binding/plan.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -28,6 +29,20 @@ const job: ParamGroup = {
   params: {
     'size.max': param.int(1_000_000, [1, 268_435_456], 'Most ranks of one job; protects against a typing error in -n.'),
     'ranks.per.host.max': param.int(4096, [1, 1_000_000], 'Most ranks on one host; protects its process table.'),
+  },
+};
+
+const binding: ParamGroup = {
+  name: 'binding',
+  help: 'Processors of the ranks (docs/binding.md).',
+  params: {
+    to: param.choice('auto', BIND_TO, 'What each rank is bound to. auto: the object of binding.map, cores where '
+      + 'binding.cpus is set, else none.', 'job'),
+    map: param.choice('auto', MAP_WITHIN, 'How ranks are placed within their host: slot takes the next free '
+      + 'processors, the others each object in turn. auto: the object of binding.to, else slot.', 'job'),
+    cpus: param.int(0, [0, 65_536], 'Cores of each rank, or hardware threads where binding.to is hwthread; 0 is one.',
+      'job'),
+    report: param.flag(false, 'Each rank writes to its standard error what it is bound to, before it starts.', 'job'),
   },
 };
 
@@ -92,5 +107,5 @@ const request: ParamGroup = {
 };
 
 export const builtinGroups: readonly ParamGroup[] = [
-  client, event, iof, job, message, overlay, request, tool,
+  binding, client, event, iof, job, message, overlay, request, tool,
 ];

@@ -8,6 +8,7 @@ import type {
   Bootcom, Channel, ErrorCode, ErrorRecord, FaultModule, Framework, HostIndex, HostSpec, JobEvent, JobId, NoDeps,
   NotifierModule, Params, Rank, RankReport, SignalName, Spawn, SpawnDone, SpawnRequest, StciError, Topology,
 } from '@stci/interface';
+import type { RankBinding } from '../binding/plan.js';
 import type { SelectedDetector } from '../detector/selected.js';
 import type { Scope } from '../event/scope.js';
 import type { Ledger } from '../job/ledger.js';
@@ -249,6 +250,8 @@ export interface JobPlace extends Place {
   say(rank: Rank, bytes: Uint8Array): void;
   /** To its process. */
   signal(rank: Rank, signal: SignalName): void;
+  /** Processors of a rank that is here; undefined: it is not bound. */
+  bindingOf(rank: Rank): Pick<RankBinding, 'cpus' | 'locality'> | undefined;
 }
 
 /** A service in one job, at its session agent on one host. */

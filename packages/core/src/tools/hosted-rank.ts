@@ -26,6 +26,7 @@ import { takesStdin } from '../job/stdin.js';
 import { toolSpawn } from '../jobs/job-launch.js';
 import type { Launch } from '../messages/messages.js';
 import type { JobServices } from '../service/job-services.js';
+import type { BoundRanks } from './bound-ranks.js';
 import type { HostOutput } from './host-output.js';
 import type { StdinFeed } from './stdin-feed.js';
 import type { ToolReports } from './tool-reports.js';
@@ -80,6 +81,7 @@ export interface RankPlace {
   readonly reports: ToolReports;
   readonly output: HostOutput;
   readonly feed: StdinFeed;
+  readonly binding: BoundRanks;
   readonly services: Pick<JobServices, 'add' | 'remove' | 'socketOf' | 'complaintOf' | 'defaults'>;
   /** It is to be started. */
   onQueued(rank: HostedRank): void;
@@ -147,15 +149,16 @@ export class HostedRank implements ToolEvents {
   }
 
   start(): void {
-    const { platform, holds, params, launch, context, mark, output, services } = this.#place;
+    const { platform, holds, params, launch, context, mark, output, services, binding } = this.#place;
     const [{ rank }, attempt] = [this.#placement, this.#attempt];
     this.#life.apply('start');
     this.#followed = undefined;
     this.#endsWallMs.clear();
     const variables = rankEnvironment(launch, context, this.#placement, attempt);
-    const spawn = toolSpawn(launch, this.#placement, {
-      ...services.defaults(), ...variables, ...this.#variables, [MARK_VARIABLE]: mark,
-    });
+    const env = { ...services.defaults(), ...variables, ...this.#variables, [MARK_VARIABLE]: mark };
+    const { cpus, nodes } = binding.of(this.#placement) ?? {};
+    const onCpus = { ...(cpus !== undefined && { cpus }), ...(nodes !== undefined && { nodes }) };
+    const spawn = { ...toolSpawn(launch, this.#placement, env), ...onCpus };
     const [graceMs, drainMs] = [params.int('tool.grace'), params.int('iof.drain')];
     const onSocket = services.socketOf(rank);
     const tool = new Tool({ platform, holds, rank, attempt, spawn, graceMs, drainMs, onSocket }, this);
@@ -163,6 +166,8 @@ export class HostedRank implements ToolEvents {
     this.#left.add(tool);
     tool.start();
     output.add(tool);
+    const report = binding.report(this.#placement);
+    if (report !== undefined) this.#send('stderr', report, platform.clock.wallMs());
   }
 
   /** Its process cannot be started. */

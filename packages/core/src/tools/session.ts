@@ -21,6 +21,7 @@ import type { AgentNode } from '../node/node.js';
 import { AgentServices } from '../service/agent-services.js';
 import type { Service } from '../service/contracts.js';
 import { JobServices } from '../service/job-services.js';
+import { BoundRanks } from './bound-ranks.js';
 import { HostOutput } from './host-output.js';
 import { HostedRank, type RankPlace } from './hosted-rank.js';
 import { StdinFeed } from './stdin-feed.js';
@@ -183,8 +184,9 @@ export class SessionAgent {
     const mark = `${launch.session}-${job}-${this.#host}.`;
     const variables = variablesOfHost(launch.env, platform.env.variables);
     this.#watch.prepare(params);
+    const binding = new BoundRanks(platform.env, params, hostName, this.#placements.size);
     this.#place = {
-      platform, holds: node.holds, params, mark,
+      platform, holds: node.holds, params, mark, binding,
       launch: { ...launch, apps: this.#apps, spawns: this.#spawns },
       services: this.#jobServices, ...this.#attach(launch),
       context: { ...launch, spawns: this.#spawns, job, node: entry[1], hostMap, variables },
@@ -201,6 +203,7 @@ export class SessionAgent {
     const open = (): void => this.#jobServices.open({
       node, scope, ownsProcess, params, host: this.#host, hostName, job, size: launch.size, hosts: launch.nodes,
       onAlive: (rank, withinMs) => this.#watch.onAlive(rank, withinMs), token: launch.token,
+      bindingOf: (rank) => binding.of(this.#placements.get(rank)),
       spawnOf: (rank) => spawnOf(this.#spawns, rank),
       say: (rank, bytes) => this.#ranks.get(rank)?.say(bytes),
       signal: (rank, signal) => void this.#ranks.get(rank)?.running?.signal(signal, 'process'),
@@ -215,8 +218,7 @@ export class SessionAgent {
     this.#life.apply('open');
     const early = this.#early.splice(0);
     for (const restart of early) this.#checkRestart(restart);
-    this.#start([...ranks, ...early.flatMap((each) => each.ranks)]);
-    if (error !== undefined) for (const rank of this.#queue.splice(0)) rank.refuse(error);
+    this.#start([...ranks, ...early.flatMap((each) => each.ranks)], error);
   }
 
   #restart(restart: Restart): void {
@@ -225,14 +227,16 @@ export class SessionAgent {
     this.#start(restart.ranks);
   }
 
-  #start(ranks: Ranks): void {
+  #start(ranks: Ranks, refusal?: ErrorRecord): void {
     const place = this.#place as RankPlace;
+    const error = refusal ?? place.binding.error;
     for (const [rank, app, attempt] of ranks) {
       const hosted = this.#ranks.get(rank);
       if (hosted === undefined) this.#ranks.set(rank, new HostedRank(place, this.#placementOf(rank, app), attempt));
       else hosted.restart(attempt);
     }
     if (this.#isEnding) for (const rank of this.#queue.splice(0)) rank.stop(false, true);
+    if (error !== undefined) for (const rank of this.#queue.splice(0)) rank.refuse(error);
   }
 
   /** A rank that was on another host has the next place on this one. */

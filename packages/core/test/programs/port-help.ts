@@ -54,7 +54,7 @@ export function play({ bytesMax = 1 << 26, isKnown = false }: PlayOptions = {}) 
   const onAlive = (rank: Rank, withinMs: number): void => void alive.push([rank, withinMs]);
   const holds = new Scope('job 7');
   const port = new ProgramPort({
-    node, holds, host: 1, hostName: 'b', job: 7, size: SIZE, hosts: 2, onAlive,
+    node, holds, host: 1, hostName: 'b', job: 7, size: SIZE, hosts: 2, onAlive, bindingOf: () => undefined,
     scope: { topologyOf } as unknown as ServiceScope,
   });
   let isOpen = false;

@@ -29,7 +29,7 @@ function play(make: (part: ServiceHost) => HostService, ...others: readonly Host
   const holds = new Scope('job');
   const place = {
     node, holds, scope, ownsProcess: true, params: node.params, host: 0, hostName: 'a', job: 1, size: 4, hosts: 1,
-    onAlive: () => undefined,
+    onAlive: () => undefined, bindingOf: () => undefined,
   } as unknown as JobPlace;
   const parts = new HostParts(place);
   const tell = (body: unknown): void => {

@@ -46,6 +46,7 @@ function play({ local = restart, failures = 0, stdin = 'none', starts = true }: 
     launch: { apps: [{ program: 'p', args: [], env: {} }], env: {}, wdir: '/', size: 4, stdin: { to: stdin } },
     context: { job: 1, session: 's', size: 4, node: 0, nodes: 1, hostMap: { host: 0, name: 'a', runs: [] } },
     mark: 'm', errorManager: local === null ? {} : { local },
+    binding: { of: () => undefined, report: () => undefined },
     services: {
       add: () => ({}), remove: () => undefined, socketOf: () => undefined, complaintOf: () => undefined,
       defaults: () => ({}),

@@ -18,9 +18,12 @@ import { fakeProcess, type FakeProcess } from './fake-tool.js';
 
 const JOB = 7;
 const INTS: Readonly<Record<string, number>> = {
-  'tool.grace': 1000, 'iof.drain': 300, 'job.size.max': 100, 'job.ranks.per.host.max': 4,
+  'binding.cpus': 0, 'tool.grace': 1000, 'iof.drain': 300, 'job.size.max': 100, 'job.ranks.per.host.max': 4,
 };
-const params = { int: (name: string) => INTS[name], string: () => '', bool: () => false, list: () => [] };
+const STRINGS: Readonly<Record<string, string>> = { 'binding.to': 'auto', 'binding.map': 'auto' };
+const params = {
+  int: (name: string) => INTS[name], string: (name: string) => STRINGS[name] ?? '', bool: () => false, list: () => [],
+};
 
 /** The launch of ranks 1 and 3 of 4 on host 2. */
 const LAUNCH = {

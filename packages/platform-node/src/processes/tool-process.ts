@@ -9,6 +9,7 @@ import type { Writable } from 'node:stream';
 import type { Channel, ErrorRecord, Process, ProcessEvents, SignalName, SpawnSpec } from '@stci/interface';
 import { builtin } from '../system/builtin.js';
 import { checkProgram, spawnError } from '../system/program.js';
+import { binderOf, type Binder } from './binder.js';
 import type { PipePool } from './pipe-pool.js';
 import { groupMembers, groupSize, type Since } from './proc.js';
 import { ToolStdio } from './tool-stdio.js';
@@ -42,6 +43,12 @@ interface Started {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly streams: ToolStreams;
+}
+
+/** What is to be executed. */
+interface Found {
+  readonly path: string;
+  readonly binder: Binder;
 }
 
 /** Period at which the group of a tool that has ended is polled while it has members, in ms. */
@@ -169,10 +176,13 @@ function refused(events: ProcessEvents, error: ErrorRecord): Process {
   return NO_PROCESS;
 }
 
-function start(spec: SpawnSpec, path: string, keeper: GroupKeeper | undefined, stdio: ToolStdio): ChildProcess {
+function start(spec: SpawnSpec, found: Found, keeper: GroupKeeper | undefined, stdio: ToolStdio): ChildProcess {
+  const { path, binder } = found;
+  // It searches the program as this has been: in PATH of the same environment, from the same directory.
+  const args = binder === undefined ? spec.args : [...binder.args, spec.program, ...spec.args];
   try {
-    return builtin('node:child_process').spawn(path, spec.args, {
-      argv0: spec.program,
+    return builtin('node:child_process').spawn(binder?.path ?? path, args, {
+      argv0: binder?.path ?? spec.program,
       cwd: spec.wdir,
       env: keeper === undefined ? spec.env : { ...spec.env, ...keeper.environment },
       stdio: stdio.given,
@@ -186,10 +196,10 @@ function start(spec: SpawnSpec, path: string, keeper: GroupKeeper | undefined, s
 
 /** Throws what spawn throws; calls `onFailed` for an error that spawn reports later. */
 function launch(
-  spec: SpawnSpec, path: string, deps: ToolDeps, events: ProcessEvents, onFailed: (error: Error) => void,
+  spec: SpawnSpec, found: Found, deps: ToolDeps, events: ProcessEvents, onFailed: (error: Error) => void,
 ): Started | undefined {
   const stdio = new ToolStdio(spec, deps.pipes);
-  const child = start(spec, path, deps.keeper, stdio);
+  const child = start(spec, found, deps.keeper, stdio);
   if (child.pid !== undefined) return { child, pid: child.pid, streams: stdio.attach(child, events) };
   stdio.abandon();
   if (deps.pipes === undefined || deps.pipes.size === 0) {
@@ -199,7 +209,7 @@ function launch(
   // The pool may have used up the descriptors that the spawn needs.
   child.on('error', () => {});
   deps.pipes.drain();
-  return launch(spec, path, { ...deps, pipes: undefined }, events, onFailed);
+  return launch(spec, found, { ...deps, pipes: undefined }, events, onFailed);
 }
 
 /** A failure is reported once, by `onError` only. */
@@ -207,11 +217,13 @@ export function spawnTool(spec: SpawnSpec, deps: ToolDeps, events: ProcessEvents
   const resolved = checkProgram(spec);
   if ('error' in resolved) return refused(events, resolved.error);
   const { path } = resolved;
+  const bound = binderOf(spec);
+  if ('error' in bound) return refused(events, bound.error);
   const unguarded = deps.keeper?.prepare();
   if (unguarded !== undefined) return refused(events, unguarded);
   let started: Started | undefined;
   try {
-    started = launch(spec, path, deps, events, (error) => events.onError(spawnError(spec, path, error)));
+    started = launch(spec, { path, ...bound }, deps, events, (error) => events.onError(spawnError(spec, path, error)));
   } catch (error) {
     return refused(events, spawnError(spec, path, error));
   }

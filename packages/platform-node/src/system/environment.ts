@@ -91,6 +91,14 @@ class NodeEnvironment implements Environment {
     }
   }
 
+  systemText(path: string): string | undefined {
+    try {
+      return builtin('node:fs').readFileSync(path, 'latin1');
+    } catch {
+      return undefined;
+    }
+  }
+
   cpuTimes(): CpuTimes | undefined {
     try {
       const text = builtin('node:fs').readFileSync('/proc/thread-self/schedstat', 'latin1');
