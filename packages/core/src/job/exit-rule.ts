@@ -71,7 +71,11 @@ export function failureOf(
   }
   const status = ending.end?.status ?? 0;
   if (ending.outcome !== 'exited') return undefined;
-  if (status === 0) return ending.error && failure('tool-status', ending.error, errorExitCode(ending.error));
+  if (status === 0) {
+    const { error } = ending;
+    // Its MPI library had not ended.
+    return error?.code === 'STCI_MPI_UNFINISHED' ? failure('tool-status', error, errorExitCode(error)) : undefined;
+  }
   const message = `Rank ${rank} on ${host.name} ended with status ${status}`;
   return failure('tool-status', { code: 'STCI_TOOL_STATUS', message, data: { status } }, status);
 }

@@ -2,7 +2,7 @@
 
 import type { JobId, Rank } from '@stci/interface';
 import {
-  PMIX_RANK, jobInfoKvals, type BufferForm, type JobInfo, type JobInfoReply, type PmixProc,
+  PMIX_RANK, jobInfoKvals, type BufferForm, type JobInfo, type JobInfoRank, type JobInfoReply, type PmixProc,
 } from '@stci/pmi';
 import { rangesOf, type ProcessSet, type Range } from './contracts.js';
 import { PMIX_SERVER } from './nspace.js';
@@ -50,9 +50,24 @@ export class PmixHost {
         ranks: ranks.flatMap(([low, high]) => Array.from({ length: high - low + 1 }, (_, i) => low + i - first)),
       })),
       apps: set.apps.map(([rank, size]) => ({ firstRank: rank - first, size })),
+      ranks: this.#bindings(set),
       directory: this.#directory, nspaceDirectory: `${this.#directory}/${nspace}`, server: PMIX_SERVER,
       ...(parent !== undefined && { parent: { nspace: parent[0], rank: parent[1] } }),
     };
+  }
+
+  /** Where ranks of this host are bound: else Open MPI asks hwloc. */
+  #bindings({ hosts, first }: ProcessSet): Map<number, JobInfoRank> {
+    const { place } = this.host;
+    const own = hosts.find(([host]) => host === place.host)?.[2] ?? [];
+    const bound = new Map<number, JobInfoRank>();
+    for (const [low, high] of own) {
+      for (let rank = low; rank <= high; rank++) {
+        const binding = place.bindingOf(rank);
+        if (binding !== undefined) bound.set(rank - first, { locality: binding.locality, cpuset: binding.cpus });
+      }
+    }
+    return bound;
   }
 
   procOf(job: JobId, rank: Rank): PmixProc | undefined {

@@ -86,9 +86,7 @@ function play(errorManager = {} as unknown as ErrorManager) {
       sendList: (to: number, name: string, items: unknown[], bodyOf: (items: unknown[]) => object) =>
         send(to, name, bodyOf(items)),
     },
-    streams: {
-      attach: (_spec: unknown, events: StreamEvents) => ((streamEvents = events), stream),
-    },
+    streams: { attach: (_spec: unknown, events: StreamEvents) => ((streamEvents = events), stream) },
   } as unknown as AgentNode;
   const process = detectorProcess.create({}, {}, undefined);
   const scope = {
@@ -105,8 +103,7 @@ function play(errorManager = {} as unknown as ErrorManager) {
   const exit = (index: number, status = 0): void => {
     const { process } = spawned[index] as Spawned;
     process.group = 0;
-    process.events.onOutputEnd('stdout');
-    process.events.onOutputEnd('stderr');
+    for (const name of ['stdout', 'stderr'] as const) process.events.onOutputEnd(name);
     process.events.onExit({ status });
   };
   const sweep = (count = 0): string[] => (swept.splice(0).forEach((done) => done(count)), next());

@@ -1,6 +1,6 @@
 /**
- * Spawner: a service of jobs that grow. Once so many ranks have started, the last of them has further ranks started; the
- * plan is a parameter. A warning says which of its entries has got which ranks: from there the checkers know.
+ * Spawner: a service of jobs that grow. Once so many ranks have started, the last of them has further ranks started;
+ * the plan is a parameter. A warning says which of its entries has got which ranks: from there the checkers know.
  */
 
 import { accept, decline, defineComponent, type JobEvent, type Rank, type ServiceController } from '@stci/interface';
