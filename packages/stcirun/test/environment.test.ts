@@ -30,7 +30,7 @@ suite('the environment of ranks', (test) => {
     assert.is(await shown('--export', 'all'), 'kept /s secret :0\n');
     assert.is(await shown('--export', 'all,KEEP=x', '--unset', 'MY_*'), 'x /s none :0\n');
     assert.is(await shown('-x', 'MY_TOKEN', '--unset', 'KEEP'), 'none none secret none\n');
-    const { out } = await run(['--export', 'none', 'env'], { env: CALLER });
+    const { out } = await run(['--export', 'none', '--mpi', 'none', 'env'], { env: CALLER });
     for (const line of out.trim().split('\n')) assert.match(line, /^STCI_/u);
   });
 

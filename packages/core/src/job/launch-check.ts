@@ -23,7 +23,8 @@ export function checkLaunch(
   for (const [, node, runs] of hosts) {
     within('number of the host', node, 0, nodes - 1);
     for (const [app, first, count, stride] of runs) {
-      within('program', apps[app] === undefined ? -1 : app, 0, apps.length - 1);
+      // Of further programs an agent may not have been told.
+      within('program', app < apps.length && apps[app] === undefined ? -1 : app, 0, apps.length - 1);
       within('ranks of a run', count, 1, limits.ranksPerHostMax);
       within('stride', stride, 1, size);
       within('last rank of a run', first + (count - 1) * stride, 0, size - 1);
