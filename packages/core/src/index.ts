@@ -5,6 +5,8 @@ export * from './job/index.js';
 export { builtinRelations } from './assembly/relations.js';
 export { builtins } from './assembly/builtin.js';
 export * from './component.js';
+export { BIND_TO, HostBinding, ruleOf, ruleText, wishOf, type BindTo, type BindingRule } from './binding/plan.js';
+export { readTopology } from './binding/topology.js';
 export { name, word } from './codec/bounds.js';
 export { check, integer, list, object, optional, u32, type Shape } from './codec/shape.js';
 export { bootPlanOf, checkBootPlan, shortestCycle } from './launcher/boot-plan.js';

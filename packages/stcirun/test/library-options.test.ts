@@ -14,7 +14,7 @@ import { eventsOf, linesOf, LibraryPlace, rejected, untyped } from './library-he
 const ALL: LaunchOptions = {
   program: 'p', args: ['-n', ':', '--'], np: 3, hosts: ['a:2', 'b[1-2]'], variables: { A: '', 'B C': 'x=y\nz' },
   hostfile: ['h1', 'h2'], exclude: 'b2', nodes: 2, minHosts: 1,
-  ppn: 2, oversubscribe: true, export: ['all', 'X=1'], unset: 'Y*',
+  ppn: 2, oversubscribe: true, bindTo: 'none', reportBindings: true, export: ['all', 'X=1'], unset: 'Y*',
   launcher: 'local', overlay: 'bmg', params: { 'a.b': 3, c: true, d: 'x,y' }, paramFiles: 'f', plugins: ['p1', '/p2'],
   onFailure: 'restart:2', onLaunchFailure: 'shrink', client: true, mpi: 'pmix', timeoutMs: 1500, launchTimeoutMs: 2, session: 'none',
   wait: true, stdin: 'all', forwardSignals: ['USR1', 'USR2'], wdir: '/w',
@@ -32,7 +32,7 @@ suite('library: options', (test) => {
     const written = new Set(words.map((word) => word.replace(/^--|=.*$/gsu, '')));
     const expected = FLAG_NAMES.filter((name) => typeof OPTION_OF_FLAG[name] === 'string');
     // Those that cannot be combined with another; the directory is the caller's.
-    const others = ['spares', 'map-by', 'wdir', 'alloc'];
+    const others = ['spares', 'map-by', 'cpus-per-rank', 'wdir', 'alloc'];
     assert.equal([...written].sort(), expected.filter((name) => !others.includes(name)).sort());
   });
 
@@ -71,7 +71,8 @@ suite('library: options', (test) => {
     }]);
     assert.equal(request.mca.map(({ key, value }) => `${key}=${value}`), [
       'a.b=3', 'c=true', 'd=x,y', 'launcherproc=local', 'plugin.paths=/w/p1,/p2', 'overlay.topology=bmg',
-      'errmgr=restart', 'errmgr.restart.retries=2', 'client.enable=true', 'errmgr.launch=shrink', 'errmgr.launch.min=1',
+      'errmgr=restart', 'errmgr.restart.retries=2', 'client.enable=true', 'binding.to=none', 'binding.report=true',
+      'errmgr.launch=shrink', 'errmgr.launch.min=1',
     ]);
     assert.equal([request.timeoutMs, request.launchTimeoutMs, request.minHosts], [1500, 2, 1]);
     assert.equal([request.stdin, request.forwardSignals, request.session], [{ to: 'all' }, 'USR1,USR2', 'none']);
@@ -97,7 +98,7 @@ suite('library: options', (test) => {
     [{ program: 'x', variables: { 'A=B': '1' } }, /variables: expected an object/],
     [{ program: 'x', params: { 'launcher.arty': 3 } }, /^params launcher\.arty=3: unknown/, 'STCI_PARAM_UNKNOWN'],
     [{ program: 'x', params: { a: {} } }, /params: expected an object of strings, numbers and booleans/],
-    [{ program: 'x', mapBy: 'core' }, /^mapBy: expected slot, node or ppr:N/],
+    [{ program: 'x', mapBy: 'core' }, /^mapBy: expected slot, node, ppr:N, socket/],
     [{ program: 'x', mapBy: 'node', ppn: 2 }, /^ppn and mapBy cannot be combined/],
     [{ program: 'x', spares: 3 }, /^spares 3: the job has 1 host/, 'STCI_HOST_UNKNOWN'],
     [{ program: 'x', hostfile: 'absent' }, /^hostfile absent cannot be read/, 'STCI_HOSTFILE_INVALID'],

@@ -163,6 +163,10 @@ suite('command line, values', (test) => {
     assert.equal((await request('--map-by', 'ppr:2', 'p')).mapBy, { by: 'ppr', perHost: 2 });
     assert.equal((await request('--map-by', 'node', 'p')).mapBy, { by: 'node' });
     assert.equal((await request('p')).mapBy, { by: 'slot' });
+    const bound = await request('--map-by', 'socket', '--cpus-per-rank', '2', '--bind-to', 'core', 'p');
+    assert.equal([bound.mapBy, bound.mca.map(({ key, value }) => `${key}=${value}`)],
+      [{ by: 'slot' }, ['binding.map=socket', 'binding.to=core', 'binding.cpus=2']]);
+    assert.equal((await request('--oversubscribe', '--bind-to', 'none', 'p')).mca.map(({ value }) => value), ['none']);
     assert.equal((await request('p')).stdin, { to: 'rank', rank: 0 });
     assert.equal((await request('--stdin', '7', 'p')).stdin, { to: 'rank', rank: 7 });
     assert.equal((await request('--stdin=none', 'p')).stdin, { to: 'none' });
@@ -178,7 +182,15 @@ suite('command line, values', (test) => {
     ['-n -1 p', '-n', "'-1'"],
     ['-n', '-n/--np needs a value: -n N'],
     ['--ppn 0 p', '--ppn'],
-    ['--map-by core p', 'slot, node or ppr:N', "'core'"],
+    ['--map-by core p', 'slot, node, ppr:N, socket, numa, l3cache', "'core'"],
+    ['--map-by socket:PE=2 p', '--cpus-per-rank N'],
+    ['--bind-to auto p', 'none, hwthread, core, l3cache, numa, socket', "'auto'"],
+    ['--cpus-per-rank 0 p', '--cpus-per-rank', "'0'"],
+    ['--cpus-per-rank 2 --bind-to socket p', '--cpus-per-rank and --bind-to socket cannot be combined'],
+    ['--cpus-per-rank 2 --bind-to none p', '--cpus-per-rank and --bind-to none cannot be combined'],
+    ['--oversubscribe --bind-to core p', '--oversubscribe and --bind-to core', 'share processors'],
+    ['--oversubscribe --cpus-per-rank 2 p', '--oversubscribe and --cpus-per-rank'],
+    ['--oversubscribe --map-by numa p', '--oversubscribe and --map-by numa'],
     ['--map-by ppr: p', '--map-by ppr:N'],
     ['--stdin x p', 'a rank, all or none'],
     ['--tag=maybe p', 'none, rank, host, full', "'maybe'"],
@@ -204,7 +216,7 @@ suite('command line, values', (test) => {
     ['--with-ft mpirun p', 'ulfm'],
     ['--pmi p', 'MPI programs find PMI-1 and PMIx as they are started'],
     ['-nolocal p', 'Unknown option -nolocal. Write --exclude LIST'],
-    ['-npersocket 1 p', 'Unknown option -npersocket.', 'taskset'],
+    ['-npersocket 1 p', 'Unknown option -npersocket.', '--map-by socket'],
     ['-np2 p', 'Unknown option -np2. Write -np 2.'],
     ['-nx p', 'Unknown option -nx.'],
     ['-qnx p', 'Unknown option -qnx.'],
@@ -226,7 +238,8 @@ suite('command line, values', (test) => {
     ['-hostz h p', 'Unknown option -hostz', 'Did you mean --host'],
     ['-N x p', '-N: expected'],
     ['-N 2-4 p', '-N: expected'],
-    ['--bind-to core p', 'Unknown option --bind-to', 'taskset'],
+    ['-bind-to-core p', 'Unknown option -bind-to-core', '--bind-to core'],
+    ['-c 2 p', 'Unknown option -c', '--cpus-per-rank N'],
     ['--rankfile f p', 'Unknown option --rankfile', '--map-by'],
     ['--prtemca a b p', 'Unknown option --prtemca', '--mca KEY=VALUE'],
     ['--dvm d p', 'Unknown option --dvm', '--session NAME'],

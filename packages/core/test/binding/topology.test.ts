@@ -15,6 +15,7 @@ const MACHINES: Readonly<Record<string, Machine>> = {
   'two sockets, threads beside': { sockets: 2, coresPerCache: 4, threads: 2, isSpread: false },
   'nodes and caches inside sockets': { sockets: 2, nodesPerSocket: 2, cachesPerNode: 2, coresPerCache: 2, threads: 2 },
   'a hole: processors offline': { sockets: 2, coresPerCache: 4, threads: 2, offline: [1, 3, 12] },
+  'a cpuset with processors offline': { sockets: 2, coresPerCache: 2, threads: 2, offline: [1, 6], allowed: '0-6' },
   'a cpuset that cuts cores': { sockets: 2, coresPerCache: 4, threads: 2, allowed: '2-5,9-10' },
   'a cpuset of the second socket': { sockets: 2, coresPerCache: 4, threads: 2, isSpread: false, allowed: '9-12' },
   'names of old kernels': { sockets: 2, coresPerCache: 2, threads: 2, isOld: true },
@@ -86,6 +87,17 @@ suite('topology', (test) => {
     assert.is(shown(cut, 'core'), '9|2,10|3|4|5');
     assert.is(shown(cut, 'socket'), '2-3,9-10|4-5');
     assert.is(shown(topologyOf(MACHINES['a hole: processors offline']!), 'core'), '0,8|2,10|9|11|4|5,13|6,14|7,15');
+  });
+
+  test('caches of instructions are not counted', () => {
+    const texts = systemOf({ sockets: 1, coresPerCache: 4 });
+    const cpus = '/sys/devices/system/cpu';
+    for (let cpu = 0; cpu < 4; cpu++) texts.set(`${cpus}/cpu${cpu}/cache/index1/shared_cpu_list`, '0-3');
+    assert.is(shown(readTopology((path) => texts.get(path)), 'l1cache'), '0|1|2|3');
+  });
+
+  test('what is offline is not there, though the cpuset may have it', () => {
+    assert.is(shown(topologyOf(MACHINES['a cpuset with processors offline']!), 'core'), '0,4|5|2|3');
   });
 
   test('a system that tells less: each processor is a core, all one socket and node', () => {

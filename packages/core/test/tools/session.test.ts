@@ -13,6 +13,7 @@ import type { AgentNode } from '../../dist/node/node.js';
 import type { StreamEvents } from '../../dist/streams/stream-endpoint.js';
 import { SessionAgent } from '../../dist/tools/session.js';
 import type { ToolEnd } from '../../dist/tools/tool.js';
+import { systemOf, type Machine } from '../binding/synthetic.js';
 import { testPlace } from '../world.js';
 import { fakeProcess, type FakeProcess } from './fake-tool.js';
 
@@ -20,10 +21,7 @@ const JOB = 7;
 const INTS: Readonly<Record<string, number>> = {
   'binding.cpus': 0, 'tool.grace': 1000, 'iof.drain': 300, 'job.size.max': 100, 'job.ranks.per.host.max': 4,
 };
-const STRINGS: Readonly<Record<string, string>> = { 'binding.to': 'auto', 'binding.map': 'auto' };
-const params = {
-  int: (name: string) => INTS[name], string: (name: string) => STRINGS[name] ?? '', bool: () => false, list: () => [],
-};
+const ONE_CORE: Machine = { sockets: 1, coresPerCache: 1 };
 
 /** The launch of ranks 1 and 3 of 4 on host 2. */
 const LAUNCH = {
@@ -38,8 +36,13 @@ interface Spawned {
   readonly spec: SpawnSpec;
 }
 
-function play(errorManager = {} as unknown as ErrorManager) {
+function play(errorManager = {} as unknown as ErrorManager, bindTo = 'auto', machine: Machine = ONE_CORE) {
   const place = testPlace();
+  const strings: Readonly<Record<string, string>> = { 'binding.to': bindTo, 'binding.map': 'auto' };
+  const params = {
+    int: (name: string) => INTS[name], string: (name: string) => strings[name] ?? '', bool: () => false, list: () => [],
+  };
+  const system = systemOf(machine);
   const told: string[] = [];
   const spawned: Spawned[] = [];
   const out: string[] = [];
@@ -76,7 +79,11 @@ function play(errorManager = {} as unknown as ErrorManager) {
     sweep: (_mark: string, _ms: number, done: (count: number) => void) => void swept.push(done),
   };
   const node = {
-    name: 'session:2', holds: new Scope('agent'), platform: { ...place.platform, processes }, params,
+    name: 'session:2', holds: new Scope('agent'), params,
+    platform: {
+      ...place.platform, processes,
+      env: { ...place.platform.env, systemText: (path: string) => system.get(path) },
+    },
     identity: { self: sessionAddress(2), incarnation: 1 }, router: { parentLink: {} },
     metrics: new MetricStore(),
     resendUp: () => (resent += 1), fault: (fault: unknown) => void faults.push(fault),
@@ -396,5 +403,20 @@ suite('session agent', (test) => {
     assert.ok(next().some((what) => what === 'job.exited 1,3'));
     assert.equal(sweep(), ['job.drained swept 0, restarts 0, left 0']);
     assert.equal([stops, isQuiet()], [1, true]);
+  });
+
+  test('ranks are started on their processors, one from elsewhere on what is free; or none, if they cannot be', () => {
+    const { spawned, receive } = play(undefined, 'core', { sockets: 1, coresPerCache: 3, threads: 2 });
+    const cpus = (): (string | undefined)[] => spawned.map(({ spec }) => spec.cpus);
+    receive('job.launch', LAUNCH);
+    assert.equal(cpus(), ['0,3', '1,4']);
+    receive('job.restart', { ranks: [[2, 0, 2]] });
+    assert.equal(cpus(), ['0,3', '1,4', '2,5']);
+    receive('job.restart', { ranks: [[0, 0, 2]] });
+    assert.equal(cpus(), ['0,3', '1,4', '2,5', undefined]);
+    const few = play(undefined, 'core');
+    assert.ok(few.receive('job.launch', LAUNCH).includes('job.exited 1,3'));
+    assert.equal([few.spawned.length, few.ends.map(({ outcome, error }) => `${outcome} ${error?.code}`)],
+      [0, ['failed-start STCI_BINDING_IMPOSSIBLE', 'failed-start STCI_BINDING_IMPOSSIBLE']]);
   });
 });

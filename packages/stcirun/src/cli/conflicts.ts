@@ -38,6 +38,7 @@ export function conflictOf(flags: FlagValues): Conflict | undefined {
   const isOther = (wanted: string): boolean => policy !== undefined && policy.policy !== wanted;
   const table: readonly (readonly [boolean, ...Conflict])[] = [
     [flags.ppn !== undefined && flags['map-by'] !== undefined, '--ppn', '--map-by', '--ppn N is --map-by ppr:N'],
+    ...bindingConflicts(flags),
     [flags.output !== undefined && gather, '--output', '--gather', 'files are already kept apart by rank'],
     [spares !== undefined && flags['min-hosts'] !== undefined, '--spares', '--min-hosts',
       'one replaces hosts that do not come up, the other runs without them'],
@@ -64,6 +65,21 @@ export function conflictOf(flags: FlagValues): Conflict | undefined {
 function isIntolerant({ 'on-failure': policy }: FlagValues): boolean {
   return policy?.pairs.some(({ key, value }) =>
     (key === 'errmgr' || key === 'errmgr.tool') && value !== 'notify' && value !== 'continue') === true;
+}
+
+/** Ranks that share processors are not bound to them. */
+function bindingConflicts(flags: FlagValues): readonly (readonly [boolean, ...Conflict])[] {
+  const { oversubscribe } = flags;
+  const [to, cpus, within] = [flags['bind-to'], flags['cpus-per-rank'], flags['map-by']?.within ?? 'slot'];
+  const why = 'ranks that share processors are not bound';
+  const hasNumber = to === undefined || to === 'core' || to === 'hwthread';
+  return [
+    [oversubscribe && to !== undefined && to !== 'none', '--oversubscribe', `--bind-to ${to}`, why],
+    [oversubscribe && to !== 'none' && cpus !== undefined, '--oversubscribe', '--cpus-per-rank', why],
+    [oversubscribe && to !== 'none' && within !== 'slot', '--oversubscribe', `--map-by ${within}`, why],
+    [cpus !== undefined && !hasNumber, '--cpus-per-rank', `--bind-to ${to}`,
+      'a number of processors is one of cores or hardware threads'],
+  ];
 }
 
 /** Options that a session has decided, and those that are for who shows the output. */

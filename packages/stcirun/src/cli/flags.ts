@@ -5,11 +5,13 @@
  */
 
 import * as Flags from '@oclif/core/flags';
+import type { BindTo } from '@stci/core';
 import type { TagMode } from '@stci/core/iof';
-import type { MapBy, StdinTo } from '@stci/interface';
+import type { StdinTo } from '@stci/interface';
 import type { ColorMode } from '../process/colors.js';
 import {
   parseAlloc,
+  parseBindTo,
   parseColor,
   parseCount,
   parseDisplay,
@@ -29,6 +31,7 @@ import {
   type Display,
   type ExitReportRequest,
   type LaunchFailure,
+  type MapRequest,
   type Mpi,
   type NodesRequest,
   type OnFailure,
@@ -40,7 +43,8 @@ const text = (name: string) => Flags.custom<string>({ parse: async (value) => pa
 const count = (name: string) => Flags.custom<number>({ parse: async (value) => parseCount(name, value) });
 const list = (name: string) => Flags.custom<string>({ parse: async (value) => parseExport(name, value) });
 const duration = (name: string) => Flags.custom<number>({ parse: async (value) => parseDuration(name, value) });
-const mapBy = Flags.custom<MapBy>({ parse: async (value) => parseMapBy('--map-by', value) });
+const mapBy = Flags.custom<MapRequest>({ parse: async (value) => parseMapBy('--map-by', value) });
+const bindTo = Flags.custom<BindTo>({ parse: async (value) => parseBindTo('--bind-to', value) });
 const pair = Flags.custom<Pair>({ parse: async (value) => parsePair('--mca', value) });
 const nodes = Flags.custom<NodesRequest>({ parse: async (value) => parseNodes(value) });
 const stdin = Flags.custom<StdinTo>({ parse: async (value) => parseStdin('--stdin', value) });
@@ -91,8 +95,18 @@ export const FLAGS = {
   }),
   'map-by': mapBy({
     helpValue: 'RULE',
-    description: 'slot: fill a host, then the next; node: one per host in turn; ppr:N: N on each host (default slot)',
+    description: 'slot: fill a host, then the next; node: one per host in turn; ppr:N: N on each host (default slot); '
+      + 'socket, numa, l3cache: as slot, and by these within each host (docs/binding.md)',
   }),
+  'bind-to': bindTo({
+    helpValue: 'WHAT',
+    description: 'processors of each rank: core, hwthread, or all of its socket, numa or l3cache; none (default)',
+  }),
+  'cpus-per-rank': count('--cpus-per-rank')({
+    helpValue: 'N',
+    description: 'cores of each rank, to which it is bound; hardware threads with --bind-to hwthread',
+  }),
+  'report-bindings': Flags.boolean({ description: 'each rank says on standard error what it is bound to' }),
   oversubscribe: Flags.boolean({ description: 'allow more ranks than the slots that were named' }),
   wdir: text('--wdir')({ helpValue: 'DIR', description: 'working directory of the program' }),
   env: text('-x')({
@@ -266,6 +280,9 @@ export const OPTION_FACTS: Readonly<Record<FlagName, OptionFacts>> = {
   spares: facts(GROUPS[0]),
   nodes: facts(GROUPS[0]),
   'map-by': facts(GROUPS[0]),
+  'bind-to': facts(GROUPS[0]),
+  'cpus-per-rank': facts(GROUPS[0]),
+  'report-bindings': facts(GROUPS[0]),
   oversubscribe: facts(GROUPS[0]),
   wdir: facts(GROUPS[1], 'program'),
   env: facts(GROUPS[1], 'program'),

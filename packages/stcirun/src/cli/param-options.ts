@@ -14,9 +14,10 @@ export function mcaPairs(mca: readonly (Pair & { readonly origin?: string })[] =
 
 type FailureFlags = Partial<Pick<FlagValues, 'on-failure' | 'client' | 'mpi' | 'with-ft' | 'on-launch-failure'
   | 'min-hosts' | 'spares'>>;
+type BindingFlags = Partial<Pick<FlagValues, 'map-by' | 'bind-to' | 'cpus-per-rank' | 'report-bindings'>>;
 
 /** Options that stand for parameters; a command may have some of them. */
-interface ParamFlags extends FailureFlags {
+interface ParamFlags extends FailureFlags, BindingFlags {
   readonly mca?: readonly Pair[] | undefined;
   readonly launcher?: string | undefined;
   readonly plugin?: readonly string[] | undefined;
@@ -40,6 +41,11 @@ export function mcaOf(flags: ParamFlags): readonly GivenPair[] {
     ...(flags.client === true ? [{ key: 'client.enable', value: 'true', origin: '--client' }] : []),
     ...(flags.mpi === undefined || flags.mpi === 'auto' ? []
       : [{ key: 'pmi', value: flags.mpi === 'none' ? NO_PMI : flags.mpi, origin: `--mpi ${flags.mpi}` }]),
+    ...short('map-by', 'binding.map', flags['map-by']?.within),
+    ...short('bind-to', 'binding.to', flags['bind-to']),
+    ...short('cpus-per-rank', 'binding.cpus', flags['cpus-per-rank']?.toString()),
+    ...(flags['report-bindings'] === true
+      ? [{ key: 'binding.report', value: 'true', origin: '--report-bindings' }] : []),
     ...launchFailureOf(flags),
   ];
 }

@@ -124,10 +124,15 @@ export async function parseContexts(contexts: readonly ScannedContext[]): Promis
 
 /** Throws STCI_PARAM_INVALID for a value that the option would refuse. */
 export async function parseDefault({ word, origin }: OptionDefault): Promise<FlagValues> {
-  return parseOptions([word]).catch((thrown: unknown) => {
+  const flags = await parseOptions([word]).catch((thrown: unknown) => {
     if (!(thrown instanceof StciError)) throw thrown;
     throw new StciError('STCI_PARAM_INVALID', `${origin}: ${thrown.message}`);
   });
+  // Parameters are resolved before options have their defaults.
+  const within = flags['map-by']?.within ?? 'slot';
+  if (within === 'slot') return flags;
+  const text = `${origin}: ${word}: places within a host have a parameter of their own. Write binding.map = ${within}.`;
+  throw new StciError('STCI_PARAM_INVALID', text);
 }
 
 /**
@@ -216,7 +221,7 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
     strict: flags.strict,
     ...(flags.each && { each: eachOf(flags) }),
     ...(flags.nodes !== undefined && { nodes: flags.nodes }),
-    mapBy: flags['map-by'] ?? perHostOf(flags),
+    mapBy: flags['map-by']?.mapBy ?? perHostOf(flags),
     oversubscribe: flags.oversubscribe,
     mca: mcaOf(flags),
     am: flags.am ?? [],

@@ -4,7 +4,7 @@
  */
 
 import { TAG_MODES, type TagMode } from '@stci/core/iof';
-import { SUBJECTS, didYouMean, parseValue } from '@stci/core';
+import { BIND_TO, SUBJECTS, didYouMean, parseValue, type BindTo } from '@stci/core';
 import { StciError, type MapBy, type StdinTo } from '@stci/interface';
 import { readSallocOptions } from '../alloc/salloc-options.js';
 import { COLOR_MODES, type ColorMode } from '../process/colors.js';
@@ -86,11 +86,32 @@ export function parseExport(name: string, text: string): string {
   return text;
 }
 
-export function parseMapBy(name: string, text: string): MapBy {
-  if (text === 'slot' || text === 'node') return { by: text };
+/** Of `--map-by`: the host of each rank, and, where it is said, the place within the host. */
+export interface MapRequest {
+  readonly mapBy: MapBy;
+  readonly within?: 'slot' | (typeof OBJECTS)[number];
+}
+
+/** What is shared by processors of a host. */
+const OBJECTS = ['socket', 'numa', 'l3cache'] as const;
+
+/** Open MPI 5 has another word for a socket. */
+const objectOf = (text: string): string => (text === 'package' ? 'socket' : text);
+
+export function parseMapBy(name: string, text: string): MapRequest {
+  if (text === 'slot') return { mapBy: { by: text }, within: text };
+  if (text === 'node') return { mapBy: { by: text } };
+  const within = OBJECTS.find((object) => object === objectOf(text));
+  if (within !== undefined) return { mapBy: { by: 'slot' }, within };
   const perHost = /^ppr:(.*?)(?::node)?$/su.exec(text)?.[1];
-  if (perHost === undefined) refuse(name, text, 'slot, node or ppr:N; ranks are bound to no cores');
-  return { by: 'ppr', perHost: parseCount(`${name} ppr:N`, perHost) };
+  const hint = /:pe=/iu.test(text) ? '; processors of a rank are --cpus-per-rank N' : '';
+  if (perHost === undefined) refuse(name, text, `slot, node, ppr:N, ${OBJECTS.join(', ')}${hint}`);
+  return { mapBy: { by: 'ppr', perHost: parseCount(`${name} ppr:N`, perHost) } };
+}
+
+export function parseBindTo(name: string, text: string): BindTo {
+  const words = BIND_TO.filter((word) => word !== 'auto');
+  return words.find((word) => word === objectOf(text)) ?? refuse(name, text, `one of ${words.join(', ')}`);
 }
 
 export function parseStdin(name: string, text: string): StdinTo {

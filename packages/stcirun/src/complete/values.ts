@@ -195,6 +195,7 @@ const faultArgs: Kind = ({ text, words: line, sources: { registry } }) => {
 
 /** Kinds by the option's name, `command --option` where commands differ; each option with a value has its row. */
 export const OPTION_KINDS: Readonly<Record<string, Kind>> = {
+  'cpus-per-rank': nothing,
   np: nothing, alloc: nothing, ppn: nothing, nodes: nothing, spares: nothing, timeout: nothing,
   'launch-timeout': nothing, 'min-hosts': nothing, fanout: nothing, hosttimeout: nothing,
   name: nothing, repeat: nothing, repeats: nothing, seed: nothing, for: nothing,
@@ -203,7 +204,12 @@ export const OPTION_KINDS: Readonly<Record<string, Kind>> = {
   wdir: listing('directories'), dir: listing('directories'), output: listing('files'),
   'run --output': listing('directories'), 'probe --output': listing('directories'),
   'replay --output': listing('directories'),
-  'map-by': () => ({ candidates: [{ text: 'slot' }, { text: 'node' }, { text: 'ppr:', isOpen: true }] }),
+  'map-by': () => ({
+    candidates: [
+      ...['slot', 'node', 'socket', 'numa', 'l3cache'].map((text) => ({ text })), { text: 'ppr:', isOpen: true },
+    ],
+  }),
+  'bind-to': fixed('core', 'hwthread', 'socket', 'numa', 'l3cache', 'none'),
   env: variables, unset: variables,
   export: ({ text, sources }) =>
     items(text, ['all', 'none', 'default', ...sources.variables].map((name) => ({ text: name })), false),

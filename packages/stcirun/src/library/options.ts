@@ -37,8 +37,17 @@ export interface JobOptions {
   readonly minHosts?: number | undefined;
   /** Ranks on each host. */
   readonly ppn?: number | undefined;
-  /** `slot`: fill a host, then the next (default); `node`: one per host in turn; `ppr:N`: N on each. */
-  readonly mapBy?: 'slot' | 'node' | `ppr:${number}` | undefined;
+  /**
+   * `slot`: fill a host, then the next (default); `node`: one per host in turn; `ppr:N`: N on each; the others: as
+   * `slot`, and by these objects within each host.
+   */
+  readonly mapBy?: 'slot' | 'node' | `ppr:${number}` | 'socket' | 'numa' | 'l3cache' | undefined;
+  /** Processors of each rank: docs/binding.md. */
+  readonly bindTo?: 'none' | 'hwthread' | 'core' | 'l3cache' | 'numa' | 'socket' | undefined;
+  /** Cores of each rank, or hardware threads. */
+  readonly cpusPerRank?: number | undefined;
+  /** Each rank says on its standard error what it is bound to. */
+  readonly reportBindings?: boolean | undefined;
   /** More ranks than slots are allowed. */
   readonly oversubscribe?: boolean | undefined;
 

@@ -1,14 +1,16 @@
 /** What `--display` and `--dry-run` print: the job map and the launch plan, as text or as JSON lines. */
 
 import {
-  detectorPromises, foldHostlist, mapJson, planJson, planLaunch, promiseText, renderMap, renderPlan,
-  type NamedPromise,
+  HostBinding, detectorPromises, foldHostlist, mapJson, planJson, planLaunch, promiseText, ranksOf, readTopology,
+  renderMap, renderPlan, ruleOf, ruleText, wishOf, type BindingRule, type NamedPromise,
 } from '@stci/core';
 import type { LaunchPlan } from '@stci/interface';
 import type { PlannedRun } from './plan-run.js';
 
 /** What a plan is made of. */
-type Planned = Pick<PlannedRun, 'request' | 'spec' | 'spares' | 'map' | 'params' | 'scope' | 'session'>;
+type Planned = Pick<
+  PlannedRun, 'request' | 'spec' | 'spares' | 'map' | 'params' | 'scope' | 'session' | 'platform' | 'isHere'
+>;
 
 export function showPlan(run: Planned): string {
   const { request, spec } = run;
@@ -23,14 +25,38 @@ export function showPlan(run: Planned): string {
     + namedPromises(run).map((promise) => `${promiseText(promise)}\n`).join('');
 }
 
+type MapObject = ReturnType<typeof mapJson> & { readonly spares?: readonly string[]; readonly binding?: BindingRule };
+
 /** Where the ranks run, as `--display=map --json` has it. */
-export function mapObject({ spec, map, spares }: Pick<Planned, 'spec' | 'map' | 'spares'>) {
-  return { ...mapJson(spec, map), ...(spares.length > 0 && { spares: spares.map(({ name }) => name) }) };
+export function mapObject(
+  { spec, map, spares, params }: Pick<Planned, 'spec' | 'map' | 'spares' | 'params'>,
+): MapObject {
+  const binding = ruleOf(wishOf(params));
+  return {
+    ...mapJson(spec, map),
+    ...(spares.length > 0 && { spares: spares.map(({ name }) => name) }),
+    ...(binding.to !== 'none' && { binding }),
+  };
 }
 
-function mapText({ spec, map, spares }: Planned): string {
+function mapText(run: Planned): string {
+  const { spec, map, spares } = run;
   const names = spares.map(({ name }) => name);
-  return renderMap(spec, map) + (names.length > 0 ? `  spares: ${foldHostlist(names)}\n` : '');
+  return renderMap(spec, map) + (names.length > 0 ? `  spares: ${foldHostlist(names)}\n` : '') + bindingText(run);
+}
+
+/** Of other hosts the processors are not known here. Throws STCI_BINDING_IMPOSSIBLE for this one. */
+function bindingText({ map, params, session, platform, isHere }: Planned): string {
+  const rule = ruleOf(wishOf(params));
+  if (rule.to === 'none') return '';
+  const here = session === undefined ? map.hosts.filter(({ name }) => isHere(name)) : [];
+  const lines = here.flatMap((host) => {
+    const ranks = [...ranksOf(host)];
+    const topology = readTopology((path) => platform.env.systemText(path));
+    const binding = new HostBinding(topology, rule, ranks.length, host.name);
+    return ranks.map((rank, localRank) => `    rank ${rank} to ${binding.of(localRank)?.report}\n`);
+  });
+  return `  binding: ${ruleText(rule)}\n${lines.join('')}`;
 }
 
 /** How agents are started, as `--display=plan --json` has it. */
