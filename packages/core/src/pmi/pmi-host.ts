@@ -64,6 +64,8 @@ export class PmiHost {
   readonly #files = new Set<string>();
   readonly #sinceWallMs: number;
   readonly #lost = new Set<Rank>();
+  /** Gets of ranks elsewhere, which their agents have not answered. */
+  readonly #asked = new Set<{ readonly rank: Rank; readonly answer: Done<readonly Pair[]> }>();
   #context = 1;
   #state: 'new' | 'asked' | 'open' = 'new';
   #problem: string | undefined;
@@ -191,14 +193,22 @@ export class PmiHost {
   #ask(rank: Rank, job: JobId, key: string | undefined, done: Done<readonly Pair[]>): void {
     const host = job !== this.job ? undefined : this.setOfRank(rank)?.hosts.find(([, , ranks]) =>
       ranks.some(([first, last]) => rank >= first && rank <= last))?.[0];
-    if (host === undefined) return done(undefined);
+    // An agent that is lost with its ranks does not answer.
+    if (host === undefined || this.#lost.has(rank)) return done(undefined);
     const { messages } = this.place.node;
+    const asked = {
+      rank,
+      answer: (pairs: readonly Pair[] | undefined, problem?: string): void => {
+        if (this.#asked.delete(asked)) done(pairs, problem);
+      },
+    };
+    this.#asked.add(asked);
     const body = { rank, ...(key !== undefined && { key }) };
     messages.request(sessionAddress(host), 'pmi.get', body, (error, answer) => {
       const reply = answer as MessageReply<'pmi.get'> | undefined;
-      if (reply?.isFound !== true) return done(undefined, error?.message);
+      if (reply?.isFound !== true) return asked.answer(undefined, error?.message);
       this.keys.tell(job, rank, reply.pairs);
-      done(reply.pairs);
+      asked.answer(reply.pairs);
     });
   }
 
@@ -271,6 +281,7 @@ export class PmiHost {
     for (const rank of lost) this.#lost.add(rank);
     if (lost.length === 0) return;
     if (this.isTolerant) for (const client of this.#clients()) client.onLost(lost);
+    for (const asked of [...this.#asked]) if (lost.includes(asked.rank)) asked.answer(undefined);
     this.#drop(lost);
   }
 
