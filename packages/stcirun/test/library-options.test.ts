@@ -16,8 +16,8 @@ const ALL: LaunchOptions = {
   hostfile: ['h1', 'h2'], exclude: 'b2', nodes: 2, minHosts: 1,
   ppn: 2, oversubscribe: true, bindTo: 'none', reportBindings: true, export: ['all', 'X=1'], unset: 'Y*',
   launcher: 'local', overlay: 'bmg', params: { 'a.b': 3, c: true, d: 'x,y' }, paramFiles: 'f', plugins: ['p1', '/p2'],
-  onFailure: 'restart:2', onLaunchFailure: 'shrink', client: true, mpi: 'pmix', timeoutMs: 1500, launchTimeoutMs: 2, session: 'none',
-  wait: true, stdin: 'all', forwardSignals: ['USR1', 'USR2'], wdir: '/w',
+  onFailure: 'restart:2', onLaunchFailure: 'shrink', client: true, mpi: 'pmix', timeoutMs: 1500, launchTimeoutMs: 2,
+  session: 'none', wait: true, stdin: 'all', forwardSignals: ['USR1', 'USR2'], wdir: '/w',
   env: {}, input: 'x', output: 'discard', signal: new AbortController().signal, handleSignals: true,
 };
 

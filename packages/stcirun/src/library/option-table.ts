@@ -167,7 +167,7 @@ const JOB_FORMS: Readonly<Record<JobOption, Form>> = {
   onFailure: text("a policy such as 'abort', 'continue' or 'restart:3'"),
   onLaunchFailure: text("'abort', 'retry', 'retry:N', 'spare' or 'shrink'"),
   client: BOOLEAN,
-  mpi: oneOf('auto', 'pmi1', 'pmix', 'none'),
+  mpi: text("'auto', 'pmi1', 'pmix' or 'none'"),
   timeoutMs: TIME,
   launchTimeoutMs: TIME,
   session: text('the name of a session, or \'none\''),
