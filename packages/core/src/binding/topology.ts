@@ -42,8 +42,8 @@ export function readTopology(read: ReadText): Topology {
   const listed = parseCpuList(/^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1] ?? '') ?? [];
   const online = parseCpuList(read(`${CPUS}/online`) ?? '') ?? [];
   const allowed = online.length === 0 ? listed : listed.filter((cpu) => online.includes(cpu));
-  const sharing = sharings(read, allowed[0] ?? 0);
   const nodes = numaNodes(read);
+  const sharing = sharings(read, nodes, allowed[0] ?? 0);
   const firsts = new Map(allowed.map((cpu) => [cpu, LEVELS.map((level) => sharing[level]?.(cpu)?.[0])] as const));
   const order = (a: number, b: number): number => {
     const [mine, others] = [firsts.get(a)!, firsts.get(b)!];
@@ -63,11 +63,12 @@ export function readTopology(read: ReadText): Topology {
   });
 }
 
-function sharings(read: ReadText, first: number): Partial<Record<Level, Sharing>> {
+function sharings(
+  read: ReadText, nodes: readonly NumaNode[], first: number,
+): Partial<Record<Level, Sharing>> {
   const alone: Sharing = (cpu) => [cpu];
   const core = lists(read, ['topology/core_cpus_list', 'topology/thread_siblings_list']);
   const socket = lists(read, ['topology/package_cpus_list', 'topology/core_siblings_list']);
-  const nodes = numaNodes(read);
   const all = [0];
   const found: Partial<Record<Level, Sharing>> = {
     hwthread: alone,
