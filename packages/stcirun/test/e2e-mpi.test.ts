@@ -116,7 +116,7 @@ for (const library of MPI_LIBRARIES) {
     real('the program of docs/mpi.md says what it speaks; without a protocol each rank is alone', async () => {
       const directory = mkdtempSync(join(tmpdir(), 'stci-mpi-'));
       try {
-        const [, source = ''] = /```c\n(.*?)```/su.exec(readFileSync(DOCUMENT, 'utf8')) ?? [];
+        const [, source = ''] = /```C\n(.*?)```/su.exec(readFileSync(DOCUMENT, 'utf8')) ?? [];
         writeFileSync(join(directory, 'hello.c'), source);
         const program = library.build(join(directory, 'hello.c'), join(directory, 'hello'));
         const all = [...HOST, ...LOOPBACK, ...library.options];

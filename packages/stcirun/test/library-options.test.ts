@@ -71,7 +71,8 @@ suite('library: options', (test) => {
     }]);
     assert.equal(request.mca.map(({ key, value }) => `${key}=${value}`), [
       'a.b=3', 'c=true', 'd=x,y', 'launcherproc=local', 'plugin.paths=/w/p1,/p2', 'overlay.topology=bmg',
-      'errmgr=restart', 'errmgr.restart.retries=2', 'client.enable=true', 'binding.to=none', 'binding.report=true',
+      'errmgr=restart', 'errmgr.restart.retries=2', 'client.enable=true', 'pmi=pmix', 'binding.to=none',
+      'binding.report=true',
       'errmgr.launch=shrink', 'errmgr.launch.min=1',
     ]);
     assert.equal([request.timeoutMs, request.launchTimeoutMs, request.minHosts], [1500, 2, 1]);
