@@ -81,6 +81,11 @@ export class Tool {
     return this.#kernel.hostname;
   }
 
+  /** Of the world: what a program notes for those who look on. */
+  get nowMs(): number {
+    return this.#kernel.scheduler.nowMs;
+  }
+
   after(delayMs: number, call: () => void): void {
     this.#kernel.scheduler.after(new CallEvent(this.process.main, call, CODE.timer), delayMs);
   }

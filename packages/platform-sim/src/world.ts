@@ -14,6 +14,7 @@ import type { SimProcess } from './process-table.js';
 import { SimRandom } from './random.js';
 import { CallEvent, CODE, Scheduler, type Fault, type RunLimits, type RunOutcome } from './scheduler.js';
 import type { Task } from './task.js';
+import type { ToolProgram } from './tool.js';
 import {
   LINK,
   LOCAL_LINK,
@@ -50,6 +51,7 @@ export class World implements WorldCore {
   readonly logLines: LogLine[] = [];
   readonly #hosts = new Map<string, SimHost>();
   readonly #agents = new Map<string, AgentMain>();
+  readonly #tools = new Map<string, ToolProgram>();
   readonly #flowRandom: SimRandom;
   readonly #flows: Flow[] = [];
   readonly #taskProcesses = new Map<number, [SimHost, SimProcess]>();
@@ -92,6 +94,7 @@ export class World implements WorldCore {
     let host = this.#hosts.get(name);
     if (host === undefined) {
       host = new SimHost(this, name);
+      for (const [tool, run] of this.#tools) host.files.addProgram(tool, run);
       this.#hosts.set(name, host);
     }
     return host;
@@ -104,6 +107,12 @@ export class World implements WorldCore {
   /** Registers on every host the program that `spawnAgent` starts under that name. */
   program(name: string, main: AgentMain): void {
     this.#agents.set(name, main);
+  }
+
+  /** Puts a program on every host where `spawn` finds it under that name. */
+  tool(name: string, run: ToolProgram): void {
+    this.#tools.set(name, run);
+    for (const host of this.#hosts.values()) host.files.addProgram(name, run);
   }
 
   findAgent(name: string): AgentMain | undefined {

@@ -7,7 +7,9 @@ import { ERROR_KINDS, type JobReport, type RankReport } from '@stci/interface';
 import { hitsFrontEnd, hitsRanks } from '../scenarios/scenario.js';
 import { resolveSettings } from '../worlds/assembly.js';
 import type { Run } from '../worlds/run.js';
+import { mpiPlan } from '../mpi/mpi-program.js';
 import { launchExpectation } from './check-bootstrap.js';
+import { isMpi } from './check-mpi.js';
 import { checkRestarts, restartsOf } from './check-restarts.js';
 import { rankProcesses, truthOf, type RankTruth } from './truth.js';
 
@@ -102,9 +104,10 @@ function isSlow({ faults, options: { spawnMs, settings } }: Run): boolean {
 
 /** True where something beyond the programs themselves may decide the exit code. */
 function isDisturbed(run: Run): boolean {
-  const { timeoutMs, launchTimeoutMs, controls, faults } = run.options;
+  const { apps, timeoutMs, launchTimeoutMs, controls, faults } = run.options;
   if (launchExpectation(run) !== 'runs') return true;
-  return timeoutMs !== undefined || launchTimeoutMs < 60_000 || isSlow(run) || controls.length > 0
+  const hasMpiEnd = apps.some(({ program, args }) => isMpi(program) && ['abort', 'leave'].includes(mpiPlan(args).end));
+  return hasMpiEnd || timeoutMs !== undefined || launchTimeoutMs < 60_000 || isSlow(run) || controls.length > 0
     || faults.some(({ kind }) => kind !== 'refuse-login');
 }
 

@@ -5,6 +5,7 @@
 
 import { checkAgreement } from './check-agreement.js';
 import { checkBootstrap } from './check-bootstrap.js';
+import { checkMpi } from './check-mpi.js';
 import { checkOutcome } from './check-outcome.js';
 import { checkOutput } from './check-output.js';
 import { checkReport, hasAgentFault } from './check-report.js';
@@ -32,6 +33,7 @@ export const CHECKERS: Readonly<Record<string, Checker>> = {
   bootstrap: checkBootstrap,
   agreement: checkAgreement,
   talk: checkTalk,
+  mpi: checkMpi,
 };
 
 export function checkRun(run: Run): string[] {

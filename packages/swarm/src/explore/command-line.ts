@@ -37,6 +37,7 @@ export const USAGE = `Usage: npm run swarm -- [options]
   --minutes M    run seeds until M minutes are over
   --hosts N      this many hosts in every job (1..1000)
   --agree        in every job programs agree with each other, not only in some
+  --mpi          in every job there are MPI programs, not only in some
   --sessions     sessions whose front-ends come and go, instead of jobs
   --failures     sessions with detectors and overlays, whose agents fail, instead of jobs
   --small        with --failures: few hosts and short times, a fifth of the cost
@@ -50,7 +51,7 @@ export const USAGE = `Usage: npm run swarm -- [options]
   --trace        print every event
   --help         print this`;
 
-const FLAGS = ['--trace', '--agree', '--sessions', '--failures', '--small', '--all', '--systematic'];
+const FLAGS = ['--trace', '--agree', '--mpi', '--sessions', '--failures', '--small', '--all', '--systematic'];
 const NUMBERS = [
   '--seed', '--from', '--seeds', '--minutes', '--hosts', '--shrink', '--blame', '--moments', '--runs', '--every',
 ];
@@ -62,7 +63,7 @@ const NEEDS = { '--every': '--systematic', '--part': '--systematic', '--moments'
 const EXCLUDES = {
   '--seed': ['--from', '--seeds', '--blame', '--systematic'], '--blame': ['--from', '--seeds', '--all', '--systematic'],
   '--plan': ['--from', '--seeds', '--all', '--systematic'], '--all': ['--systematic'],
-  '--systematic': ['--seeds', '--sessions', '--failures', '--agree', '--trace'],
+  '--systematic': ['--seeds', '--sessions', '--failures', '--agree', '--mpi', '--trace'],
 };
 /** What it explores besides jobs are sessions that lose a host and have another. */
 const SYSTEMATIC_HOSTS_MIN = 2;
@@ -97,7 +98,7 @@ export function parseArguments(args: readonly string[]): ExplorePlan {
   }
   return {
     kinds, from: seed ?? numbers.get('--from') ?? 1, seeds: seed === undefined ? seeds : 1, minutes,
-    wishes: { hosts, ...(flags.has('--agree') && { agree: true }) }, isTraced: flags.has('--trace'),
+    wishes: { hosts, ...wishesOf(flags) }, isTraced: flags.has('--trace'),
     shrinkMs: (seed === undefined ? numbers.get('--shrink') ?? SHRINK_SECONDS : numbers.get('--shrink') ?? 0) * 1000,
     given: plan,
     ...(flags.has('--systematic') && { systematic: { every: numbers.get('--every') ?? 1, part } }),
@@ -105,6 +106,10 @@ export function parseArguments(args: readonly string[]): ExplorePlan {
       blame: { moments: numbers.get('--moments') ?? 10, runs: numbers.get('--runs') ?? 20 },
     }),
   };
+}
+
+function wishesOf(flags: ReadonlySet<string>): Wishes {
+  return { ...(flags.has('--agree') && { agree: true }), ...(flags.has('--mpi') && { mpi: true }) };
 }
 
 function read(args: readonly string[]): Given {

@@ -90,7 +90,8 @@ function printFailure(
   for (const problem of problems) print(`  ${problem.replaceAll('\n', '\n    ')}`);
   if (given !== undefined) return;
   const options = [
-    ...(wishes.agree === true ? ['--agree'] : []), ...(kind.flags === '' ? [] : [kind.flags]),
+    ...(wishes.agree === true ? ['--agree'] : []), ...(wishes.mpi === true ? ['--mpi'] : []),
+    ...(kind.flags === '' ? [] : [kind.flags]),
     ...(wishes.hosts === undefined ? [] : [`--hosts ${wishes.hosts}`]), `--seed ${seed}`,
   ];
   print(`  replay: npm run swarm -- ${options.join(' ')} --trace`);

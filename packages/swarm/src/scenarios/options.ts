@@ -6,6 +6,7 @@
 import { windowBytesMin } from '@stci/core';
 import type { SignalName, StdinTo } from '@stci/interface';
 import { SimRandom, type LinkParams } from '@stci/platform-sim';
+import { drawMpi } from './draw-mpi.js';
 import { drawTree } from './launcher-random.js';
 import { drawApp, drawLongApp, type AppPlan } from './programs.js';
 import { drawSpawns } from './spawner.js';
@@ -60,6 +61,8 @@ export interface Wishes {
   readonly hosts?: number | undefined;
   /** Whether programs agree; default: in some runs. */
   readonly agree?: boolean | undefined;
+  /** Whether there are MPI programs; default: in some runs. */
+  readonly mpi?: boolean | undefined;
 }
 
 export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
@@ -72,7 +75,7 @@ export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
   // Faults want something that is still there when they come.
   if (hasFaults && random.chance(0.6)) apps.push(drawLongApp(random, 1 + random.integer(4)));
   const ranks = apps.reduce((sum, app) => sum + app.count, 0);
-  const client = agreeing(random, apps, wishes.agree);
+  const client = meeting(random, apps, wishes.mpi) ?? agreeing(random, apps, wishes.agree);
   const timeoutMs = random.chance(0.15) ? 20 + random.integer(4000) : undefined;
   const isGraceful = random.chance(0.7);
   const drawn: SwarmOptions = {
@@ -106,7 +109,7 @@ export function drawOptions(seed: number, wishes: Wishes = {}): SwarmOptions {
     pipeBytes: random.pick([65_536, 65_536, 4096]),
     clockSkewMs: random.chance(0.2) ? 500 : 0,
   };
-  // Programs that agree read no input, and wait for those that do: what is for all has to fit into their pipes.
+  // Programs that meet read no input, and wait for those that do: what is for all has to fit into their pipes.
   const isHeld = client.apps !== apps && drawn.stdin.to === 'all';
   return isHeld ? { ...drawn, stdinBytes: Math.min(drawn.stdinBytes, drawn.pipeBytes) } : drawn;
 }
@@ -132,6 +135,14 @@ function agreeing(random: SimRandom, apps: readonly AppPlan[], wish: boolean | u
   const args = [String(1 + fork.integer(8)), String(fork.pick([0, 0, 0.01, 0.2]))];
   const program = fork.chance(0.5) ? 'talk' : 'agree';
   return { apps: [{ program, args, count }, ...others], settings: { 'client.enable': 'true' } };
+}
+
+/** The first program is of MPI, and meets the others of its kind. By a fork, as drawLoss. */
+function meeting(random: SimRandom, apps: readonly AppPlan[], wish: boolean | undefined): Client | undefined {
+  const fork = random.fork('mpi');
+  const [first, ...others] = apps;
+  if (first === undefined || !(wish ?? fork.chance(0.1))) return undefined;
+  return { apps: [drawMpi(fork, first.count), ...others], settings: fork.chance(0.3) ? { errmgr: 'notify' } : {} };
 }
 
 function drawSettings(random: SimRandom, hosts: number, remote: boolean): Record<string, string> {

@@ -3,6 +3,9 @@
 import { roleFactory, runAgent, type Composition } from '@stci/core';
 import { createWorld, type AgentMain, type World } from '@stci/platform-sim';
 import { LOGIN_HOST, refusedStarts, type NextStart } from '../scenarios/faults.js';
+import { mpiProgram } from '../mpi/mpi-program.js';
+import { Pmi1Library } from '../mpi/pmi1-library.js';
+import { PmixLibrary } from '../mpi/pmix-library.js';
 import { hostName } from '../scenarios/job-spec.js';
 import type { SwarmOptions } from '../scenarios/options.js';
 import { composition } from './assembly.js';
@@ -37,6 +40,8 @@ export function furnish(world: World, nextStart: NextStart, onNode?: Composition
   world.program('stci-join', joinMain);
   installStep(world, (host) => nextStart(host, 'stci-agent'));
   installSsh(world, agentMain);
+  world.tool('pmi1', mpiProgram((tool, events) => new Pmi1Library(tool, events), false));
+  world.tool('pmix', mpiProgram((tool, events) => new PmixLibrary(tool, events), true));
   world.host(LOGIN_HOST);
 }
 

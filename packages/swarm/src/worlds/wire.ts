@@ -28,6 +28,8 @@ export class Wire {
   /** Messages and acknowledgements: neither output nor keepalives. */
   control = 0;
   goodbyes = 0;
+  /** Frames of messages by their type, over each link that they take. */
+  readonly types = new Map<number, number>();
 
   watch(flow: Flow): void {
     if (flow.use !== 'channel') return;
@@ -98,6 +100,10 @@ class FrameReader {
     if (layer === undefined || layer > LAYER_MAX) return this.#fail(`a frame of layer ${layer}`);
     if (this.#bodyBytesLeft > BODY_BYTES_MAX) return this.#fail(`a frame of ${this.#bodyBytesLeft} bytes`);
     if (layer !== LAYER_LINK && layer <= LAYER_MESSAGE) this.#wire.control++;
+    if (layer === LAYER_MESSAGE) {
+      const { types } = this.#wire;
+      types.set(view.getUint16(2), 1 + (types.get(view.getUint16(2)) ?? 0));
+    }
     if (layer !== LAYER_LINK || view.getUint16(2) !== GOODBYE) return undefined;
     this.#wire.goodbyes++;
     this.#isOver = true;

@@ -38,7 +38,8 @@ export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
   'platform-sim': { workspace: [CONTRACTS], external: {}, free: undefined },
   swarm: {
     workspace: [
-      CONTRACTS, '@stci/core', '@stci/core/*', '@stci/platform-sim', '@stci/launcher-local', '@stci/launcher-ssh',
+      CONTRACTS, '@stci/pmi', '@stci/core', '@stci/core/*', '@stci/platform-sim', '@stci/launcher-local',
+      '@stci/launcher-ssh',
       '@stci/topology-tree', '@stci/topology-bmg', '@stci/topology-mesh', '@stci/detector-mesh', '@stci/detector-ring',
       '@stci/detector-swim', '@stci/notifier-bmg', '@stci/notifier-hypercube', '@stci/finject', '@stci/finject/*',
     ],

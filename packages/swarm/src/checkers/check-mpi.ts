@@ -1,0 +1,143 @@
+/**
+ * MPI programs, judged by what each did and saw: no fence is left before all have come that live, each key is what its
+ * owner put, each lost rank is told once, and who ends without finalize has failed.
+ */
+
+import { entryOf } from '@stci/interface';
+import type { SimProcess } from '@stci/platform-sim';
+import { ABORT_CODE, mpiPlan } from '../mpi/mpi-program.js';
+import { factsOf, valueOf, type TimedFact } from '../mpi/mpi-facts.js';
+import { hitsRanks } from '../scenarios/scenario.js';
+import type { Run } from '../worlds/run.js';
+import { truthOf, type RankTruth } from './truth.js';
+
+/** Policies by which a job goes on without ranks that are lost. */
+const TOLERANT: readonly (string | undefined)[] = ['notify', 'continue'];
+
+interface Member {
+  readonly rank: number;
+  readonly facts: readonly TimedFact[];
+  /** It said that it ends, and ended with 0. */
+  readonly isWell: boolean;
+  readonly process: SimProcess | undefined;
+}
+
+type Members = ReadonlyMap<number, Member>;
+
+export function isMpi(program: string): boolean {
+  return program === 'pmi1' || program === 'pmix';
+}
+
+export function checkMpi(run: Run): string[] {
+  if (!run.options.apps.some(({ program }) => isMpi(program))) return [];
+  const truths = truthOf(run);
+  const programs = truths.filter(({ app }) => isMpi(app.program));
+  const members = new Map(programs.map(({ rank, process }): [number, Member] => {
+    const facts = factsOf(process);
+    const isWell = process?.end?.status === 0 && facts.some(({ kind }) => kind === 'finalized');
+    return [rank, { rank, facts, isWell, process }];
+  }));
+  const all = [...members.values()];
+  const isTolerant = TOLERANT.includes(run.options.settings['errmgr']);
+  return [
+    ...all.flatMap((member) => ownProblems(member, members, truths.length)),
+    ...fenceProblems(all, members, isTolerant),
+    ...all.flatMap((member) => lossProblems(member, run, truths, isTolerant)),
+    ...endProblems(run, all, programs[0]?.app.args ?? []),
+  ];
+}
+
+/** Keys and names are what their owners put; the library has no other trouble than the end of its agent. */
+function ownProblems({ rank, facts }: Member, members: Members, size: number): string[] {
+  return facts.flatMap((fact): string[] => {
+    if (fact.kind === 'init' && fact.size !== size) return [`rank ${rank}: a job of ${fact.size}`];
+    if (fact.kind === 'got' || fact.kind === 'found') {
+      const owner = members.get(fact.of);
+      const isRight = fact.value === valueOf(fact.kind, fact.of);
+      const isExcused = fact.value === undefined && owner?.isWell !== true;
+      return isRight || isExcused ? [] : [`rank ${rank} ${fact.kind} ${fact.value ?? 'nothing'} of ${fact.of}`];
+    }
+    if (fact.kind === 'published' && !fact.isWell) return [`rank ${rank}: its name was not taken`];
+    return [];
+  });
+}
+
+interface Fence {
+  readonly members: readonly number[];
+  readonly enteredMs: Map<number, number>;
+  /** The first of them. */
+  left?: { readonly rank: number; readonly atMs: number };
+}
+
+/** Who leaves a fence knows that each member has come before, or has not ended well. */
+function fenceProblems(all: readonly Member[], members: Members, isTolerant: boolean): string[] {
+  const fences = new Map<string, Fence>();
+  const problems: string[] = [];
+  for (const { rank, facts } of all) {
+    for (const fact of facts) {
+      if (fact.kind === 'enter') {
+        const fence = entryOf(fences, fact.name, (): Fence => ({ members: fact.members, enteredMs: new Map() }));
+        fence.enteredMs.set(rank, fact.atMs);
+      }
+      if (fact.kind !== 'left') continue;
+      if (!fact.isWell) problems.push(`rank ${rank}: fence '${fact.name}' failed`);
+      const fence = fences.get(fact.name) as Fence;
+      if (fence.left === undefined || fact.atMs < fence.left.atMs) fence.left = { rank, atMs: fact.atMs };
+    }
+  }
+  for (const [name, { members: named, enteredMs, left }] of fences) {
+    if (left === undefined) continue;
+    const absent = named.filter((rank) => {
+      const { facts = [], isWell = false, process } = members.get(rank) ?? {};
+      // One that ends with 0 and has no library is none of MPI.
+      const isOther = facts.length === 0 && process?.end?.status === 0;
+      const isHere = (enteredMs.get(rank) ?? Infinity) <= left.atMs;
+      return !isHere && !isOther && (!isTolerant || isWell);
+    });
+    if (absent.length > 0) problems.push(`rank ${left.rank} left fence '${name}' before ${absent} had come`);
+  }
+  return problems;
+}
+
+/** Losses are told where they are news, of ranks that are lost, each once. */
+function lossProblems(
+  { rank, facts }: Member, run: Run, truths: readonly RankTruth[], isTolerant: boolean,
+): string[] {
+  const told = facts.flatMap((fact) => (fact.kind === 'lost' ? [fact.rank] : []));
+  const problems = new Set(told).size < told.length ? [`rank ${rank} was told twice: ${told}`] : [];
+  if (told.length > 0 && !isTolerant) problems.push(`rank ${rank} was told of ${told}, where a loss ends the job`);
+  const isHarmed = run.faults.some(({ step }) => !hitsRanks(step));
+  const alive = isHarmed ? [] : told.filter((lost) => {
+    const facts = factsOf(truths[lost]?.process);
+    const hasEnded = facts.length === 0 || facts.some(({ kind }) => kind === 'finalized');
+    return truths[lost]?.process?.end?.status === 0 && hasEnded;
+  });
+  return alive.length === 0 ? problems : [...problems, `rank ${rank} was told of ${alive}, which ended well`];
+}
+
+/** The job's exit code says so where a rank ends without finalize, or aborts. */
+function endProblems(run: Run, members: readonly Member[], args: readonly string[]): string[] {
+  const { record: { report }, faults, options } = run;
+  if (report === undefined) return [];
+  const problems = members.flatMap(({ rank, facts, process, isWell }): string[] => {
+    const hasInit = facts.some(({ kind }) => kind === 'init');
+    const hasFailed = hasInit && process?.end?.status === 0 && !isWell;
+    return hasFailed && report.exitCode === 0 ? [`rank ${rank} ended without finalize, exit code 0`] : [];
+  });
+  const hasAborted = members.some(({ facts }) => facts.some(({ kind }) => kind === 'aborts'));
+  const isUndisturbed = faults.length === 0 && options.controls.length === 0 && options.timeoutMs === undefined;
+  const isOnly = mpiPlan(args).end === 'abort' && options.apps.length === 1;
+  if (hasAborted && report.exitCode === 0) problems.push('exit code 0, though a rank has aborted');
+  if (hasAborted && isUndisturbed && isOnly && report.exitCode !== ABORT_CODE) {
+    problems.push(`exit code ${report.exitCode}, a rank has aborted with ${ABORT_CODE}`);
+  }
+  // Who is told to end its job may end with it; in all other cases a library has no reason to give up.
+  const faulty = members.filter(({ facts, process }) =>
+    process?.end?.status === 1 && facts.some(({ kind }) => kind === 'fault'));
+  const isExplained = mpiPlan(args).end === 'garbage' || faults.some(({ step }) => !hitsRanks(step));
+  if (isExplained) return problems;
+  return [...problems, ...faulty.map(({ rank, facts }) => {
+    const found = facts.find(({ kind }) => kind === 'fault');
+    return `rank ${rank} gave up: ${found?.kind === 'fault' ? found.text : ''}`;
+  })];
+}

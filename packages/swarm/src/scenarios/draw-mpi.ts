@@ -1,0 +1,21 @@
+/** MPI programs of a simulated job. */
+
+import type { SimRandom } from '@stci/platform-sim';
+import type { MpiEnd } from '../mpi/mpi-program.js';
+import type { AppPlan } from './programs.js';
+
+const ENDS: readonly MpiEnd[] = ['abort', 'leave', 'die', 'die', 'fail', 'garbage'];
+const STEPS_MAX = 10;
+
+export function drawMpi(random: SimRandom, count: number): AppPlan {
+  const isPmix = random.chance(0.65);
+  const isWell = random.chance(0.5);
+  const rounds = random.pick([0, 1, 4, 9]);
+  const seconds = random.pick([0, 0, 0.01, 0.2]);
+  const end = isWell ? 'well' : random.pick(ENDS);
+  // A library can abort once it has begun.
+  const step = (end === 'abort' ? 1 : 0) + random.integer(STEPS_MAX);
+  const args = [count, rounds, seconds, end, isWell ? -1 : random.integer(count), step].map(String);
+  const isDirect = isPmix && random.chance(0.4);
+  return { program: isPmix ? 'pmix' : 'pmi1', args: [...args, ...(isDirect ? ['direct'] : [])], count };
+}
