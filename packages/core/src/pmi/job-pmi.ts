@@ -6,7 +6,7 @@
 import {
   StciError, rankRanges, sessionAddress, type HostIndex, type JobId, type Rank, type RankReport, type RankRun,
 } from '@stci/interface';
-import { Later } from '../am/answer.js';
+import { Later, type Answer } from '../am/answer.js';
 import { needsOwner } from '../am/requests.js';
 import { ranksOf } from '../job/placement.js';
 import { launchedSize, spawnOf } from '../job/spawn.js';
@@ -31,6 +31,8 @@ export class JobPmi implements JobHooks {
   readonly #session: SessionPmi;
   /** Hosts whose agents are told. */
   readonly #open = new Set<HostIndex>();
+  /** Agents that have asked which processes there are. */
+  readonly #waiting: Answer<'pmi.open'>[] = [];
   /** Of which the user was told. */
   readonly #protocols = new Set<string>();
   readonly #gone = new Set<Rank>();
@@ -126,11 +128,22 @@ export class JobPmi implements JobHooks {
     return reply;
   }
 
-  onOpen({ host, protocol, version }: MessageBody<'pmi.open'>): MessageReply<'pmi.open'> {
+  onOpen({ host, protocol, version }: MessageBody<'pmi.open'>, answer: Answer<'pmi.open'>): void {
     this.#open.add(host);
     if (!this.#protocols.has(protocol)) this.#of.front.emit({ type: 'mpi', protocol, version });
     this.#protocols.add(protocol);
-    return { sets: this.sets(), lost: [...this.#lost] };
+    this.#waiting.push(answer);
+    this.#answer();
+  }
+
+  /** Nobody is told a place of a rank at which it will not be. */
+  #answer(): void {
+    if (this.#of.isPlacing()) return;
+    for (const answer of this.#waiting.splice(0)) answer.done({ sets: this.sets(), lost: [...this.#lost] });
+  }
+
+  onStarted(): void {
+    this.#answer();
   }
 
   checkRank(host: HostIndex, rank: Rank): void {
@@ -166,12 +179,14 @@ export class JobPmi implements JobHooks {
 
   onEnded(report: RankReport): void {
     this.#add(report);
+    this.#answer();
     this.#tell([report.rank]);
   }
 
   onRestarting({ rank }: RankReport): void {
     this.#gone.add(rank);
     this.#lost.add(rank);
+    this.#answer();
     this.#tell([rank]);
   }
 
@@ -216,7 +231,7 @@ function listen({ node: { messages }, jobOf }: ControllerPlace): OpenService {
     if (found === undefined) throw new StciError('STCI_MESSAGE_INVALID', `Expected a job that runs, got ${job}`);
     return found;
   };
-  messages.on('pmi.open', (opening, { job }) => open(job).onOpen(opening));
+  messages.on('pmi.open', (opening, { job }) => new Later<'pmi.open'>((answer) => open(job).onOpen(opening, answer)));
   messages.on('pmi.enter', (entry, { job }) => session.collectives.onEnter(open(job), entry));
   messages.on('pmi.abort', (abort, { job }) => of(job)?.onAbort(abort));
   messages.on('pmi.sets', ({ nspaces }, { job }) => {

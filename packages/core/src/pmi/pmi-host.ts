@@ -118,14 +118,14 @@ export class PmiHost {
   }
 
   /** Its process has ended. */
-  remove(rank: Rank): void {
+  remove(rank: Rank, isWell: boolean): void {
     const state = this.#ranks.get(rank);
     if (state === undefined || state.isGone) return;
     state.clients.clear();
     this.#running.delete(rank);
     if (this.#running.size === 0) this.#clean();
-    // Whether one that has no library is lost says the controller.
-    if (state.isFinalized || !state.hasInit) this.#drop([rank]);
+    // Where losses are no news, the job is about to end, and nobody is to go on as if all had come.
+    if (isWell) this.#drop([rank]);
     else if (this.isTolerant) this.onLost([rank]);
   }
 

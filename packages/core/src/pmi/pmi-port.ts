@@ -21,8 +21,8 @@ export class PmiPort implements JobService {
   readonly #place: JobPlace;
   readonly #modules: readonly PmiModule[];
   readonly #gate: Gate | undefined;
-  /** Ranks that run here. */
-  readonly #ranks = new Set<Rank>();
+  /** Ranks that run here, or have; of those that have ended, whether well. */
+  readonly #ranks = new Map<Rank, boolean | undefined>();
   readonly #channels = new Set<Channel>();
   readonly #servers = new Map<PmiModule, PmiServer>();
   #host: PmiHost | undefined;
@@ -61,7 +61,7 @@ export class PmiPort implements JobService {
   add(rank: Rank): Readonly<Record<string, string>> {
     const { node } = this.#place;
     const { first, count } = this.#setOf(rank);
-    this.#ranks.add(rank);
+    this.#ranks.set(rank, undefined);
     this.#host?.add(rank);
     const port = this.#gate?.port ?? 0;
     const offer = {
@@ -96,9 +96,9 @@ export class PmiPort implements JobService {
     return module && ((channel) => this.#bind(module, channel, rank));
   }
 
-  remove(rank: Rank): void {
-    this.#ranks.delete(rank);
-    this.#host?.remove(rank);
+  remove(rank: Rank, isWell: boolean): void {
+    if (this.#ranks.get(rank) === undefined) this.#ranks.set(rank, isWell);
+    this.#host?.remove(rank, isWell);
   }
 
   complaintOf(rank: Rank): ErrorRecord | undefined {
@@ -151,7 +151,8 @@ export class PmiPort implements JobService {
       if (this.#place.holds.isClosed) return;
       if (this.#host === undefined && Host !== undefined) {
         this.#host = new Host(this.#place, isTolerant(this.#place.params));
-        for (const rank of this.#ranks) this.#host.add(rank);
+        for (const rank of this.#ranks.keys()) this.#host.add(rank);
+        for (const [rank, isWell] of this.#ranks) if (isWell !== undefined) this.#host.remove(rank, isWell);
       }
       done(this.#host, error);
     });

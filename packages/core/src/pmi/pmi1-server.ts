@@ -27,7 +27,8 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
   #server: Pmi1Server | undefined;
   #set: ProcessSet | undefined;
   readonly #early: Uint8Array[] = [];
-  readonly #lost = new Set<Rank>();
+  /** Processes of its set. */
+  readonly #lost = new Set<number>();
 
   constructor(host: PmiHost, channel: Channel, rank: Rank) {
     this.rank = rank;
@@ -78,8 +79,10 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
 
   /** MPICH reads the key, and does so when a signal comes. */
   onLost(ranks: readonly Rank[]): void {
-    for (const rank of ranks) this.#lost.add(rank);
-    if (this.#server?.isRunning === true) this.#host.place.signal(this.rank, 'SIGUSR1');
+    const { first, size } = this.#set as ProcessSet; // It has begun.
+    const own = ranks.filter((rank) => rank >= first && rank < first + size);
+    for (const rank of own) this.#lost.add(rank - first);
+    if (own.length > 0 && this.#server?.isRunning === true) this.#host.place.signal(this.rank, 'SIGUSR1');
   }
 
   onEvent(): void {
@@ -132,9 +135,7 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
     const set = this.#set as ProcessSet;
     if (key === PROCESS_MAPPING_KEY) return formatProcessMapping(nodesOf(set));
     if (key === DEAD_PROCESSES_KEY) {
-      const dead = [...this.#lost].filter((rank) => rank >= set.first && rank < set.first + set.size);
-      const ranks = dead.map((rank) => rank - set.first).sort((a, b) => a - b);
-      return dead.length === 0 ? undefined : formatDeadProcesses(ranks);
+      return this.#lost.size === 0 ? undefined : formatDeadProcesses([...this.#lost].sort((a, b) => a - b));
     }
     const value = this.#host.keys.find(key);
     return value && toByteText(value);

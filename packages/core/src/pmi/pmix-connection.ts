@@ -54,6 +54,8 @@ class PmixConnection implements ChannelEvents, PmiClient {
   readonly #codes = new Set<number>();
   #wantsAll = false;
   readonly #lost: Rank[] = [];
+  /** Its own, and those that it has spawned or is connected with: of others it is told nothing. */
+  readonly #nspaces = new Set<string>();
   /** Ranks whose data it has got. */
   readonly #given = new Set<Rank>();
 
@@ -146,6 +148,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
       return this.#refuse(why ?? '');
     }
     this.#hello = hello;
+    this.#nspaces.add(hello.nspace);
     this.rank = known[1];
     this.#channel.send([encodeWelcome({ status: PMIX_STATUS.success, index: 0 })]);
     host.begin(this);
@@ -156,7 +159,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
     if (!this.#wants(PMIX_STATUS.procAborted)) return void this.#lost.push(...ranks);
     for (const rank of ranks) {
       const proc = this.#server.procOf(this.#server.host.job, rank);
-      if (proc !== undefined) this.#tell(encodeEvent(this.#end.form, lostRank(proc)));
+      if (proc !== undefined && this.#nspaces.has(proc.nspace)) this.#tell(encodeEvent(this.#end.form, lostRank(proc)));
     }
   }
 
@@ -215,7 +218,10 @@ class PmixConnection implements ChannelEvents, PmiClient {
     const { form } = this.#end;
     host.spawn({ parent: this.rank, apps: spawnedApps(request) }, (set, problem) => {
       const info = set && this.#server.infoOf(set.nspace, form);
-      if (info !== undefined) return send(encodeReply(form, 'spawn', info));
+      if (info !== undefined) {
+        this.#nspaces.add(info.nspace);
+        return send(encodeReply(form, 'spawn', info));
+      }
       host.place.say(this.rank, fromByteText(`MPI_Comm_spawn: ${problem}\n`));
       send(encodeStatus(form, PMIX_STATUS.error));
     });
@@ -240,6 +246,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
       const { procs } = request;
       if (request.command === 'connect') {
         const foreign = new Set(procs.map(({ nspace }) => nspace).filter((name) => name !== this.#hello?.nspace));
+        for (const name of foreign) this.#nspaces.add(name);
         const nspaces = [...foreign].flatMap((nspace) => this.#server.infoOf(nspace, form) ?? []);
         return send(encodeReply(form, 'connect', { nspaces }));
       }

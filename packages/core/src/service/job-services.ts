@@ -60,8 +60,8 @@ export class JobServices {
   }
 
   /** It has ended. */
-  remove(rank: Rank): void {
-    for (const service of this.#open) service.remove(rank);
+  remove(rank: Rank, isWell = false): void {
+    for (const service of this.#open) service.remove(rank, isWell);
   }
 
   onRankFailed(rank: Rank, attempt: number, reason: string): void {

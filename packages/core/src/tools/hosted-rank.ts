@@ -230,7 +230,7 @@ export class HostedRank implements ToolEvents {
     const complaint = own.outcome === 'exited' && own.end?.status === 0 ? services.complaintOf(rank) : undefined;
     const end = complaint === undefined ? own : { ...own, error: complaint };
     watch.onEnded(end);
-    services.remove(rank);
+    services.remove(rank, end.outcome === 'exited' && end.end?.status === 0 && complaint === undefined);
     const afterMs = this.#life.is('running') ? this.#pauseMs(end) : undefined;
     if (afterMs === undefined) {
       this.#life.apply('end');

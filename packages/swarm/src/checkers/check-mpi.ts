@@ -8,6 +8,7 @@ import type { SimProcess } from '@stci/platform-sim';
 import { ABORT_CODE, mpiPlan } from '../mpi/mpi-program.js';
 import { factsOf, valueOf, type TimedFact } from '../mpi/mpi-facts.js';
 import { hitsRanks } from '../scenarios/scenario.js';
+import { plannedApps } from '../scenarios/spawner.js';
 import type { Run } from '../worlds/run.js';
 import { truthOf, type RankTruth } from './truth.js';
 
@@ -38,9 +39,11 @@ export function checkMpi(run: Run): string[] {
     return [rank, { rank, facts, isWell, process }];
   }));
   const all = [...members.values()];
+  // Those that were spawned are a set of their own.
+  const launched = run.options.apps.reduce((sum, { count }) => sum + count, 0);
   const isTolerant = TOLERANT.includes(run.options.settings['errmgr']);
   return [
-    ...all.flatMap((member) => ownProblems(member, members, truths.length)),
+    ...all.flatMap((member) => ownProblems(member, members, launched)),
     ...fenceProblems(all, members, isTolerant),
     ...all.flatMap((member) => lossProblems(member, run, truths, isTolerant)),
     ...endProblems(run, all, programs[0]?.app.args ?? []),
@@ -126,7 +129,9 @@ function endProblems(run: Run, members: readonly Member[], args: readonly string
   });
   const hasAborted = members.some(({ facts }) => facts.some(({ kind }) => kind === 'aborts'));
   const isUndisturbed = faults.length === 0 && options.controls.length === 0 && options.timeoutMs === undefined;
-  const isOnly = mpiPlan(args).end === 'abort' && options.apps.length === 1;
+  // What is spawned may fail before.
+  const isOnly = mpiPlan(args).end === 'abort' && options.apps.length === 1
+    && plannedApps(options.settings).length === 0;
   if (hasAborted && report.exitCode === 0) problems.push('exit code 0, though a rank has aborted');
   if (hasAborted && isUndisturbed && isOnly && report.exitCode !== ABORT_CODE) {
     problems.push(`exit code ${report.exitCode}, a rank has aborted with ${ABORT_CODE}`);

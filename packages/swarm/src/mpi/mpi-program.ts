@@ -72,8 +72,11 @@ export function mpiProgram(open: OpenLibrary, hasSubsets: boolean): (tool: Tool)
     });
     const steps = stepsOf(plan, { tool, rank, library, note, hasSubsets });
     const take = (at: number): void => {
-      if (rank === plan.victim && at === plan.step && !strike(plan.end, tool, library, note)) return;
       const step = steps[at];
+      // Behind finalize there is no connection that garbage, or an abort, could go over.
+      const isOpen = step !== undefined || (plan.end !== 'garbage' && plan.end !== 'abort');
+      const strikes = rank === plan.victim && at === plan.step && isOpen;
+      if (strikes && !strike(plan.end, tool, library, note)) return;
       if (step === undefined) tool.exit(0);
       else step(() => take(at + 1));
     };
