@@ -10,7 +10,7 @@ import { print, printMachine } from './lib/print.mjs';
 
 const NAMES = ['start', 'memory', 'run', 'output', 'forward', 'simulate', 'plugin'];
 /** Measurements that take minutes and root, or write files: they run by name only. */
-const NAMED = ['client', 'launch', 'each', 'session', 'slurm', 'failure', 'costs', 'scaling'];
+const NAMED = ['client', 'mpi', 'launch', 'each', 'session', 'slurm', 'failure', 'costs', 'scaling'];
 
 const ALL = [...NAMES, ...NAMED];
 

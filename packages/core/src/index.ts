@@ -22,6 +22,7 @@ export type { HostOutcome } from './messages/session-messages.js';
 export { platformFacts, selectedDetectors } from './assembly/compose.js';
 export { createComposition, services } from './services.js';
 export { detectorPromises, promiseText, type NamedPromise } from './detector/promises.js';
+export { pmiFramework } from './pmi/framework.js';
 export { windowBytesMin } from './jobs/job-launch.js';
 export { checkFailureParts } from './controller/session-checks.js';
 export { probeMs } from './peers/probe-time.js';

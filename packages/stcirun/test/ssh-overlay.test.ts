@@ -37,7 +37,8 @@ suite('overlays over ssh', (test) => {
     await hosts?.down();
   }, LONG);
 
-  const options = ['--launcher', 'ssh', '--host', names.join(), '-n', String(COUNT), '--overlay', 'bmg'];
+  const options = ['--launcher', 'ssh', '--host', names.join(), '-n', String(COUNT), '--overlay', 'bmg',
+    '--mpi', 'none'];
   const onEth0 = ['--mca', 'bootcom.ws.interface=eth0'];
 
   /** Where the agent of a host listens besides sshd. */

@@ -35,14 +35,15 @@ interface Collective {
   readonly data: (readonly [JobId, Rank, readonly (readonly [string, Uint8Array])[]])[];
 }
 
-/** Collectives of all jobs that may be open at a time, and members of one. */
+/** Collectives of all jobs that may be open at a time, and members of all of them together. */
 const OPEN_MAX = 4096;
-const MEMBERS_MAX = 0x10_0000;
+const MEMBERS_MAX = 4 * 0x10_0000;
 const CONTEXT_STEP = 2;
 
 export class Collectives {
   readonly #jobs: ReadonlyMap<JobId, CollectingJob>;
   readonly #open = new Map<string, Collective>();
+  #members = 0;
   #context = 0;
 
   constructor(jobs: ReadonlyMap<JobId, CollectingJob>) {
@@ -86,13 +87,13 @@ export class Collectives {
     }
     const collective = { id, agents, data: [] };
     this.#open.set(key, collective);
+    this.#members += countOf(id.members);
     return collective;
   }
 
   #problemOf(members: readonly Range[]): string | undefined {
     if (this.#open.size >= OPEN_MAX) return `at most ${OPEN_MAX} collectives at a time`;
-    const count = members.reduce((sum, [, first, last]) => sum + Math.max(0, last - first + 1), 0);
-    if (count > MEMBERS_MAX) return `at most ${MEMBERS_MAX} members`;
+    if (this.#members + countOf(members) > MEMBERS_MAX) return `at most ${MEMBERS_MAX} members of all collectives`;
     const absent = members.find(([of, first, last]) =>
       first > last || this.#jobs.get(of)?.has(last) !== true);
     return absent === undefined ? undefined : `job ${absent[0]} has no process ${absent[2]}, or does not run`;
@@ -119,6 +120,7 @@ export class Collectives {
   #check(key: string, { id, agents, data }: Collective): void {
     for (const { awaited, hasCome } of agents.values()) if (!hasCome && awaited.size > 0) return;
     this.#open.delete(key);
+    this.#members -= countOf(id.members);
     if (id.kind === 'group') this.#context += CONTEXT_STEP;
     const jobs = new Set(id.members.map(([job]) => job));
     const isConnect = id.kind === 'connect';
@@ -139,6 +141,10 @@ export class Collectives {
     }
     return undefined;
   }
+}
+
+function countOf(members: readonly Range[]): number {
+  return members.reduce((sum, [, first, last]) => sum + Math.max(0, last - first + 1), 0);
 }
 
 function nameOf(job: JobId, host: HostIndex): string {

@@ -1,8 +1,8 @@
 /** What `--display` and `--dry-run` print: the job map and the launch plan, as text or as JSON lines. */
 
 import {
-  HostBinding, detectorPromises, foldHostlist, mapJson, planJson, planLaunch, promiseText, ranksOf, readTopology,
-  renderMap, renderPlan, ruleOf, ruleText, wishOf, type BindingRule, type NamedPromise,
+  HostBinding, detectorPromises, foldHostlist, mapJson, planJson, planLaunch, pmiFramework, promiseText, ranksOf,
+  readTopology, renderMap, renderPlan, ruleOf, ruleText, wishOf, type BindingRule, type NamedPromise,
 } from '@stci/core';
 import type { LaunchPlan } from '@stci/interface';
 import type { PlannedRun } from './plan-run.js';
@@ -22,6 +22,7 @@ export function showPlan(run: Planned): string {
   if (request.json) return text + jsonLine({ type: 'plan', ...planObject(run) });
   return `${text}${renderPlan(spec.hosts, launchPlan(run), window(run))}`
     + `a host that does not come up: ${run.params.string('errmgr.launch')}\n`
+    + `MPI libraries: ${offered(run).join(', ') || 'none'}\n`
     + namedPromises(run).map((promise) => `${promiseText(promise)}\n`).join('');
 }
 
@@ -65,9 +66,13 @@ export function planObject(run: Planned) {
   return {
     ...planJson(run.spec.hosts, launchPlan(run), window(run)),
     onLaunchFailure: run.params.string('errmgr.launch'),
+    mpi: offered(run),
     ...(detectors.length > 0 && { detectors }),
   };
 }
+
+/** Protocols in which MPI libraries may speak with their agents. */
+const offered = ({ scope, params }: Planned): string[] => scope.selected(pmiFramework, params).map(({ name }) => name);
 
 const window = ({ params }: Planned): number => params.int('launcher.window');
 

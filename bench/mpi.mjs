@@ -1,0 +1,123 @@
+/**
+ * MPI programs under stcirun, and under the launchers of their libraries, in turns: from MPI_Init to the first barrier
+ * as the slowest rank sees it; the whole command; a fence of PMIx; recovery after the death of a rank (ULFM), with Open
+ * MPI 5 alone. STCI_MPI_ROOT names a root with packages of a later release (packages/stcirun/test/mpi-libraries.ts).
+ */
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { cleanEnvironment, script, stcirun, withDirectory } from './lib/place.mjs';
+import { print, printGoal } from './lib/print.mjs';
+import { interleave, ratio, scaled, spread } from './lib/stats.mjs';
+
+const ROUNDS = scaled(15);
+const RANKS = process.env.BENCH_SMOKE ? [2] : [4, 16, 32];
+const FENCES = process.env.BENCH_SMOKE ? [2] : [2, 8, 32];
+const TRIPLET = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
+/** Without these the libraries look for networks and displays, under any launcher. */
+const QUIET = { HWLOC_COMPONENTS: '-gl,-opencl', OMPI_MCA_btl_tcp_if_include: 'lo', OMPI_MCA_mpi_yield_when_idle: '1' };
+const AS_ROOT = { OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1', PRTE_ALLOW_RUN_AS_ROOT: '1',
+  PRTE_ALLOW_RUN_AS_ROOT_CONFIRM: '1' };
+
+const root = process.env.STCI_MPI_ROOT || undefined;
+
+function variablesOf(directory) {
+  if (root === undefined) return {};
+  return {
+    LD_LIBRARY_PATH: [directory, join(root, 'lib', TRIPLET), join(directory, 'openmpi/lib')].join(':'),
+    OPAL_PREFIX: join(root, 'usr'), PMIX_INSTALL_PREFIX: join(directory, 'pmix2'),
+    PMIX_MCA_pcompress_base_silence_warning: '1',
+  };
+}
+
+function library(name, launcher, launch, at = root) {
+  const directory = join(at ?? '/', 'usr/lib', TRIPLET);
+  const file = join(directory, name === 'mpich' ? 'libmpich.so.12' : 'libmpi.so.40');
+  const include = join(directory, `${name}/include`);
+  if (!existsSync(join(include, 'mpi.h')) || !existsSync(launcher)) return undefined;
+  const isFive = name === 'openmpi' && at !== undefined;
+  return { name: isFive ? 'Open MPI of the root' : name, file, include, directory, launcher, launch, isFive, at };
+}
+
+/** Builds a program against a library; returns its path. */
+function build({ file, include, directory, isFive, at }, source, program, more = []) {
+  const link = [`-Wl,-rpath-link,${directory}`, '-Wl,--allow-shlib-undefined'];
+  if (at !== undefined) link.push(`-Wl,--dynamic-linker=${join(at, 'usr/lib64/ld-linux-x86-64.so.2')}`);
+  const flags = isFive ? ['-DWITH_FT'] : [];
+  execFileSync('gcc', ['-o', program, script(`tools/${source}`), `-I${include}`, ...flags, ...more, file, ...link]);
+  return program;
+}
+
+function run(command, args, env) {
+  const sinceMs = performance.now();
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', env, timeout: 120_000 });
+  const wallMs = performance.now() - sinceMs;
+  const took = /^took ([\d.]+)$/m.exec(stdout)?.[1];
+  if (took === undefined) throw new Error(`${command} ${args.join(' ')} ended with ${status}: ${stdout}${stderr}`);
+  return { tookMs: Number(took), wallMs };
+}
+
+const ours = (ranks, variables, more, program, mode) => {
+  const options = Object.entries(variables).flatMap(([name, value]) => ['-x', `${name}=${value}`]);
+  const all = [stcirun, '--launcher', 'local', '--host', `a:${ranks}`, '-n', String(ranks), ...options, ...more];
+  return run(process.execPath, [...all, program, ...mode], cleanEnvironment());
+};
+
+async function compare(what, goal, measures, unit = 'ms') {
+  for (const measure of measures) await measure[1]();
+  const results = await interleave(ROUNDS, measures.map(([, measure]) => measure));
+  const took = results.map((list) => list.map(({ tookMs }) => tookMs));
+  const wall = results.map((list) => list.map(({ wallMs }) => wallMs));
+  for (const [i, [name]] of measures.entries()) {
+    print(`  ${what}, ${name}: ${spread(took[i], unit, 2)}; the command ${spread(wall[i], 'ms')}`);
+  }
+  if (goal !== undefined) printGoal(`${what} to that of ${measures[1][0]}`, ratio(took[0], took[1]), goal);
+}
+
+export async function bench() {
+  const hydra = library('mpich', '/usr/bin/mpiexec.mpich', (n) => ['-n', String(n)], undefined);
+  const mpirun = library('openmpi', '/usr/bin/mpirun.openmpi', (n) => ['-n', String(n), '--oversubscribe'], undefined);
+  const libraries = [hydra, mpirun].filter((each) => each !== undefined);
+  if (libraries.length === 0) return print('  left out: neither MPICH nor Open MPI is installed');
+  print(`  ${ROUNDS} runs each, in turns`);
+  await withDirectory(async (place) => {
+    for (const each of libraries) {
+      const program = build(each, 'mpi.c', join(place, each.name));
+      const variables = { ...QUIET };
+      const env = { ...cleanEnvironment(), ...AS_ROOT, ...variables };
+      for (const ranks of RANKS) {
+        await compare(`${each.name}, ${ranks} ranks, MPI_Init to the first barrier`, each.name === 'mpich' ? 1.3 : 1, [
+          ['stcirun', () => ours(ranks, variables, [], program, ['init'])],
+          [each.launcher, () => run(each.launcher, [...each.launch(ranks), program, 'init'], env)],
+        ]);
+      }
+    }
+    if (mpirun !== undefined) await fences(mpirun, place);
+    const five = root && library('openmpi', join(root, 'usr/bin/mpirun.openmpi'), undefined);
+    if (five) await recovery(five, place);
+  });
+}
+
+/** Of libpmix's own server under mpirun, and of our agent. */
+async function fences(mpirun, place) {
+  const pmix = join(mpirun.directory, 'pmix2');
+  const file = join(pmix, 'lib/libpmix.so.2');
+  if (!existsSync(join(pmix, 'include/pmix.h')) || !existsSync(file)) return print('  fences left out: no pmix.h');
+  const program = build({ ...mpirun, include: join(pmix, 'include'), file }, 'fence.c', join(place, 'fence'));
+  const env = { ...cleanEnvironment(), ...AS_ROOT, ...QUIET };
+  for (const ranks of FENCES) {
+    await compare(`a fence of ${ranks} ranks`, 2, [
+      ['stcirun', () => ours(ranks, QUIET, [], program, [])],
+      ["mpirun's libpmix", () => run(mpirun.launcher, [...mpirun.launch(ranks), program], env)],
+    ]);
+  }
+}
+
+async function recovery(five, place) {
+  const program = build(five, 'mpi.c', join(place, 'five'));
+  const variables = { ...QUIET, ...variablesOf(five.directory) };
+  await compare('4 ranks, the kill of one to the agreed communicator', undefined, [
+    ['stcirun', () => ours(4, variables, ['--with-ft', 'ulfm'], program, ['survive'])],
+  ]);
+}
