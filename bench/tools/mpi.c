@@ -1,5 +1,5 @@
-/* What bench/mpi.mjs measures. init: time from the start of MPI_Init to the end of the first barrier, the longest of all
- * ranks, in ms; survive: from the kill of the last rank to the agreed new communicator, the longest, in ms. */
+/* What bench/mpi.mjs measures. init: time from the start of MPI_Init to the end of the first barrier, the longest of
+ * all ranks, in ms; survive: from the kill of the last rank to the agreed new communicator, the longest, in ms. */
 #include <mpi.h>
 #ifdef WITH_FT
 #include <mpi-ext.h>

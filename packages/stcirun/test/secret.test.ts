@@ -85,8 +85,13 @@ suite('the secret of a session', (test) => {
     }
   });
 
-  test('a tool inherits nothing of its agent but its standard streams', async () => {
-    const { run, end } = spied(['--launcher', 'local', '--host', 'a,b', '--quiet', '--', 'ls', '-l', '/proc/self/fd']);
+  for (const [mpi, own] of [['none', ['0', '1', '2']], ['pmi1', ['0', '1', '2', '3']]] as const) {
+    test(`a tool inherits descriptors ${own.join()} of its agent, with --mpi ${mpi}`, () => inherits(mpi, own));
+  }
+
+  async function inherits(mpi: string, own: readonly string[]): Promise<void> {
+    const flags = ['--launcher', 'local', '--host', 'a,b', '--quiet', '--mpi', mpi];
+    const { run, end } = spied([...flags, '--', 'ls', '-l', '/proc/self/fd']);
     const { out, err } = await run.result;
     // What whoever runs the tests has left open goes down to all.
     const isOuter = (fd: string, to: string): boolean =>
@@ -94,9 +99,9 @@ suite('the secret of a session', (test) => {
     const isOwn = (to: string): boolean => /^\/proc\/\d+\/fd$/.test(to);
     const found = [...out.matchAll(/ (\d+) -> (.*)/g)].map(([, fd, to]) => [fd, to] as [string, string]);
     const inherited = found.filter(([fd, to]) => !isOuter(fd, to) && !isOwn(to)).map(([fd]) => fd);
-    assert.equal([...new Set(inherited)].sort(), ['0', '1', '2'], `${out}${err}`);
+    assert.equal([...new Set(inherited)].sort(), own, `${out}${err}`);
     end();
-  });
+  }
 
   test('errors of a job that fails do not tell it', async () => {
     const flags = ['--launcher', 'local', '--host', 'a,b', '--verbose', '--exit-report=json'];

@@ -95,8 +95,8 @@ suite('registry', (test) => {
 
   test('what core brings makes a registry, and so does nothing at all', () => {
     const names = createRegistry(builtins()).frameworks.map(({ name }) => name);
-    assert.equal(names, ['bootcom', 'detector', 'errmgr', 'fault', 'launcher', 'launcherproc', 'notifier', 'service',
-      'topology']);
+    assert.equal(names, ['bootcom', 'detector', 'errmgr', 'fault', 'launcher', 'launcherproc', 'notifier', 'pmi',
+      'service', 'topology']);
     assert.is(createRegistry({ frameworks: [], components: [] }).catalog.size, 0);
   });
 });
