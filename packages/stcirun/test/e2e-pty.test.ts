@@ -66,7 +66,9 @@ suite('--pty', (test) => {
   });
 
   check('the size of the window, and its changes; every byte', async () => {
-    const line = 'trap "stty size; exit 0" WINCH; stty -F $OUTER rows 41 cols 91; while :; do sleep 0.05; done';
+    // stty changes rows and columns one after the other, and each is a change of the window.
+    const line = 'trap "stty size | grep 41.91 && exit 0" WINCH; stty -F $OUTER rows 41 cols 91; '
+      + 'while :; do sleep 0.05; done';
     const resized = atTerminal(`OUTER=$(tty) stcirun --pty sh -c '${line}'`, SIZE);
     assert.is(await resized.exitCode, 0, resized.text());
     assert.match(resized.text(), '41 91\r\n');
