@@ -31,7 +31,7 @@ function variablesOf(directory) {
   };
 }
 
-function library(name, launcher, launch, at = root) {
+function library(name, launcher, launch, at) {
   const directory = join(at ?? '/', 'usr/lib', TRIPLET);
   const file = join(directory, name === 'mpich' ? 'libmpich.so.12' : 'libmpi.so.40');
   const include = join(directory, `${name}/include`);
@@ -76,8 +76,8 @@ async function compare(what, goal, measures, unit = 'ms') {
 }
 
 export async function bench() {
-  const hydra = library('mpich', '/usr/bin/mpiexec.mpich', (n) => ['-n', String(n)], undefined);
-  const mpirun = library('openmpi', '/usr/bin/mpirun.openmpi', (n) => ['-n', String(n), '--oversubscribe'], undefined);
+  const hydra = library('mpich', '/usr/bin/mpiexec.mpich', (n) => ['-n', String(n)]);
+  const mpirun = library('openmpi', '/usr/bin/mpirun.openmpi', (n) => ['-n', String(n), '--oversubscribe']);
   const libraries = [hydra, mpirun].filter((each) => each !== undefined);
   if (libraries.length === 0) return print('  left out: neither MPICH nor Open MPI is installed');
   print(`  ${ROUNDS} runs each, in turns`);
@@ -94,7 +94,7 @@ export async function bench() {
       }
     }
     if (mpirun !== undefined) await fences(mpirun, place);
-    const five = root && library('openmpi', join(root, 'usr/bin/mpirun.openmpi'), undefined);
+    const five = root && library('openmpi', join(root, 'usr/bin/mpirun.openmpi'), undefined, root);
     if (five) await recovery(five, place);
   });
 }
