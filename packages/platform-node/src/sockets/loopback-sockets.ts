@@ -3,7 +3,7 @@
  * of connections: it says of each end which user's it is. Loaded at the first use.
  */
 
-import type { Server } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { StciError } from '@stci/interface';
 import type { Channel, ListenOptions, LoopbackListener } from '@stci/interface';
 import { closeReason, streamChannel } from '../channels/stream-channel.js';
@@ -16,6 +16,9 @@ const SILENCE_MS = 10_000;
 /** The table has a line for each connection of this network stack; of more than this nothing is looked up. */
 const TABLE_BYTES_MAX = 64 * 1024 * 1024;
 
+/** Between two looks at the table, which take longer than all else that a connection costs. */
+const TABLE_MS = 10;
+
 /** Rejects with STCI_LISTEN_FAILED. */
 export async function listenLoopback(
   { pendingMax, selectEviction }: Pick<ListenOptions, 'pendingMax' | 'selectEviction'>,
@@ -23,12 +26,25 @@ export async function listenLoopback(
 ): Promise<LoopbackListener> {
   const pending = new PendingSockets(pendingMax, selectEviction, SILENCE_MS);
   const server = builtin('node:net').createServer({ noDelay: true }, (socket) => {
-    const from = socket.remotePort ?? 0;
-    if (!isOurs(from, portOf(server))) return void socket.destroy();
-    pending.add(socket);
-    accept(streamChannel({ kind: 'tcp', label: `${LOOPBACK}:${from}`, readable: socket, writable: socket }));
-    socket.once('data', () => pending.release(socket));
+    socket.on('error', () => {});
+    if (unchecked.push(socket) === 1) setTimeout(check, Math.max(0, readMs + TABLE_MS - performance.now()));
   });
+  const unchecked: Socket[] = [];
+  let readMs = -TABLE_MS;
+  const check = (): void => {
+    readMs = performance.now();
+    const [table, port, uid] = [readTable(), portOf(server), String(process.getuid?.())];
+    for (const socket of unchecked.splice(0)) {
+      const from = socket.remotePort ?? 0;
+      if (userOfConnection(table, from, port) !== uid) {
+        socket.destroy();
+        continue;
+      }
+      pending.add(socket);
+      accept(streamChannel({ kind: 'tcp', label: `${LOOPBACK}:${from}`, readable: socket, writable: socket }));
+      socket.once('data', () => pending.release(socket));
+    }
+  };
   try {
     await bind(server);
   } catch (thrown) {
@@ -55,12 +71,6 @@ function portOf(server: Server): number {
   return address !== null && typeof address === 'object' ? address.port : 0;
 }
 
-/** Whether the end of the connection that is bound to `from` is a socket of this user. */
-function isOurs(from: number, to: number): boolean {
-  const uid = String(process.getuid?.());
-  return userOfConnection(readTable(), from, to) === uid;
-}
-
 function readTable(): string {
   try {
     const text = builtin('node:fs').readFileSync('/proc/net/tcp', 'latin1');
@@ -72,8 +82,8 @@ function readTable(): string {
 
 /** In the system's table (proc(5), /proc/net/tcp), the user of the end at this port; undefined: there is none. */
 export function userOfConnection(table: string, from: number, to: number): string | undefined {
-  const line = table.split('\n').find((each) => each.includes(`: ${endOf(from)} ${endOf(to)} `));
-  return line?.trim().split(/\s+/)[7];
+  const at = table.indexOf(`: ${endOf(from)} ${endOf(to)} `);
+  return at < 0 ? undefined : table.slice(at + 2, table.indexOf('\n', at)).trim().split(/\s+/)[6];
 }
 
 /** 127.0.0.1 as the system writes it, in the order of the machine's bytes. */
