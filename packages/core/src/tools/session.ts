@@ -1,6 +1,6 @@
 /**
  * Session agent (STCI paper, II-A): one per host and job; starts, watches, signals and ends the job's tools on this
- * host, and moves their output and input. It starts one tool per turn, because a start blocks the process.
+ * host, and moves their output and input.
  */
 
 import {
@@ -29,6 +29,8 @@ import { ToolReports } from './tool-reports.js';
 import { ToolWatch } from './tool-watch.js';
 
 /** How long daemons that left their group are searched for at the end of a job. */
+/** Tools that are started in one turn: a start blocks the process for about a millisecond. */
+const STARTS_MAX = 8;
 const SWEEP_MS = 2000;
 
 export type HostedJobState = 'awaited' | 'opening' | 'running' | 'sweeping' | 'drained' | 'stopped';
@@ -86,7 +88,7 @@ export class SessionAgent {
   readonly #ranks = new Map<Rank, HostedRank>();
   /** Ranks of which something is left, or is to be started. */
   readonly #active = new Set<HostedRank>();
-  /** Ranks that are to be started, one a turn. */
+  /** Ranks that are to be started, some a turn: those that run already take processors from the starts that follow. */
   readonly #queue: HostedRank[] = [];
   /** Once the job is launched. */
   #place: RankPlace | undefined;
@@ -286,10 +288,13 @@ export class SessionAgent {
 
   #startNext(): void {
     if (!this.#life.is('running')) return;
-    const rank = this.#queue.shift();
-    if (rank === undefined) return this.#checkDrained();
-    this.#reports.flushFollowed();
-    rank.start();
+    if (this.#queue.length === 0) return this.#checkDrained();
+    for (let count = 0; count < STARTS_MAX && this.#life.is('running'); count++) {
+      const rank = this.#queue.shift();
+      if (rank === undefined) return;
+      this.#reports.flushFollowed();
+      rank.start();
+    }
     if (this.#queue.length > 0) this.#deps.node.platform.clock.soon(() => this.#startNext());
   }
 

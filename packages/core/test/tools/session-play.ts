@@ -19,7 +19,7 @@ import { fakeProcess, type FakeProcess } from './fake-tool.js';
 
 const JOB = 7;
 const INTS: Readonly<Record<string, number>> = {
-  'binding.cpus': 0, 'tool.grace': 1000, 'iof.drain': 300, 'job.size.max': 100, 'job.ranks.per.host.max': 4,
+  'binding.cpus': 0, 'tool.grace': 1000, 'iof.drain': 300, 'job.size.max': 100, 'job.ranks.per.host.max': 18,
 };
 const ONE_CORE: Machine = { sockets: 1, coresPerCache: 1 };
 

@@ -5,9 +5,9 @@ import type { FakeProcess } from './fake-tool.js';
 import { LAUNCH, play, restarting, type Spawned } from './session-play.js';
 
 suite('session agent', (test) => {
-  test('its tools are started, one a turn; starts are told together, ends too, and that nothing is left once', () => {
+  test('its tools are started, some a turn; starts are told together, ends too, and that nothing is left once', () => {
     const { spawned, swept, receive, exit, sweep, next, credit, isQuiet } = play();
-    assert.equal(receive('job.launch', LAUNCH), ['job.started 1', 'job.started 3']);
+    assert.equal(receive('job.launch', LAUNCH), ['job.started 1,3']);
     const variables = spawned.map(({ spec: { env, program, wdir } }) =>
       [env['STCI_RANK'], env['STCI_HOST'], program, wdir]);
     assert.equal(variables, [['1', 'c', 'p', '/'], ['3', 'c', 'p', '/']]);
@@ -24,6 +24,9 @@ suite('session agent', (test) => {
     const { agent } = play();
     agent.stop(() => (stops += 1));
     assert.equal([stops, isQuiet()], [1, true], 'one without tools stops at once');
+    const many = play().receive('job.launch', { ...LAUNCH, size: 18, hosts: [[2, 1, [[0, 0, 18, 1]]]] });
+    assert.equal(many.filter((each) => each.startsWith('job.started')),
+      ['job.started 0,1,2,3,4,5,6,7', 'job.started 8,9,10,11,12,13,14,15', 'job.started 16,17']);
   });
 
   test('what it has told is not told again as it stops; it stops when all is gone', () => {
@@ -88,7 +91,7 @@ suite('session agent', (test) => {
     for (const index of [0, 1]) exit(index);
     next();
     sweep();
-    assert.equal(receive('job.restart', { ranks: [[3, 0, 2], [0, 0, 4]] }), ['job.started 3', 'job.started 0']);
+    assert.equal(receive('job.restart', { ranks: [[3, 0, 2], [0, 0, 4]] }), ['job.started 3,0']);
     const envs = spawned.slice(2).map(({ spec: { env } }) => [env['STCI_RANK'], env['STCI_ATTEMPT']]);
     assert.equal(envs, [['3', '2'], ['0', '4']]);
     for (const index of [2, 3]) exit(index);
@@ -120,7 +123,7 @@ suite('session agent', (test) => {
       spawns: [{ parent: 1, first: 4, count: 1, app: 1 }], restarts: [[1, 1], [4, 2]],
     };
     const { receive, spawned, sweep } = play();
-    assert.equal([receive('job.launch', launch), sweep().length], [[], 2]);
+    assert.equal([receive('job.launch', launch), sweep().length], [[], 1]);
     assert.equal(spawned.map(({ spec: { program, env, stdin } }) => [program, env['STCI_SIZE'], stdin]),
       [['p', '4', 'pipe'], ['w', '5', 'null']]);
     const bad = { ...launch, spawns: [{ parent: 1, first: 99, count: 2, app: 1 }] };
