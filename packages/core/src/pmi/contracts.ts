@@ -29,6 +29,9 @@ export interface ProcessSet {
   readonly apps: readonly (readonly [first: Rank, size: number])[];
 }
 
+/** Called once: with what came of it, or why nothing did. */
+export type Done<T> = (result: T | undefined, problem?: string) => void;
+
 export type CollectiveKind = 'fence' | 'connect' | 'disconnect' | 'group' | 'ungroup';
 
 /** Which collective: calls of one kind, by the same processes, and with the same name are counted. */
@@ -71,13 +74,13 @@ export const VALUE_BYTES_MAX = 0x10_0000;
 export const RANK_BYTES_MAX = 4 * 0x10_0000;
 assert(VALUE_BYTES_MAX <= RANK_BYTES_MAX, 'a rank has room for the longest value');
 
-export function collectiveKey({ kind, name, members, sequence }: CollectiveId): string {
-  return JSON.stringify([kind, name, members, sequence]);
+export function collectiveKey(id: CollectiveId): string {
+  return `${id.sequence} ${seriesKey(id)}`;
 }
 
-export function ranksOfRanges(ranges: readonly Range[], job: JobId): Rank[] {
-  return ranges.flatMap(([of, first, last]) =>
-    (of === job ? Array.from({ length: last - first + 1 }, (_, i) => first + i) : []));
+/** Of collectives that are counted together. */
+export function seriesKey({ kind, name, members }: Omit<CollectiveId, 'sequence'>): string {
+  return `${kind} ${members.join(' ')} ${name}`;
 }
 
 /** Ascending, joined, none twice. */

@@ -9,15 +9,10 @@ import {
 } from '@stci/interface';
 import type { MessageBody, MessageReply } from '../messages/messages.js';
 import type { JobPlace } from '../service/contracts.js';
-import {
-  collectiveKey, hasMember, ranksOfRanges, type CollectiveId, type CollectiveKind, type CollectiveResult, type Pair,
-  type PmiClient, type ProcessSet, type Range,
-} from './contracts.js';
+import type { CollectiveResult, Done, Pair, PmiClient, ProcessSet } from './contracts.js';
+import { HostCollectives, type CollectiveOf } from './host-collectives.js';
 import { Keys, hasKey } from './keys.js';
 import { policyOf } from './policy.js';
-
-/** Called once: with what came of it, or why nothing did. */
-export type Done<T> = (result: T | undefined, problem?: string) => void;
 
 interface RankState {
   /** Libraries that are between init and finalize. A child of the rank may have one, too. */
@@ -28,17 +23,6 @@ interface RankState {
   isGone: boolean;
 }
 
-interface Collective {
-  readonly id: CollectiveId;
-  readonly collects: boolean;
-  readonly calls: Map<Rank, Done<CollectiveResult>>;
-  /** The controller knows. */
-  isSent: boolean;
-}
-
-/** Collectives that differ in kind, name or members, and are counted; and those that are open, at a time. */
-const COUNTED_MAX = 65_536;
-const COLLECTIVES_MAX = 1024;
 /** Beginnings of the names of what libraries share memory by: MPICH, Open MPI 4, Open MPI 5. */
 const SHARED = ['mpich_shar_tmp', 'vader_segment.', 'sm_segment.'];
 /** Ranks may have begun so long before the first request: files of that time may be theirs. */
@@ -49,16 +33,13 @@ const FILES_MAX = 65_536;
 const TEXT_MAX = 8192;
 const RESTART_TEXT = 'is an MPI program, of which no rank can be started again (--on-failure restart): its library has '
   + 'no way back into the job. Write --on-failure notify, if the program goes on without who is lost; or leave it out';
-/** Contexts of groups of one host are odd, those of several even. */
-const CONTEXT_STEP = 2;
 
 export class PmiHost {
   readonly place: JobPlace;
   readonly keys: Keys;
   readonly #ranks = new Map<Rank, RankState>();
   readonly #sets = new Map<string, ProcessSet>();
-  readonly #collectives = new Map<string, Collective>();
-  readonly #counts = new Map<string, number>();
+  readonly #collectives: HostCollectives;
   /** Whose process has not ended. */
   readonly #running = new Set<Rank>();
   readonly #files = new Set<string>();
@@ -66,7 +47,6 @@ export class PmiHost {
   readonly #lost = new Set<Rank>();
   /** Gets of ranks elsewhere, which their agents have not answered. */
   readonly #asked = new Set<{ readonly rank: Rank; readonly answer: Done<readonly Pair[]> }>();
-  #context = 1;
   #state: 'new' | 'asked' | 'open' = 'new';
   #problem: string | undefined;
   readonly #onOpen: (() => void)[] = [];
@@ -78,6 +58,17 @@ export class PmiHost {
     this.#sinceWallMs = place.node.platform.clock.wallMs() - EARLIER_MS;
     this.keys = new Keys(place.job);
     this.isTolerant = isTolerant;
+    this.#collectives = new HostCollectives({
+      job: place.job,
+      isAwaited: (rank) => {
+        const state = this.#ranks.get(rank);
+        return state && !state.isGone;
+      },
+      send: (id, ranks, collects) => {
+        const data = collects ? ranks.map((rank) => [rank, this.keys.far(rank)] as const) : [];
+        return place.node.messages.send(CONTROLLER, 'pmi.enter', { host: place.host, id, data })?.message;
+      },
+    });
   }
 
   onEvent({ rank, nspace, process, status, event }: MessageBody<'pmi.event'>): void {
@@ -221,41 +212,8 @@ export class PmiHost {
    * A rank takes part in a collective. `collects`: what the members have put is told to the hosts of all. Calls `done`
    * when all that live have come.
    */
-  enter(
-    rank: Rank, of: { readonly kind: CollectiveKind; readonly name: string; readonly members: readonly Range[] },
-    collects: boolean, done: Done<CollectiveResult>,
-  ): void {
-    if (!hasMember(of.members, this.job, rank)) return done(undefined, 'it is not among the members');
-    const counted = collectiveKey({ ...of, sequence: 0 });
-    const isKnown = this.#counts.has(counted);
-    if (this.#collectives.size >= COLLECTIVES_MAX || (!isKnown && this.#counts.size >= COUNTED_MAX)) {
-      return done(undefined, 'too many collectives');
-    }
-    let sequence = (this.#counts.get(counted) ?? 0) + 1;
-    const find = (): Collective | undefined => this.#collectives.get(collectiveKey({ ...of, sequence }));
-    while (find()?.calls.has(rank) === true || find()?.isSent === true) sequence += 1;
-    const id: CollectiveId = { ...of, sequence };
-    const collective = find() ?? { id, collects, calls: new Map(), isSent: false };
-    this.#collectives.set(collectiveKey(id), collective);
-    collective.calls.set(rank, done);
-    this.#check(collective);
-  }
-
-  #check(collective: Collective): void {
-    const { id, calls, collects, isSent } = collective;
-    if (isSent || calls.size === 0) return;
-    const own = ranksOfRanges(id.members, this.job).filter((rank) => this.#ranks.has(rank));
-    if (own.some((rank) => this.#ranks.get(rank)?.isGone !== true && !calls.has(rank))) return;
-    const count = id.members.reduce((sum, [, first, last]) => sum + last - first + 1, 0);
-    if (count === own.length) {
-      this.#context += CONTEXT_STEP;
-      return this.#settle(collective, { id, problem: '', context: this.#context, data: [], sets: [] });
-    }
-    collective.isSent = true;
-    const data = collects ? own.map((rank) => [rank, this.keys.far(rank)] as const) : [];
-    const { node, host } = this.place;
-    const error = node.messages.send(CONTROLLER, 'pmi.enter', { host, id, data });
-    if (error !== undefined) this.#settle(collective, { id, problem: error.message, context: 0, data: [], sets: [] });
+  enter(rank: Rank, of: CollectiveOf, collects: boolean, done: Done<CollectiveResult>): void {
+    this.#collectives.enter(rank, of, collects, done);
   }
 
   onDone(result: CollectiveResult): void {
@@ -263,16 +221,7 @@ export class PmiHost {
     for (const [job, rank, pairs] of result.data) {
       if (job !== this.job || !this.isHere(rank)) this.keys.tell(job, rank, pairs);
     }
-    const collective = this.#collectives.get(collectiveKey(result.id));
-    if (collective !== undefined) this.#settle(collective, result);
-  }
-
-  #settle({ id, calls }: Collective, result: CollectiveResult): void {
-    this.#collectives.delete(collectiveKey(id));
-    const counted = collectiveKey({ ...id, sequence: 0 });
-    this.#counts.set(counted, Math.max(id.sequence, this.#counts.get(counted) ?? 0));
-    const problem = result.problem === '' ? undefined : result.problem;
-    for (const done of calls.values()) done(problem === undefined ? result : undefined, problem);
+    this.#collectives.onDone(result);
   }
 
   /** Ranks of this job are lost: each is told once to each library. */
@@ -292,11 +241,7 @@ export class PmiHost {
       if (state !== undefined) state.isGone = true;
       this.keys.giveUp(rank);
     }
-    for (const collective of [...this.#collectives.values()]) {
-      for (const rank of ranks) collective.calls.delete(rank);
-      if (collective.calls.size === 0 && !collective.isSent) this.#collectives.delete(collectiveKey(collective.id));
-      else this.#check(collective);
-    }
+    this.#collectives.drop(ranks);
   }
 
   *#clients(): Iterable<PmiClient> {

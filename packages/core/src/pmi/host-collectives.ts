@@ -1,0 +1,129 @@
+/**
+ * Collectives of one host's ranks, at its session agent. Those of this host alone are decided here; the controller
+ * decides others (collectives.ts), once all ranks of this host have come that are awaited.
+ */
+
+import type { JobId, Rank } from '@stci/interface';
+import { hasMember, seriesKey, type CollectiveId, type CollectiveResult, type Done } from './contracts.js';
+
+export type CollectiveOf = Omit<CollectiveId, 'sequence'>;
+
+/** What it does not decide, at the host's engine. */
+export interface CollectiveHost {
+  readonly job: JobId;
+  /** Undefined: it is not a rank of this host. */
+  isAwaited(rank: Rank): boolean | undefined;
+  /** The controller is told that all of this host have come; returns why it cannot be. */
+  send(id: CollectiveId, ranks: readonly Rank[], collects: boolean): string | undefined;
+}
+
+interface Collective {
+  readonly collects: boolean;
+  readonly calls: Map<Rank, Done<CollectiveResult>>;
+  /** The controller knows. */
+  isSent: boolean;
+}
+
+/** Collectives of one kind and name by the same processes, which are counted. */
+interface Series {
+  readonly of: CollectiveOf;
+  /** Of those that are over, the last. */
+  sequence: number;
+  readonly open: Map<number, Collective>;
+}
+
+/** Series, and collectives that are open, at a time. */
+const SERIES_MAX = 65_536;
+const COLLECTIVES_MAX = 1024;
+/** Contexts of groups of one host are odd, those of several even. */
+const CONTEXT_STEP = 2;
+
+export class HostCollectives {
+  readonly #host: CollectiveHost;
+  readonly #series = new Map<string, Series>();
+  #openCount = 0;
+  #context = 1;
+
+  constructor(host: CollectiveHost) {
+    this.#host = host;
+  }
+
+  /** A rank takes part; as `PmiHost.enter`. */
+  enter(rank: Rank, of: CollectiveOf, collects: boolean, done: Done<CollectiveResult>): void {
+    if (!hasMember(of.members, this.#host.job, rank)) return done(undefined, 'it is not among the members');
+    const series = this.#seriesOf(of);
+    if (this.#openCount >= COLLECTIVES_MAX || series === undefined) return done(undefined, 'too many collectives');
+    let sequence = series.sequence + 1;
+    let collective = series.open.get(sequence);
+    while (collective !== undefined && (collective.isSent || collective.calls.has(rank))) {
+      sequence += 1;
+      collective = series.open.get(sequence);
+    }
+    if (collective === undefined) {
+      collective = { collects, calls: new Map(), isSent: false };
+      series.open.set(sequence, collective);
+      this.#openCount += 1;
+    }
+    collective.calls.set(rank, done);
+    this.#check(series, sequence, collective);
+  }
+
+  #seriesOf(of: CollectiveOf): Series | undefined {
+    const key = seriesKey(of);
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    if (this.#series.size >= SERIES_MAX) return undefined;
+    const series = { of, sequence: 0, open: new Map<number, Collective>() };
+    this.#series.set(key, series);
+    return series;
+  }
+
+  #check(series: Series, sequence: number, collective: Collective): void {
+    if (collective.isSent || collective.calls.size === 0) return;
+    const { job } = this.#host;
+    const here: Rank[] = [];
+    let count = 0;
+    for (const [of, first, last] of series.of.members) {
+      count += last - first + 1;
+      for (let rank = first; of === job && rank <= last; rank++) {
+        const isAwaited = this.#host.isAwaited(rank);
+        if (isAwaited === true && !collective.calls.has(rank)) return;
+        if (isAwaited !== undefined) here.push(rank);
+      }
+    }
+    const id = { ...series.of, sequence };
+    if (count === here.length) {
+      this.#context += CONTEXT_STEP;
+      return this.#settle(series, collective, { id, problem: '', context: this.#context, data: [], sets: [] });
+    }
+    collective.isSent = true;
+    const problem = this.#host.send(id, here, collective.collects);
+    if (problem !== undefined) this.#settle(series, collective, { id, problem, context: 0, data: [], sets: [] });
+  }
+
+  /** The controller says what came of one. */
+  onDone(result: CollectiveResult): void {
+    const series = this.#series.get(seriesKey(result.id));
+    const collective = series?.open.get(result.id.sequence);
+    if (series !== undefined && collective !== undefined) this.#settle(series, collective, result);
+  }
+
+  #settle(series: Series, { calls }: Collective, result: CollectiveResult): void {
+    const { id: { sequence } } = result;
+    if (series.open.delete(sequence)) this.#openCount -= 1;
+    series.sequence = Math.max(sequence, series.sequence);
+    const problem = result.problem === '' ? undefined : result.problem;
+    for (const done of calls.values()) done(problem === undefined ? result : undefined, problem);
+  }
+
+  /** These are not awaited any longer. */
+  drop(ranks: readonly Rank[]): void {
+    for (const series of this.#series.values()) {
+      for (const [sequence, collective] of [...series.open]) {
+        for (const rank of ranks) collective.calls.delete(rank);
+        if (collective.calls.size > 0 || collective.isSent) this.#check(series, sequence, collective);
+        else if (series.open.delete(sequence)) this.#openCount -= 1;
+      }
+    }
+  }
+}
