@@ -15,7 +15,7 @@ export { decodeValue, encodeValue } from './pmix/bfrops/codecs.js';
 export { Packer, Unpacker } from './pmix/bfrops/packing.js';
 export * from './pmix/bfrops/types.js';
 export { PmixClientEnd, PmixServerEnd, type PmixArrival } from './pmix/connections.js';
-export type { NspaceData, RankData, ScopeData } from './pmix/fields.js';
+export { encodeRankData, type NspaceData, type RankData, type ScopeData } from './pmix/fields.js';
 export { FRAME_BODY_BYTES_MAX, TAG, encodeFrame, type PmixFrame } from './pmix/frames.js';
 export {
   HELLO_BYTES_MAX, clientMajor, encodeHello, encodeWelcome, helloProblem, type PmixHello, type PmixWelcome,
@@ -25,7 +25,7 @@ export {
 } from './pmix/job-info.js';
 export {
   GROUP_REPLY_MAJOR, PMIX_STATUS, decodeEvent, decodeInfos, decodeJobInfo, decodeReply, encodeEvent,
-  encodeGroupSince6, encodeInfos, encodeJobInfo, encodeReply, encodeStatus, lostRank, type JobInfoReply,
+  encodeGet, encodeGroupSince6, encodeInfos, encodeJobInfo, encodeReply, encodeStatus, lostRank, type JobInfoReply,
   type PmixEvent, type PmixReplyName,
   type PmixReplyOf,
 } from './pmix/replies.js';

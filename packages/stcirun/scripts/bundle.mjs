@@ -35,6 +35,8 @@ const RUNS = [
   ['stci.cjs', 'info', 'launcher'],
   ['stci.cjs', 'complete', '--', 'stcirun', '--mca', ''],
   ['stcirun.cjs', '--help'],
+  ...['pmix', 'pmi1'].map((protocol) =>
+    ['stcirun.cjs', '--quiet', '-n', '2', '--', process.execPath, join(here, 'scripts/mpi-client.mjs'), protocol]),
   ['stcirun.cjs', '--quiet', '-n', '2', '--', process.execPath, '--version'],
 ];
 

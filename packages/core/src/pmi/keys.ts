@@ -10,6 +10,8 @@ import { KEYS_OF_RANK_MAX, RANK_BYTES_MAX, pairBytes, type Pair } from './contra
 export type View = 'near' | 'far';
 
 interface RankKeys {
+  /** Near, as it was last asked for; undefined: it has changed since. */
+  known: readonly Pair[] | undefined;
   readonly near: Map<string, Uint8Array>;
   readonly far: Map<string, Uint8Array>;
   /** Of both. */
@@ -41,7 +43,7 @@ export class Keys {
 
   /** A process of this host's is about to be started. */
   add(rank: Rank): void {
-    this.#own.set(rank, { near: new Map(), far: new Map(), bytes: 0, hasPut: false, isGone: false });
+    this.#own.set(rank, { known: undefined, near: new Map(), far: new Map(), bytes: 0, hasPut: false, isGone: false });
   }
 
   /** Returns why they cannot be taken. */
@@ -56,6 +58,7 @@ export class Keys {
     }
     for (const [key] of pairs.near) this.#byKey.set(key, keys.near.get(key) as Uint8Array);
     keys.hasPut = true;
+    keys.known = undefined;
     this.#answer(rank);
     return undefined;
   }
@@ -70,11 +73,12 @@ export class Keys {
     if (job === this.#job) for (const [key, value] of pairs) this.#byKey.set(key, value);
   }
 
-  /** What a rank has put, as this host sees it now; undefined: nothing is known of it. */
+  /** What a rank has put, as this host sees it now: the same list until it changes; undefined: nothing is known. */
   known(rank: Rank, job = this.#job): readonly Pair[] | undefined {
     const keys = job === this.#job ? this.#own.get(rank) : undefined;
     if (keys === undefined) return this.#told.get(job)?.get(rank);
-    return keys.hasPut ? [...keys.near] : undefined;
+    if (keys.hasPut) keys.known ??= [...keys.near];
+    return keys.known;
   }
 
   /** Ranks of this job of which something is known. */

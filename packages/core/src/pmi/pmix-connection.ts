@@ -3,10 +3,10 @@
 import type { Channel, ChannelEvents, Rank } from '@stci/interface';
 import {
   GROUP_REPLY_MAJOR, PMIX_RANK, PMIX_STATUS, PmixServerEnd, clientMajor, decodeInfos, encodeEvent, encodeFrame,
-  encodeGroupSince6, encodeInfos, encodeJobInfo, encodeReply, encodeStatus, encodeWelcome, decodeValue, encodeValue,
+  encodeGet, encodeGroupSince6, encodeInfos, encodeReply, encodeStatus, encodeWelcome, decodeValue, encodeValue,
   fromByteText, helloProblem, lostRank,
-  type PmixArrival, type PmixHello, type PmixInfo, type PmixKval,
-  type PmixProc, type PmixRequest, type PmixRequestOf, type RankData,
+  type PmixArrival, type PmixHello, type PmixInfo,
+  type PmixProc, type PmixRequest, type PmixRequestOf,
 } from '@stci/pmi';
 import { Timers } from '../event/timers.js';
 import { abortCode } from './abort-code.js';
@@ -229,8 +229,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
 
   #jobInfo(send: Send): void {
     const { form } = this.#end;
-    const info = this.#server.infoOf(this.#hello?.nspace ?? '', form);
-    send(info === undefined ? encodeStatus(form, PMIX_STATUS.notFound) : encodeJobInfo(form, info));
+    send(this.#server.jobInfoOf(this.#hello?.nspace ?? '', form) ?? encodeStatus(form, PMIX_STATUS.notFound));
   }
 
   #collective(
@@ -286,12 +285,12 @@ class PmixConnection implements ChannelEvents, PmiClient {
     if (known === undefined || key?.startsWith('pmix.') === true) return notFound();
     const [job, rank] = known;
     const answer = (pairs: readonly Pair[]): void => {
-      const ranks: RankData[] = [{ proc: { nspace, rank: process }, kvals: kvalsOf(pairs) }];
+      const ranks = [this.#server.dataOf({ nspace, rank: process }, pairs, form)];
       if (job === host.job) {
         this.#given.add(rank);
         ranks.push(...this.#ahead());
       }
-      send(encodeReply(form, 'get', { ranks }));
+      send(encodeGet(form, ranks));
     };
     if (hasFlag(infos, 'pmix.immediate')) {
       const pairs = host.keys.known(rank, job);
@@ -301,18 +300,19 @@ class PmixConnection implements ChannelEvents, PmiClient {
   }
 
   /** What other ranks have put, as far as it is known here, and this library has not got it: it will ask. */
-  #ahead(): RankData[] {
+  #ahead(): Uint8Array[] {
     const { host } = this.#server;
-    const ahead: RankData[] = [];
+    const ahead: Uint8Array[] = [];
     let bytes = 0;
     for (const rank of host.keys.knownRanks()) {
       if (this.#given.has(rank)) continue;
       const [proc, pairs] = [this.#server.procOf(host.job, rank), host.keys.known(rank)];
       if (proc === undefined || pairs === undefined) continue;
-      bytes += pairs.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+      const data = this.#server.dataOf(proc, pairs, this.#end.form);
+      bytes += data.length;
       if (bytes > AHEAD_BYTES_MAX) break;
       this.#given.add(rank);
-      ahead.push({ proc, kvals: kvalsOf(pairs) });
+      ahead.push(data);
     }
     return ahead;
   }
@@ -381,10 +381,6 @@ class PmixConnection implements ChannelEvents, PmiClient {
 const KINDS = {
   fence: 'fence', connect: 'connect', disconnect: 'disconnect', groupConstruct: 'group', groupDestruct: 'ungroup',
 } as const satisfies Record<string, CollectiveKind>;
-
-function kvalsOf(pairs: readonly Pair[]): PmixKval[] {
-  return pairs.map(([key, bytes]) => ({ key, bytes }));
-}
 
 /** How long a library waits for an answer, ms; 0: as long as it takes. */
 function timeoutMsOf(request: PmixRequest): number {

@@ -1,10 +1,12 @@
 /** PMIx at a session agent: what libraries of one host have in common. */
 
-import type { JobId, Rank } from '@stci/interface';
+import { entryOf, type JobId, type Rank } from '@stci/interface';
 import {
-  PMIX_RANK, jobInfoKvals, type BufferForm, type JobInfo, type JobInfoRank, type JobInfoReply, type PmixProc,
+  PMIX_RANK, encodeJobInfo, encodeRankData, jobInfoKvals, type BufferForm, type JobInfo, type JobInfoRank,
+  type JobInfoReply, type PmixProc,
 } from '@stci/pmi';
-import { rangesOf, type ProcessSet, type Range } from './contracts.js';
+import { hwlocXml } from '../binding/hwloc-xml.js';
+import { rangesOf, type Pair, type ProcessSet, type Range } from './contracts.js';
 import { PMIX_SERVER } from './nspace.js';
 import type { PmiHost } from './pmi-host.js';
 
@@ -14,15 +16,37 @@ const PROCS_MAX = 0x10_0000;
 export class PmixHost {
   readonly host: PmiHost;
   readonly #infos = new Map<string, JobInfoReply>();
+  readonly #jobInfos = new Map<string, Uint8Array>();
+  readonly #data = new Map<BufferForm, WeakMap<readonly Pair[], Uint8Array>>();
   #directory: string | undefined;
   readonly #unserved = new Set<number>();
+  readonly #topology: string | undefined;
 
   constructor(host: PmiHost) {
     this.host = host;
     const { holds, node } = host.place;
+    const { env } = node.platform;
+    this.#topology = hwlocXml((path) => env.systemText(path));
     holds.atEnd(() => {
       if (this.#directory !== undefined) node.platform.files.removeDirectory(this.#directory);
     });
+  }
+
+  /** The answer to a library's first request; undefined as `infoOf`. */
+  jobInfoOf(nspace: string, form: BufferForm): Uint8Array | undefined {
+    const info = this.infoOf(nspace, form);
+    return info && entryOf(this.#jobInfos, `${form} ${nspace}`, () => encodeJobInfo(form, info));
+  }
+
+  /** What a process has put, as answers to gets have it. It is encoded once: all libraries of the host are told it. */
+  dataOf(proc: PmixProc, pairs: readonly Pair[], form: BufferForm): Uint8Array {
+    const known = entryOf(this.#data, form, () => new WeakMap<readonly Pair[], Uint8Array>());
+    let data = known.get(pairs);
+    if (data === undefined) {
+      data = encodeRankData(form, { proc, kvals: pairs.map(([key, bytes]) => ({ key, bytes })) });
+      known.set(pairs, data);
+    }
+    return data;
   }
 
   /** What a library is told of a set of processes; undefined: it may not know of it. */
@@ -52,6 +76,7 @@ export class PmixHost {
       apps: set.apps.map(([rank, size]) => ({ firstRank: rank - first, size })),
       ranks: this.#bindings(set),
       directory: this.#directory, nspaceDirectory: `${this.#directory}/${nspace}`, server: PMIX_SERVER,
+      ...(this.#topology !== undefined && { more: [['pmix.hwlocxml2', { type: 'string', data: this.#topology }]] }),
       ...(parent !== undefined && { parent: { nspace: parent[0], rank: parent[1] } }),
     };
   }
@@ -83,6 +108,11 @@ export class PmixHost {
 
   /** Undefined: one is not known here, or they are too many. */
   rangesOf(procs: readonly PmixProc[]): readonly Range[] | undefined {
+    const [proc] = procs;
+    if (procs.length === 1 && proc?.rank === PMIX_RANK.wildcard) {
+      const set = this.host.setOf(proc.nspace);
+      return set && [[set.job, set.first, set.first + set.size - 1]];
+    }
     const ranks: (readonly [JobId, Rank])[] = [];
     for (const proc of procs) {
       const set = this.host.setOf(proc.nspace);

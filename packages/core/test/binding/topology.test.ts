@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { assert, skip, suite } from '@stci/testkit';
 import { cpuList, parseCpuList } from '../../dist/binding/cpu-list.js';
+import { hwlocXml } from '../../dist/binding/hwloc-xml.js';
 import { LEVELS, readTopology, type Level, type Topology } from '../../dist/binding/topology.js';
 import { systemOf, topologyOf, type Machine } from './synthetic.js';
 
@@ -35,8 +36,8 @@ const HWLOC: Readonly<Record<Level, string>> = {
   hwthread: 'PU',
 };
 
-/** What hwloc reads from the same texts, by level as `shown` has it; undefined: it is not installed. */
-function hwlocSays(machine: Machine): Record<string, string> | undefined {
+/** What hwloc reads, by level as `shown` has it: of the same texts, or of our XML; undefined: it is not installed. */
+function hwlocSays(machine: Machine, xmlOfOurs?: string): Record<string, string> | undefined {
   const root = mkdtempSync(join(tmpdir(), 'stci-hwloc-'));
   try {
     for (const [path, text] of systemOf(machine)) {
@@ -46,7 +47,11 @@ function hwlocSays(machine: Machine): Record<string, string> | undefined {
     const allowed = parseCpuList(machine.allowed ?? '') ?? [];
     const mask = allowed.reduce((sum, cpu) => sum + 2 ** cpu, 0).toString(16);
     const cut = allowed.length > 0 ? ['--restrict', `0x${mask}`] : [];
-    const args = ['--if', 'fsroot', '--input', root, ...cut, '--of', 'xml', '-'];
+    if (xmlOfOurs !== undefined) writeFileSync(join(root, 'ours.xml'), xmlOfOurs);
+    const input = xmlOfOurs === undefined
+      ? ['--if', 'fsroot', '--input', root, ...cut]
+      : ['--if', 'xml', '--input', join(root, 'ours.xml')];
+    const args = [...input, '--of', 'xml', '-'];
     const xml = execFileSync('lstopo-no-graphics', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
     return Object.fromEntries(LEVELS.map((level) => {
       const objects = xml.matchAll(new RegExp(`<object type="${HWLOC[level]}"[^>]* cpuset="0x([0-9a-f,x]+)"`, 'gu'));
@@ -117,6 +122,48 @@ suite('topology', (test) => {
       // What restricts lstopo orders its objects anew; what restricts a program does not.
       const inOrder = (text = ''): string => (machine.allowed === undefined ? text : text.split('|').sort().join('|'));
       for (const level of LEVELS) assert.is(inOrder(shown(ours, level)), inOrder(theirs[level]), level);
+      const texts = systemOf(machine);
+      const xml = hwlocXml((path) => texts.get(path));
+      assert.ok(xml);
+      const read = hwlocSays(machine, xml) ?? {};
+      for (const level of LEVELS) assert.is(inOrder(read[level]), inOrder(theirs[level]), `${level} of the XML`);
     });
   }
+});
+
+suite('topology as hwloc exports it', (test) => {
+  const two = systemOf({ sockets: 2, coresPerCache: 2 });
+  const PCI = '/sys/bus/pci/devices/0000:41:02.3';
+  const withDevice = (more: readonly (readonly [string, string])[] = []): ((path: string) => string | undefined) => {
+    const texts = new Map([...two,
+      ['/proc/bus/pci/devices', '4113\t15b31017\t0\n0000\t80860d57\t0\n'], [`${PCI}/class`, '0x020000\n'],
+      [`${PCI}/vendor`, '0x15b3\n'], [`${PCI}/device`, '0x1017\n'], [`${PCI}/revision`, '0x07\n'],
+      [`${PCI}/local_cpulist`, '2-3\n'], ['/sys/bus/pci/devices/0000:00:00.0/class', '0x060000\n'], ...more]);
+    return (path) => texts.get(path);
+  };
+
+  test('devices are in the socket that is near to them', () => {
+    const xml = hwlocXml(withDevice()) ?? '';
+    const second = xml.slice(xml.lastIndexOf('type="Package"'));
+    assert.match(second, 'bridge_pci="0000:[41-41]"');
+    assert.match(second, 'pci_busid="0000:41:02.3" pci_type="0200 [15b3:1017] [0000:0000] 07"');
+    assert.is(xml.split('PCIDev').length, 2, 'a bridge of the host is none that libraries look for');
+    assert.match(xml, 'type="NUMANode" os_index="1" cpuset="0x0000000c"');
+    assert.match(xml, 'local_memory="1073741824"');
+    const far = hwlocXml(withDevice([[`${PCI}/local_cpulist`, '\n']])) ?? '';
+    assert.ok(far.indexOf('Bridge') < far.indexOf('Package') || far.indexOf('Bridge') > far.lastIndexOf('</object><'));
+  });
+
+  test('none where something that libraries look for would be left out', () => {
+    for (const [path, text] of [
+      ['/sys/class/infiniband_verbs/abi_version', '6\n'], ['/proc/bus/pci/devices', '0010\t15b31017\t0\n'],
+      ['/sys/devices/system/node/node1/cpulist', '\n'], ['/proc/self/status', 'Name:\tnode\n'],
+    ] as const) {
+      assert.is(hwlocXml(withDevice([[path, text]])), undefined, path);
+    }
+    const crossing = new Map(two);
+    for (const cpu of [0, 3]) crossing.set(`/sys/devices/system/cpu/cpu${cpu}/cache/index3/shared_cpu_list`, '0,3\n');
+    for (const cpu of [1, 2]) crossing.set(`/sys/devices/system/cpu/cpu${cpu}/cache/index3/shared_cpu_list`, '1-2\n');
+    assert.is(hwlocXml((path) => crossing.get(path)), undefined, 'caches that cross sockets');
+  });
 });

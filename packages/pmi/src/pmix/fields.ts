@@ -1,7 +1,7 @@
 /** Fields of bodies: each knows how it is packed and unpacked, so that one table describes both sides. */
 
 import { Packer, Unpacker } from './bfrops/packing.js';
-import type { PmixKval, PmixProc, PmixTypeName, PmixTypes } from './bfrops/types.js';
+import type { BufferForm, PmixKval, PmixProc, PmixTypeName, PmixTypes } from './bfrops/types.js';
 
 export interface Field<T> {
   read(source: Unpacker): T;
@@ -84,12 +84,14 @@ export const kvals = rest(one('kval'));
 function boxed<F extends Fields>(fields: F): Field<RecordOf<F>> {
   return {
     read: (source) => readFields(fields, new Unpacker(source.form, source.one('byteObject'))),
-    write(sink, value) {
-      const inner = new Packer(sink.form);
-      writeFields(fields, inner, value);
-      sink.pack('byteObject', inner.finish());
-    },
+    write: (sink, value) => sink.pack('byteObject', encodeFields(fields, sink.form, value)),
   };
+}
+
+function encodeFields(fields: Fields, form: BufferForm, values: Readonly<Record<string, unknown>>): Uint8Array {
+  const sink = new Packer(form);
+  writeFields(fields, sink, values);
+  return sink.finish();
 }
 
 /** A rank's data, as answers to a get hold them. */
@@ -97,7 +99,13 @@ export interface RankData {
   readonly proc: PmixProc;
   readonly kvals: readonly PmixKval[];
 }
-export const rankData: Field<RankData> = boxed({ proc: one('proc'), kvals });
+const RANK_DATA = { proc: one('proc'), kvals };
+export const rankData: Field<RankData> = boxed(RANK_DATA);
+
+/** As `encodeGet` takes it. */
+export function encodeRankData(form: BufferForm, { proc, kvals: pairs }: RankData): Uint8Array {
+  return encodeFields(RANK_DATA, form, { proc, kvals: pairs });
+}
 
 /** A job's info, as answers to a connect hold those of foreign jobs. */
 export interface NspaceData {

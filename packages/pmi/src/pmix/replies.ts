@@ -54,6 +54,14 @@ export function encodeReply<K extends PmixReplyName>(
   return sink.finish();
 }
 
+/** The reply to `get`, of ranks' data that are encoded already: they go to many clients. */
+export function encodeGet(form: BufferForm, ranks: Iterable<Uint8Array>): Uint8Array {
+  const sink = new Packer(form);
+  sink.pack('status', PMIX_STATUS.success);
+  for (const data of ranks) sink.pack('byteObject', data);
+  return sink.finish();
+}
+
 /** A client's side: the status, and what follows success. */
 export function decodeReply<K extends PmixReplyName>(
   form: BufferForm, command: K, body: Uint8Array,

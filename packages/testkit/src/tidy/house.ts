@@ -205,7 +205,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   node: 'codec event metrics bootcom messages am streams',
   peers: 'members bootcom messages node',
   service: 'codec event job binding membership detector bootcom messages am node peers',
-  pmi: 'codec event bootcom job messages am service',
+  pmi: 'codec event binding bootcom job messages am service',
   assembly: 'topology binding launcher detector notifier errmgr fault bootcom node service pmi',
   boot: 'codec event launcher membership bootcom messages node assembly',
   programs: 'codec event iof job bootcom messages am node service',
