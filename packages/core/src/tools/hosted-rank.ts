@@ -229,8 +229,9 @@ export class HostedRank implements ToolEvents {
     const { watch, services, feed, reports } = this.#place;
     const complaint = own.outcome === 'exited' && own.end?.status === 0 ? services.complaintOf(rank) : undefined;
     const end = complaint === undefined ? own : { ...own, error: complaint };
-    watch.onEnded(end);
+    // Services first: what other ranks learn from them, an MPI library's survivors wait for.
     services.remove(rank, end.outcome === 'exited' && end.end?.status === 0 && complaint === undefined);
+    watch.onEnded(end);
     const afterMs = this.#life.is('running') ? this.#pauseMs(end) : undefined;
     if (afterMs === undefined) {
       this.#life.apply('end');

@@ -14,11 +14,13 @@ export type Fields = Readonly<Record<string, Field<unknown>>>;
 
 /** Fields one after the other, in the order of the table. */
 export function readFields<F extends Fields>(fields: F, source: Unpacker): RecordOf<F> {
-  return Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, field.read(source)])) as RecordOf<F>;
+  const values: Record<string, unknown> = {};
+  for (const key in fields) values[key] = fields[key]!.read(source);
+  return values as RecordOf<F>;
 }
 
 export function writeFields(fields: Fields, sink: Packer, values: Readonly<Record<string, unknown>>): void {
-  for (const [key, field] of Object.entries(fields)) field.write(sink, values[key]);
+  for (const key in fields) fields[key]!.write(sink, values[key]);
 }
 
 export function one<K extends PmixTypeName>(type: K): Field<PmixTypes[K]> {
