@@ -1,12 +1,14 @@
 /**
  * MPI programs under stcirun, and under the launchers of their libraries, in turns: from MPI_Init to the first barrier
  * as the slowest rank sees it; the whole command; a fence of PMIx; recovery after the death of a rank (ULFM), with Open
- * MPI 5 alone. STCI_MPI_ROOT names a root with packages of a later release (packages/stcirun/test/mpi-libraries.ts).
+ * MPI 5 alone. STCI_MPI_ROOT names a root with packages of a later release (packages/stcirun/test/mpi-libraries.ts);
+ * its own launcher takes part where the root can be entered: bin, lib and lib64 are links into usr, dev, proc and sys
+ * are bound.
  */
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { cleanEnvironment, script, stcirun, withDirectory } from './lib/place.mjs';
 import { print, printGoal } from './lib/print.mjs';
 import { interleave, ratio, scaled, spread } from './lib/stats.mjs';
@@ -41,17 +43,18 @@ function library(name, launcher, launch, at) {
 }
 
 /** Builds a program against a library; returns its path. */
-function build({ file, include, directory, isFive, at }, source, program, more = []) {
+function build({ file, include, directory, isFive, at }, source, program, isInside = false) {
   const link = [`-Wl,-rpath-link,${directory}`, '-Wl,--allow-shlib-undefined'];
-  if (at !== undefined) link.push(`-Wl,--dynamic-linker=${join(at, 'usr/lib64/ld-linux-x86-64.so.2')}`);
+  if (at !== undefined && !isInside) link.push(`-Wl,--dynamic-linker=${join(at, 'usr/lib64/ld-linux-x86-64.so.2')}`);
   const flags = isFive ? ['-DWITH_FT'] : [];
-  execFileSync('gcc', ['-o', program, script(`tools/${source}`), `-I${include}`, ...flags, ...more, file, ...link]);
+  execFileSync('gcc', ['-o', program, script(`tools/${source}`), `-I${include}`, ...flags, file, ...link]);
   return program;
 }
 
 function run(command, args, env) {
   const sinceMs = performance.now();
-  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', env, timeout: 120_000 });
+  const options = { encoding: 'utf8', env, timeout: 20_000, killSignal: 'SIGTERM' };
+  const { status, stdout, stderr } = spawnSync(command, args, options);
   const wallMs = performance.now() - sinceMs;
   const took = /^took ([\d.]+)$/m.exec(stdout)?.[1];
   if (took === undefined) throw new Error(`${command} ${args.join(' ')} ended with ${status}: ${stdout}${stderr}`);
@@ -95,8 +98,36 @@ export async function bench() {
     }
     if (mpirun !== undefined) await fences(mpirun, place);
     const five = root && library('openmpi', join(root, 'usr/bin/mpirun.openmpi'), undefined, root);
-    if (five) await recovery(five, place);
+    if (five) await compareFive(five, place);
   });
+}
+
+/** Of the root: its mpirun runs in it, and stcirun's ranks with its libraries. */
+async function compareFive(five, place) {
+  const program = build(five, 'mpi.c', join(place, 'five'));
+  const variables = { ...QUIET, ...variablesOf(five.directory) };
+  const canEnter = spawnSync('chroot', [five.at, '/usr/bin/mpirun.openmpi', '--version']).status === 0;
+  const inside = join(five.at, 'tmp', `${basename(place)}-five`);
+  if (canEnter) copyFileSync(build(five, 'mpi.c', join(place, 'inside'), true), inside);
+  else print('  the mpirun of the root is left out: it cannot be entered by chroot');
+  const launcher = [five.at, '/usr/bin/mpirun.openmpi', '--oversubscribe'];
+  const theirs = (ranks, more, mode) => () => run('chroot', [
+    ...launcher, '-n', String(ranks), ...more, `/tmp/${basename(inside)}`, mode,
+  ], { ...cleanEnvironment(), ...AS_ROOT, ...QUIET });
+  const both = (ranks, more, mode) => [
+    ['stcirun', () => ours(ranks, variables, more, program, [mode])],
+    ...(canEnter ? [["the root's mpirun", theirs(ranks, more, mode)]] : []),
+  ];
+  try {
+    for (const ranks of RANKS) {
+      await compare(`Open MPI 5, ${ranks} ranks, MPI_Init to the first barrier`, canEnter ? 1 : undefined,
+        both(ranks, [], 'init'));
+    }
+    const ulfm = both(4, ['--with-ft', 'ulfm'], 'survive');
+    await compare('4 ranks, the kill of one to the agreed communicator', canEnter ? 1 : undefined, ulfm);
+  } finally {
+    rmSync(inside, { force: true });
+  }
 }
 
 /** Of libpmix's own server under mpirun, and of our agent. */
@@ -112,12 +143,4 @@ async function fences(mpirun, place) {
       ["mpirun's libpmix", () => run(mpirun.launcher, [...mpirun.launch(ranks), program], env)],
     ]);
   }
-}
-
-async function recovery(five, place) {
-  const program = build(five, 'mpi.c', join(place, 'five'));
-  const variables = { ...QUIET, ...variablesOf(five.directory) };
-  await compare('4 ranks, the kill of one to the agreed communicator', undefined, [
-    ['stcirun', () => ours(4, variables, ['--with-ft', 'ulfm'], program, ['survive'])],
-  ]);
 }
