@@ -1,6 +1,6 @@
 /** What MPI libraries speak with a launcher, both sides, pure: PMI-1 (MPICH) and PMIx (Open MPI). */
 
-export { fromByteText, toByteText } from './bytes/byte-text.js';
+export { fromByteText, readText, toByteText, writeText } from './bytes/byte-text.js';
 export { isRefusedBody } from './bytes/refusal.js';
 export { PMI1_BOUNDS, Pmi1Reader, formatCommand, type Pmi1Bounds, type Pmi1Command } from './pmi1/lines.js';
 export {

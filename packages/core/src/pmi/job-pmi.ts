@@ -159,7 +159,9 @@ export class JobPmi implements JobHooks {
     return owned(this.#of.node.messages.sendSubtree('pmi.done', result, this.job));
   }
 
-  onNotify({ rank, nspace, process, status, event }: MessageBody<'pmi.notify'>): void {
+  onNotify({ host, rank, status, event }: MessageBody<'pmi.notify'>): void {
+    this.checkRank(host, rank);
+    const [nspace, process] = this.processOf(rank);
     const body = { rank, nspace, process, status, event };
     this.#of.front.check(this.#of.node.messages.sendSubtree('pmi.event', body, this.job));
   }

@@ -82,7 +82,7 @@ const PMI_MESSAGES = {
   /** Session agent → controller, and from there to all: a program raises an event. */
   'pmi.notify': {
     id: 159, from: ['session'], ofOwnHost: true,
-    body: fields({ host: u32, rank: u32, nspace: name, process: u32, status, event: bytes(VALUE_BYTES_MAX) }),
+    body: fields({ host: u32, rank: u32, status, event: bytes(VALUE_BYTES_MAX) }),
   },
   'pmi.event': {
     id: 160, from: 'above',

@@ -84,7 +84,7 @@ export class Names {
   }
 
   #read(keys: readonly string[]): Found {
-    return keys.flatMap((key) => {
+    return [...new Set(keys)].flatMap((key) => {
       const found = this.#names.get(key);
       if (found === undefined) return [];
       if (found.persistence === PERSISTENCE.firstRead) this.#delete(key);

@@ -5,9 +5,10 @@
  */
 
 import {
-  CONTROLLER, sessionAddress, type ErrorRecord, type JobId, type Rank, type SpawnRequest,
+  CONTROLLER, caught, sessionAddress, type ErrorRecord, type HostIndex, type JobId, type Rank, type SpawnRequest,
 } from '@stci/interface';
-import type { MessageBody, MessageReply } from '../messages/messages.js';
+import { NAME_CHARS_MAX } from '../codec/bounds.js';
+import { checkBody, type MessageBody, type MessageName, type MessageReply } from '../messages/messages.js';
 import type { JobPlace } from '../service/contracts.js';
 import type { CollectiveResult, Done, Pair, PmiClient, ProcessSet } from './contracts.js';
 import { HostCollectives, type CollectiveOf } from './host-collectives.js';
@@ -29,6 +30,8 @@ const SHARED = ['mpich_shar_tmp', 'vader_segment.', 'sm_segment.'];
 const EARLIER_MS = 60_000;
 /** Files that a job may leave. */
 const FILES_MAX = 65_536;
+/** The system's. */
+const PATH_CHARS_MAX = 4096;
 /** Characters of what a library says of its end. */
 const TEXT_MAX = 8192;
 const RESTART_TEXT = 'is an MPI program, of which no rank can be started again (--on-failure restart): its library has '
@@ -105,7 +108,9 @@ export class PmiHost {
 
   /** Files that a library leaves to its launcher to remove. */
   leave(paths: readonly string[]): void {
-    for (const path of paths) if (this.#files.size < FILES_MAX) this.#files.add(path);
+    for (const path of paths) {
+      if (this.#files.size < FILES_MAX && path.length <= PATH_CHARS_MAX) this.#files.add(path);
+    }
   }
 
   /** Its process has ended. */
@@ -186,7 +191,6 @@ export class PmiHost {
       ranks.some(([first, last]) => rank >= first && rank <= last))?.[0];
     // An agent that is lost with its ranks does not answer.
     if (host === undefined || this.#lost.has(rank)) return done(undefined);
-    const { messages } = this.place.node;
     const asked = {
       rank,
       answer: (pairs: readonly Pair[] | undefined, problem?: string): void => {
@@ -195,12 +199,11 @@ export class PmiHost {
     };
     this.#asked.add(asked);
     const body = { rank, ...(key !== undefined && { key }) };
-    messages.request(sessionAddress(host), 'pmi.get', body, (error, answer) => {
-      const reply = answer as MessageReply<'pmi.get'> | undefined;
-      if (reply?.isFound !== true) return asked.answer(undefined, error?.message);
+    this.#request('pmi.get', body, (reply, problem) => {
+      if (reply?.isFound !== true) return asked.answer(undefined, problem);
       this.keys.tell(job, rank, reply.pairs);
       asked.answer(reply.pairs);
-    });
+    }, host);
   }
 
   /** Another host's agent asks: for what ranks elsewhere see. */
@@ -213,6 +216,7 @@ export class PmiHost {
    * when all that live have come.
    */
   enter(rank: Rank, of: CollectiveOf, collects: boolean, done: Done<CollectiveResult>): void {
+    if (of.name.length > NAME_CHARS_MAX) return done(undefined, `at most ${NAME_CHARS_MAX} characters of a name`);
     this.#collectives.enter(rank, of, collects, done);
   }
 
@@ -250,9 +254,9 @@ export class PmiHost {
 
   /** Asks for sets of this job, and for those of others by their names. */
   learn(nspaces: readonly string[], done: (problem?: string) => void): void {
-    this.place.node.messages.request(CONTROLLER, 'pmi.sets', { nspaces }, (error, reply) => {
-      for (const set of (reply as MessageReply<'pmi.sets'> | undefined)?.sets ?? []) this.#learn(set);
-      done(error?.message);
+    this.#request('pmi.sets', { nspaces }, (reply, problem) => {
+      for (const set of reply?.sets ?? []) this.#learn(set);
+      done(problem);
     });
   }
 
@@ -262,24 +266,21 @@ export class PmiHost {
 
   /** Keys that anybody in the session may look up. `taken`: those that somebody has published. */
   publish(rank: Rank, persistence: number, pairs: readonly Pair[], done: Done<readonly string[]>): void {
-    const { node, host } = this.place;
-    node.messages.request(CONTROLLER, 'pmi.publish', { host, rank, persistence, pairs }, (error, reply) =>
-      done((reply as MessageReply<'pmi.publish'> | undefined)?.taken, error?.message));
+    const { host } = this.place;
+    this.#request('pmi.publish', { host, rank, persistence, pairs }, (reply, problem) => done(reply?.taken, problem));
   }
 
   unpublish(rank: Rank, keys: readonly string[], done: Done<readonly string[]>): void {
-    const { node, host } = this.place;
-    node.messages.request(CONTROLLER, 'pmi.unpublish', { host, rank, keys }, (error, reply) =>
-      done((reply as MessageReply<'pmi.unpublish'> | undefined)?.missing, error?.message));
+    const { host } = this.place;
+    this.#request('pmi.unpublish', { host, rank, keys }, (reply, problem) => done(reply?.missing, problem));
   }
 
   lookup(
     rank: Rank, keys: readonly string[], waits: boolean,
     done: Done<readonly (readonly [nspace: string, process: number, key: string, value: Uint8Array])[]>,
   ): void {
-    const { node, host } = this.place;
-    node.messages.request(CONTROLLER, 'pmi.lookup', { host, rank, keys, waits }, (error, reply) =>
-      done((reply as MessageReply<'pmi.lookup'> | undefined)?.found, error?.message));
+    const { host } = this.place;
+    this.#request('pmi.lookup', { host, rank, keys, waits }, (reply, problem) => done(reply?.found, problem));
   }
 
   /** The job ends, with this exit code and text. */
@@ -290,20 +291,33 @@ export class PmiHost {
 
   /** Further ranks of the job, of which `done` gets the set; or why there are none. */
   spawn(request: SpawnRequest, done: Done<ProcessSet>): void {
-    const { node, host } = this.place;
-    node.messages.request(CONTROLLER, 'pmi.spawn', { host, request }, (error, answer) => {
-      const { problem = error?.message ?? '', sets = [] } = (answer ?? {}) as Partial<MessageReply<'pmi.spawn'>>;
-      for (const set of sets) this.#learn(set);
-      done(sets[0], problem);
+    const { host } = this.place;
+    this.#request('pmi.spawn', { host, request }, (reply, problem = reply?.problem) => {
+      for (const set of reply?.sets ?? []) this.#learn(set);
+      done(reply?.sets[0], problem);
     });
   }
 
-  notify(client: PmiClient, status: number, event: Uint8Array): void {
+  /** An event for the libraries in the job's other ranks. Returns why it cannot be told. */
+  notify(rank: Rank, status: number, event: Uint8Array): string | undefined {
     const { node, host } = this.place;
-    const { rank } = client;
-    const set = this.setOfRank(rank);
-    if (set === undefined) return;
-    const body = { host, rank, nspace: set.nspace, process: rank - set.first, status, event };
-    node.messages.send(CONTROLLER, 'pmi.notify', body);
+    const body = { host, rank, status, event };
+    return problemOf('pmi.notify', body) ?? node.messages.send(CONTROLLER, 'pmi.notify', body)?.message;
   }
+
+  /** To the agent of this host; default: the controller. A library may have named what no message has room for. */
+  #request<Name extends MessageName>(
+    name: Name, body: MessageBody<Name>, done: Done<MessageReply<Name>>, host?: HostIndex,
+  ): void {
+    const problem = problemOf(name, body);
+    if (problem !== undefined) return done(undefined, problem);
+    const to = host === undefined ? CONTROLLER : sessionAddress(host);
+    this.place.node.messages.request(to, name, body, (error, reply) =>
+      done(reply as MessageReply<Name> | undefined, error?.message));
+  }
+}
+
+/** Why whoever gets the message would take its sender for an enemy. */
+function problemOf(name: MessageName, body: unknown): string | undefined {
+  return caught<string | undefined>(() => void checkBody(name, body), ({ message }) => message);
 }

@@ -1,9 +1,9 @@
 /** PMI-1 at a session agent: what each rank asks over the socket that it inherited. */
 
-import type { Channel, ChannelEvents, Rank } from '@stci/interface';
+import { caught, type Channel, type ChannelEvents, type Rank } from '@stci/interface';
 import {
-  DEAD_PROCESSES_KEY, PMI1_MAXES, PROCESS_MAPPING_KEY, Pmi1Server, formatDeadProcesses, formatProcessMapping,
-  fromByteText, toByteText, type Pmi1Answer, type Pmi1Event,
+  DEAD_PROCESSES_KEY, PMI1_MAXES, PROCESS_MAPPING_KEY, Pmi1Server, decodeValue, encodeValue, formatDeadProcesses,
+  formatProcessMapping, fromByteText, readText, toByteText, type Pmi1Answer, type Pmi1Event,
 } from '@stci/pmi';
 import { abortCode } from './abort-code.js';
 import type { PmiClient, ProcessSet } from './contracts.js';
@@ -27,6 +27,8 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
   #server: Pmi1Server | undefined;
   #set: ProcessSet | undefined;
   readonly #early: Uint8Array[] = [];
+  /** The client does not read its answers: it is not heard until it does. */
+  #isFull = false;
   /** Processes of its set. */
   readonly #lost = new Set<number>();
 
@@ -58,10 +60,16 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
   onData(chunk: Uint8Array): void {
     const server = this.#server;
     if (server === undefined) return void this.#early.push(chunk);
+    server.append(chunk);
+    this.#read(server);
+  }
+
+  #read(server: Pmi1Server): void {
     try {
-      server.append(chunk);
-      for (let step = server.next(); step !== undefined; step = server.next()) {
-        if (step.reply !== undefined) this.#channel.send([step.reply]);
+      while (!this.#isFull) {
+        const step = server.next();
+        if (step === undefined) return;
+        if (step.reply !== undefined) this.#send(step.reply);
         if (step.event !== undefined) this.#handle(server, step.event);
       }
     } catch (fault) {
@@ -69,8 +77,16 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
     }
   }
 
+  #send(reply: Uint8Array): void {
+    if (this.#channel.send([reply])) return;
+    this.#isFull = true;
+    this.#channel.readable(false);
+  }
+
   onDrain(): void {
-    // A client has one request open at a time.
+    this.#isFull = false;
+    this.#channel.readable(true);
+    if (this.#server !== undefined) this.#read(this.#server);
   }
 
   onClose(): void {
@@ -91,11 +107,11 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
 
   #handle(server: Pmi1Server, event: Pmi1Event): void {
     const host = this.#host;
-    const answer = (reply: Pmi1Answer): void => void this.#channel.send([server.answer(reply)]);
+    const answer = (reply: Pmi1Answer): void => this.#send(server.answer(reply));
     switch (event.kind) {
       case 'init': return host.begin(this);
       case 'finalize': return host.finalize(this);
-      case 'abort': return host.abort(this.rank, abortCode(event.exitCode), event.message);
+      case 'abort': return host.abort(this.rank, abortCode(event.exitCode), readText(event.message));
       case 'get': return answer({ kind: 'get', value: this.#find(event.key) });
       case 'put': {
         const pairs = [[event.key, fromByteText(event.value)]] as const;
@@ -111,7 +127,7 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
         });
       }
       case 'publish': {
-        const pairs = [[event.service, fromByteText(event.port)]] as const;
+        const pairs = [[event.service, encodeValue({ type: 'string', data: event.port })]] as const;
         return host.publish(this.rank, PERSISTENCE_JOB, pairs, (taken, problem) => {
           const why = problem ?? (taken?.length === 0 ? undefined : 'name_in_use');
           answer({ kind: 'publish', ...(why !== undefined && { problem: why.replaceAll(' ', '_') }) });
@@ -121,7 +137,7 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
         answer({ kind: 'unpublish', ...(missing?.length !== 0 && { problem: 'service_not_found' }) }));
       case 'lookup': return host.lookup(this.rank, [event.service], false, (found) => {
         const value = found?.[0]?.[3];
-        answer({ kind: 'lookup', value: value && toByteText(value) });
+        answer({ kind: 'lookup', value: value && portOf(value) });
       });
       case 'spawn': return answer({ kind: 'spawn', errorCodes: [], problem: 'not_supported' });
       case 'unknown': {
@@ -138,8 +154,19 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
       return this.#lost.size === 0 ? undefined : formatDeadProcesses([...this.#lost].sort((a, b) => a - b));
     }
     const value = this.#host.keys.find(key);
-    return value && toByteText(value);
+    return value && inLine(toByteText(value));
   }
+}
+
+/** Undefined of a text for which a client's line has no room: a program of another protocol has put it. */
+function inLine(text: string): string | undefined {
+  return text.length > PMI1_MAXES.valueChars || text.includes('\n') ? undefined : text;
+}
+
+/** A name's value is that of PMIx, whose programs may look it up, too. */
+function portOf(bytes: Uint8Array): string | undefined {
+  const value = caught(() => decodeValue(bytes), () => undefined);
+  return value?.type === 'string' && value.data !== null ? inLine(value.data) : undefined;
 }
 
 /** The place of each process's host among those of the set. */

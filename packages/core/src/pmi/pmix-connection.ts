@@ -1,35 +1,32 @@
 /** One library's connection: who it is, and its requests. A rank may have several, as its children inherit its name. */
 
-import type { Channel, ChannelEvents, Rank } from '@stci/interface';
+import { caught, type Channel, type ChannelEvents, type Rank } from '@stci/interface';
 import {
-  GROUP_REPLY_MAJOR, PMIX_RANK, PMIX_STATUS, PmixServerEnd, clientMajor, decodeInfos, encodeEvent, encodeFrame,
+  GROUP_REPLY_MAJOR, PMIX_RANK, PMIX_STATUS, PmixServerEnd, TAG, clientMajor, decodeInfos, encodeEvent, encodeFrame,
   encodeGet, encodeGroupSince6, encodeInfos, encodeReply, encodeStatus, encodeWelcome, decodeValue, encodeValue,
-  fromByteText, helloProblem, lostRank,
-  type PmixArrival, type PmixHello, type PmixInfo,
+  fromByteText, helloProblem, lostRank, readText, writeText, type PmixArrival, type PmixHello,
   type PmixProc, type PmixRequest, type PmixRequestOf,
 } from '@stci/pmi';
 import { Timers } from '../event/timers.js';
 import { abortCode } from './abort-code.js';
-import {
-  type CollectiveKind, type CollectiveResult, type Pair, type PmiClient,
-} from './contracts.js';
+import type { CollectiveKind, CollectiveResult, Pair, PmiClient } from './contracts.js';
 import type { PmiServer } from './framework.js';
 import { hasKey } from './keys.js';
 import type { PmiHost } from './pmi-host.js';
 import { PmixHost } from './pmix-host.js';
+import { hasFlag, textsOf, timeoutMsOf } from './pmix-infos.js';
 import { spawnedApps } from './pmix-spawn.js';
 
-/** Bytes of data of other ranks that one answer has besides what was asked for. */
+/** Data of other ranks that one answer has besides what was asked for. */
 const AHEAD_BYTES_MAX = 0x4_0000;
 /** Of the version of a library, as users are told it. */
 const VERSION_CHARS_MAX = 64;
-/** The longest timeout that a library may ask for, s. */
-const TIMEOUT_S_MAX = 1_000_000;
 /** Requests of one connection that may wait for an answer. */
 const OPEN_MAX = 4096;
-/** Scope of what other hosts do not see. */
-const SCOPE_LOCAL = 1;
-const SCOPE_REMOTE = 2;
+/** Bytes that one client may leave unread: all that one rank may have put, some times over. */
+const UNREAD_BYTES_MAX = 64 * 0x10_0000;
+/** Of values: those that other hosts do not see, and those that they do. */
+const SCOPE = { local: 1, remote: 2 } as const;
 
 type Send = (body: Uint8Array) => void;
 
@@ -42,8 +39,9 @@ class PmixConnection implements ChannelEvents, PmiClient {
   readonly #server: PmixHost;
   readonly #channel: Channel;
   readonly #end = new PmixServerEnd();
-  /** Requests wait until it is known which processes there are. */
   #hello: PmixHello | undefined;
+  /** Requests wait until it is known who asks, and while the client does not read its answers. */
+  #isHeld = false;
   rank: Rank = -1;
   #open = 0;
   #count = 0;
@@ -73,7 +71,20 @@ class PmixConnection implements ChannelEvents, PmiClient {
   }
 
   onDrain(): void {
-    this.#channel.readable(true);
+    if (this.#hello !== undefined) this.#hold(false);
+  }
+
+  #hold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    if (this.#isClosed) return;
+    this.#channel.readable(!isHeld);
+    if (!isHeld) this.#read();
+  }
+
+  #put(tag: number, body: Uint8Array): void {
+    if (this.#isClosed || this.#channel.send([encodeFrame(tag, body)])) return;
+    this.#hold(true);
+    if (this.#channel.queuedBytes > UNREAD_BYTES_MAX) this.#refuse('it does not read what it has asked for');
   }
 
   onClose(): void {
@@ -84,9 +95,10 @@ class PmixConnection implements ChannelEvents, PmiClient {
 
   #read(): void {
     try {
-      for (let arrival = this.#end.next(); arrival !== undefined; arrival = this.#end.next()) {
+      while (!this.#isHeld && !this.#isClosed) {
+        const arrival = this.#end.next();
+        if (arrival === undefined) return;
         this.#onArrival(arrival);
-        if (this.#isClosed) return;
       }
     } catch (fault) {
       this.#refuse(fault instanceof Error ? fault.message : String(fault));
@@ -104,11 +116,11 @@ class PmixConnection implements ChannelEvents, PmiClient {
     if (arrival.kind === 'hello') return this.#onHello(arrival.hello);
     const { tag } = arrival;
     if (arrival.kind === 'refused') {
-      return void this.#channel.send([encodeFrame(tag, encodeStatus(this.#end.form, PMIX_STATUS.badParameter))]);
+      return this.#put(tag, encodeStatus(this.#end.form, PMIX_STATUS.badParameter));
     }
     if (this.#open >= OPEN_MAX) return this.#refuse(`more than ${OPEN_MAX} requests wait for an answer`);
-    let isAnswered = false;
     this.#open += 1;
+    let isAnswered = false;
     const { form } = this.#end;
     const number = this.#count++;
     const send = (body: Uint8Array): void => {
@@ -116,7 +128,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
       isAnswered = true;
       this.#open -= 1;
       this.#timers.clear(number);
-      if (!this.#isClosed && !this.#channel.send([encodeFrame(tag, body)])) this.#channel.readable(false);
+      this.#put(tag, body);
     };
     const timeoutMs = timeoutMsOf(arrival.request);
     if (timeoutMs > 0) this.#timers.set(number, timeoutMs, () => send(encodeStatus(form, PMIX_STATUS.timeout)));
@@ -129,6 +141,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
 
   #onHello(hello: PmixHello): void {
     const { host } = this.#server;
+    this.#hold(true);
     const welcome = (problem?: string): void => this.#welcome(hello, problem);
     host.whenOpen({ protocol: 'pmix', version: hello.version.slice(0, VERSION_CHARS_MAX) }, (problem) => {
       // It may have been spawned since.
@@ -152,6 +165,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
     this.rank = known[1];
     this.#channel.send([encodeWelcome({ status: PMIX_STATUS.success, index: 0 })]);
     host.begin(this);
+    this.#hold(false);
   }
 
   onLost(ranks: readonly Rank[]): void {
@@ -165,7 +179,9 @@ class PmixConnection implements ChannelEvents, PmiClient {
 
   onEvent(source: PmixProc, status: number, body: Uint8Array): void {
     if (!this.#wants(status) || this.#isFinalized) return;
-    this.#tell(encodeEvent(this.#end.form, { status, source, infos: decodeInfos(body) }));
+    // Agents of other hosts say what it is.
+    const infos = caught(() => decodeInfos(body), () => undefined);
+    if (infos !== undefined) this.#tell(encodeEvent(this.#end.form, { status, source, infos }));
   }
 
   #wants(status: number): boolean {
@@ -173,7 +189,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
   }
 
   #tell(event: Uint8Array): void {
-    if (!this.#isClosed) this.#channel.send([encodeFrame(0, event)]);
+    this.#put(TAG.event, event);
   }
 
   /** `forget`: it gets no answer, or none before its process ends. */
@@ -198,7 +214,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
       case 'jobControl': return status(this.#jobControl(request));
       case 'log': return status(this.#log(request));
       case 'abort':
-        host.abort(this.rank, abortCode(request.status), request.message ?? '');
+        host.abort(this.rank, abortCode(request.status), readText(request.message ?? ''));
         return forget();
       case 'finalize':
         this.#isFinalized = true;
@@ -222,7 +238,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
         this.#nspaces.add(info.nspace);
         return send(encodeReply(form, 'spawn', info));
       }
-      host.place.say(this.rank, fromByteText(`MPI_Comm_spawn: ${problem}\n`));
+      host.place.say(this.rank, writeText(`MPI_Comm_spawn: ${problem}\n`));
       send(encodeStatus(form, PMIX_STATUS.error));
     });
   }
@@ -258,8 +274,8 @@ class PmixConnection implements ChannelEvents, PmiClient {
 
   #event(request: PmixRequestOf<'registerEvents' | 'notify'>, status: (code: number) => void): void {
     if (request.command === 'notify') {
-      this.#server.host.notify(this, request.status, encodeInfos(request.infos));
-      return status(PMIX_STATUS.success);
+      const problem = this.#server.host.notify(this.rank, request.status, encodeInfos(request.infos));
+      return status(problem === undefined ? PMIX_STATUS.success : PMIX_STATUS.badParameter);
     }
     for (const code of request.codes) this.#codes.add(code);
     this.#wantsAll ||= request.codes.length === 0;
@@ -271,8 +287,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
   #commit({ scopes }: PmixRequestOf<'commit'>): number {
     const of = (scope: number): Pair[] => scopes.filter((each) => each.scope === scope).flatMap(({ kvals }) =>
       kvals.map(({ key, bytes }): Pair => [key, bytes]));
-    const values = { near: of(SCOPE_LOCAL), far: of(SCOPE_REMOTE) };
-    const problem = this.#server.host.keys.put(this.rank, values);
+    const problem = this.#server.host.keys.put(this.rank, { near: of(SCOPE.local), far: of(SCOPE.remote) });
     return problem === undefined ? PMIX_STATUS.success : PMIX_STATUS.error;
   }
 
@@ -353,27 +368,25 @@ class PmixConnection implements ChannelEvents, PmiClient {
   #lookup({ keys, infos }: PmixRequestOf<'lookup'>, send: Send): void {
     const { form } = this.#end;
     this.#server.host.lookup(this.rank, keys, hasFlag(infos, 'pmix.wait'), (found) => {
-      if (found === undefined || found.length === 0) return send(encodeStatus(form, PMIX_STATUS.notFound));
-      const pdata = found.map(([nspace, rank, key, bytes]) =>
-        ({ proc: { nspace, rank }, key, value: decodeValue(bytes) }));
+      const pdata = (found ?? []).flatMap(([nspace, rank, key, bytes]) => {
+        const value = caught(() => decodeValue(bytes), () => undefined);
+        return value === undefined ? [] : [{ proc: { nspace, rank }, key, value }];
+      });
+      if (pdata.length === 0) return send(encodeStatus(form, PMIX_STATUS.notFound));
       send(encodeReply(form, 'lookup', { found: pdata }));
     });
   }
 
   /** What a library has to say goes where its rank's errors go. */
   #log({ data }: PmixRequestOf<'log'>): number {
-    for (const { key, value } of data) {
-      if (!/^pmix\.log\.(stderr|stdout)$/.test(key) || value.type !== 'string' || value.data === null) continue;
-      this.#server.host.place.say(this.rank, fromByteText(value.data));
-    }
+    const { place } = this.#server.host;
+    for (const text of textsOf(data, /^pmix\.log\.(stderr|stdout)$/)) place.say(this.rank, fromByteText(text));
     return PMIX_STATUS.success;
   }
 
   #jobControl({ infos }: PmixRequestOf<'jobControl'>): number {
-    for (const { key, value } of infos) {
-      if (!/^pmix\.reg\.cleanup(dir)?$/.test(key) || value.type !== 'string' || value.data === null) continue;
-      this.#server.host.leave(value.data.split(','));
-    }
+    const { host } = this.#server;
+    for (const text of textsOf(infos, /^pmix\.reg\.cleanup(dir)?$/)) host.leave(readText(text).split(','));
     return PMIX_STATUS.success;
   }
 }
@@ -382,15 +395,4 @@ const KINDS = {
   fence: 'fence', connect: 'connect', disconnect: 'disconnect', groupConstruct: 'group', groupDestruct: 'ungroup',
 } as const satisfies Record<string, CollectiveKind>;
 
-/** How long a library waits for an answer, ms; 0: as long as it takes. */
-function timeoutMsOf(request: PmixRequest): number {
-  const infos = 'infos' in request ? request.infos : [];
-  const seconds = infos.find(({ key }) => key === 'pmix.timeout')?.value.data;
-  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, TIMEOUT_S_MAX) * 1000 : 0;
-}
 
-/** A flag that is there without a value is set. */
-function hasFlag(infos: readonly PmixInfo[], key: string): boolean {
-  const found = infos.find((info) => info.key === key);
-  return found !== undefined && !(found.value.type === 'bool' && !found.value.data);
-}

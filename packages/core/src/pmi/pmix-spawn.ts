@@ -1,7 +1,7 @@
 /** What MPI_Comm_spawn asks for, as Open MPI passes it on. */
 
 import type { SpawnedApp } from '@stci/interface';
-import type { PmixApp, PmixInfo, PmixRequestOf } from '@stci/pmi';
+import { readText, type PmixApp, type PmixInfo, type PmixRequestOf } from '@stci/pmi';
 
 /** Of the rank that spawns: others get variables of their own. */
 const OF_RANK = /^(?:_|STCI_.*|PMI_.*|PMIX_(?!MCA_|INSTALL_PREFIX$).*|JSM_.*)$/u;
@@ -14,12 +14,13 @@ export function spawnedApps({ apps, infos }: PmixRequestOf<'spawn'>): SpawnedApp
 function spawnedApp({ command, args, env, cwd, processesMax }: PmixApp, infos: readonly PmixInfo[]): SpawnedApp {
   const text = (key: string): string | undefined => {
     const value = infos.find((info) => info.key === key)?.value;
-    return value?.type === 'string' && value.data !== null && value.data !== '' ? value.data : undefined;
+    return value?.type === 'string' && value.data !== null && value.data !== '' ? readText(value.data) : undefined;
   };
-  const wdir = text('pmix.wdir') ?? cwd ?? undefined;
+  const wdir = text('pmix.wdir') ?? (cwd === null ? undefined : readText(cwd));
   const hosts = (text('pmix.host') ?? text('pmix.hosts'))?.split(',').map((host) => host.replace(/:.*$/u, ''));
   return {
-    program: command ?? args[0] ?? '', args: args.slice(1), count: processesMax, env: variablesOf(env),
+    program: readText(command ?? args[0] ?? ''), args: args.slice(1).map(readText), count: processesMax,
+    env: variablesOf(env.map(readText)),
     ...(wdir !== undefined && { wdir }), ...(hosts !== undefined && { hosts }),
   };
 }

@@ -69,6 +69,7 @@ suite('names', (test) => {
     assert.equal(found(names, ['a', 'b', 'c', 'd']), ['n1 a', 'n1 b', 'n2 c']);
     assert.equal(names.unpublish(2, ['a', 'c']), ['a']);
     assert.equal(found(names, ['a', 'c']), ['n1 a']);
+    assert.equal(found(names, ['a', 'a', 'a']), ['n1 a']);
   });
 
   test('are awaited until there are all', () => {

@@ -5,6 +5,10 @@
 
 import { assert } from '@stci/interface';
 
+/** Globals of every platform. */
+declare const TextEncoder: new () => { encode(text: string): Uint8Array };
+declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
+
 /** Arguments of one call of String.fromCharCode. */
 const CHUNK = 4096;
 
@@ -22,4 +26,14 @@ export function fromByteText(text: string): Uint8Array {
     bytes[at] = code;
   }
   return bytes;
+}
+
+/** What a byte text says: its bytes as UTF-8. */
+export function readText(text: string): string {
+  return new TextDecoder().decode(fromByteText(text));
+}
+
+/** The bytes of a sentence for people, as UTF-8. */
+export function writeText(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
 }

@@ -101,6 +101,7 @@ export class Pmi1Server {
   }
 
   #block(command: Pmi1Command): Pmi1Step | undefined {
+    this.#checkTurn(command.name);
     if (command.name !== 'spawn') return unknownCommand(command.name);
     const programs = this.#spawn.add(command);
     return programs === undefined ? undefined : this.#ask({ kind: 'spawn', programs }, '');
@@ -112,13 +113,16 @@ export class Pmi1Server {
       const exitCode = Number.parseInt(text('exitcode'), 10);
       return { event: { kind: 'abort', exitCode: Number.isNaN(exitCode) ? 1 : exitCode, message: text('message') } };
     }
-    if (this.#pending !== undefined || this.#spawn.isOpen) {
-      refuseStream('one request at a time', `${name} in ${this.#pending?.kind ?? 'spawn'}`);
-    }
+    if (this.#spawn.isOpen) refuseStream('one request at a time', `${name} in spawn`);
+    this.#checkTurn(name);
+    return this.#facts(name, text) ?? this.#request(name, text);
+  }
+
+  #checkTurn(name: string): void {
+    if (this.#pending !== undefined) refuseStream('one request at a time', `${name} in ${this.#pending.kind}`);
     if (this.#state !== (name === 'init' || name === 'initack' ? 'new' : 'running')) {
       refuseStream('init first, and nothing after finalize', name);
     }
-    return this.#facts(name, text) ?? this.#request(name, text);
   }
 
   /** What the machine itself knows. */
