@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
 import type { Channel, LoopbackListener } from '@stci/interface';
-import { userOfConnection } from '../dist/sockets/loopback-sockets.js';
+import { usersOfConnections } from '../dist/sockets/loopback-sockets.js';
 
 const { network, files } = createNodePlatform();
 const notRoot = process.getuid?.() !== 0;
@@ -46,25 +46,46 @@ suite('a port of 127.0.0.1', (test) => {
     listener.close();
   });
 
+  /** The exit code of another user's process that connects: 7 if it is closed. */
+  function byOther(port: number, from: object = {}): Promise<unknown> {
+    const script = 'const [to, from] = process.argv.slice(1);'
+      + 's=require("net").connect({port:+to,host:"127.0.0.1",...JSON.parse(from)});s.on("close",()=>process.exit(7));'
+      + 's.on("error",(e)=>process.exit(e.code==="ECONNRESET"?7:8));s.write("hello");s.resume();';
+    const options = { uid: 65_534, gid: 65_534, cwd: '/', env: {} };
+    const args = ['-e', script, String(port), JSON.stringify(from)];
+    return new Promise((resolve) => {
+      execFile(process.execPath, args, options, (error) => resolve(error?.code));
+    });
+  }
+
   test.skipIf(notRoot, 'only root can become another user', 'closes those of others before it reads', async () => {
     let accepted = 0;
     const listener = await listening(() => (accepted += 1));
-    const script = 'const s=require("net").connect(+process.argv[1],"127.0.0.1");s.on("close",()=>process.exit(7));'
-      + 's.on("error",()=>undefined);s.write("hello");s.resume();';
-    const options = { uid: 65_534, gid: 65_534, cwd: '/', env: {} };
-    const code = await new Promise((resolve) => {
-      execFile(process.execPath, ['-e', script, String(listener.port)], options, (error) => resolve(error?.code));
-    });
-    assert.equal([code, accepted], [7, 0]);
+    assert.equal([await byOther(listener.port), accepted], [7, 0]);
     listener.close();
   });
 
-  test('finds the end of a connection in the system\'s table', () => {
+  test.skipIf(notRoot, 'only root can become another user', 'is not deceived by a port of this user\'s', async () => {
+    let accepted = 0;
+    const listener = await listening((channel) => {
+      accepted += 1;
+      channel.bind({ onData: () => channel.destroy('got it'), onDrain: () => undefined, onClose: () => undefined });
+    });
+    const own = connect(listener.port, '127.0.0.1');
+    await eventually(() => accepted === 1, { what: 'the connection of this user' });
+    const from = { localAddress: '127.0.0.2', localPort: own.localPort };
+    assert.equal([await byOther(listener.port, from), accepted], [7, 1]);
+    own.destroy();
+    listener.close();
+  });
+
+  test('knows the users of connections from the system\'s table', () => {
     const table = readFileSync(new URL('../test/fixtures/proc-net-tcp.txt', import.meta.url), 'latin1');
-    assert.equal(userOfConnection(table, 0xc350, 0x1f90), '1000');
-    assert.equal(userOfConnection(table, 0x1f90, 0xc350), '0');
-    assert.equal(userOfConnection(table, 0xc351, 0x1f90), undefined);
-    assert.equal(userOfConnection('', 1, 2), undefined);
+    assert.equal([...usersOfConnections(table, 0x1f90)], [[0xc350, '1000']]);
+    assert.equal([...usersOfConnections(table, 0xc350)], [[0x1f90, '0']]);
+    assert.equal([...usersOfConnections('', 2)], []);
+    const orphan = table.replaceAll(/ 1000( +0) \d+ /gu, ' 1000$1 0 ');
+    assert.equal([...usersOfConnections(orphan, 0x1f90)], []);
   });
 });
 
