@@ -394,5 +394,3 @@ class PmixConnection implements ChannelEvents, PmiClient {
 const KINDS = {
   fence: 'fence', connect: 'connect', disconnect: 'disconnect', groupConstruct: 'group', groupDestruct: 'ungroup',
 } as const satisfies Record<string, CollectiveKind>;
-
-
