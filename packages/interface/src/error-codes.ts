@@ -225,6 +225,11 @@ export const ERROR_KINDS = {
    */
   STCI_MPI_RESTART: kind(EXIT.parameter),
   /**
+   * Ranks of a job wait in MPI_Init for one that does not come: it has ended before, or has another MPI library. To do:
+   * have all ranks of a job run programs of one MPI library; start others as a job of their own.
+   */
+  STCI_MPI_WORLD: kind(EXIT.singletons),
+  /**
    * A rank ended with status 0 between MPI_Init and MPI_Finalize, so that others may wait for it. To do: have the
    * program call MPI_Finalize, or MPI_Abort, before it ends.
    */

@@ -5,7 +5,10 @@
 
 import { StciError, type HostIndex, type JobId, type Rank } from '@stci/interface';
 import type { MessageBody } from '../messages/messages.js';
-import { collectiveKey, type CollectiveResult, type ProcessSet, type Range } from './contracts.js';
+import {
+  areMixed, collectiveKey, isOfInit, ranksOfRanges, type CollectiveResult,
+  type ProcessSet, type Range,
+} from './contracts.js';
 
 /** A job that takes part. */
 export interface CollectingJob {
@@ -16,6 +19,8 @@ export interface CollectingJob {
   /** Throws STCI_MESSAGE_INVALID for a rank that is not there. */
   checkRank(host: HostIndex, rank: Rank): void;
   sets(): readonly ProcessSet[];
+  /** This rank waits in MPI_Init for one that is gone; undefined: for one of another library. */
+  onSplit(rank: Rank, absent: Rank | undefined): void;
   /** Return why it cannot be sent, where somebody has to answer for that. */
   send(host: HostIndex, result: MessageBody<'pmi.done'>): StciError | undefined;
   sendAll(result: MessageBody<'pmi.done'>): StciError | undefined;
@@ -66,6 +71,11 @@ export class Collectives {
     const problem = this.#problemOf(id.members);
     if (problem !== undefined) {
       job.send(host, { id, problem, context: 0, data: [], sets: [] });
+      return undefined;
+    }
+    if ([...this.#open.values()].some((open) => areMixed(open.id, id))) {
+      const rank = ranksOfRanges(id.members, job.job).find((each) => job.awaitedAt(each) === host);
+      if (rank !== undefined) job.onSplit(rank, undefined);
       return undefined;
     }
     const agents = new Map<string, Agent>();
@@ -123,11 +133,24 @@ export class Collectives {
     this.#members -= countOf(id.members);
     if (id.kind === 'group') this.#context += CONTEXT_STEP;
     const jobs = new Set(id.members.map(([job]) => job));
+    if (this.#lacks(id)) return;
     const isConnect = id.kind === 'connect';
     const sets = isConnect ? [...jobs].flatMap((job) => this.#jobs.get(job)?.sets() ?? []) : [];
     const result: CollectiveResult = { id, problem: '', context: this.#context, data, sets };
     const unsent = this.#tell(agents.values(), result);
     if (unsent !== undefined) this.#tell(agents.values(), { ...result, problem: unsent.message, data: [], sets: [] });
+  }
+
+  /** A rank is missing that a library counts on: no answer comes, but the end of the job. */
+  #lacks(id: Collective['id']): boolean {
+    const [first] = id.members;
+    const job = first && this.#jobs.get(first[0]);
+    if (job === undefined || !isOfInit(id, job.sets())) return false;
+    const ranks = ranksOfRanges(id.members, job.job);
+    const absent = ranks.find((rank) => job.awaitedAt(rank) === undefined);
+    const waiting = ranks.find((rank) => job.awaitedAt(rank) !== undefined);
+    if (absent !== undefined && waiting !== undefined) job.onSplit(waiting, absent);
+    return absent !== undefined;
   }
 
   #tell(agents: Iterable<Agent>, result: CollectiveResult): StciError | undefined {

@@ -32,12 +32,14 @@ export interface ProcessSet {
 /** Called once: with what came of it, or why nothing did. */
 export type Done<T> = (result: T | undefined, problem?: string) => void;
 
+export const PMI1_FENCE = 'pmi1';
+
 export type CollectiveKind = 'fence' | 'connect' | 'disconnect' | 'group' | 'ungroup';
 
 /** Which collective: calls of one kind, by the same processes, and with the same name are counted. */
 export interface CollectiveId {
   readonly kind: CollectiveKind;
-  /** Of a group; else empty. */
+  /** Of a group; of a fence of PMI-1, PMI1_FENCE; else empty. */
   readonly name: string;
   /** Ascending, none twice. */
   readonly members: readonly Range[];
@@ -81,6 +83,28 @@ export function collectiveKey(id: CollectiveId): string {
 /** Of collectives that are counted together. */
 export function seriesKey({ kind, name, members }: Omit<CollectiveId, 'sequence'>): string {
   return `${kind} ${members.join(' ')} ${name}`;
+}
+
+/** Fences of all processes of a set by which each library of the protocol begins, at the least. */
+const INIT_FENCES = { pmi1: 3, pmix: 2 } as const;
+
+/** Whether MPI_Init waits in it: a library hangs or crashes there if one of the processes is gone. */
+export function isOfInit({ kind, name, members, sequence }: CollectiveId, sets: Iterable<ProcessSet>): boolean {
+  const [range, ...others] = members;
+  const count = name === PMI1_FENCE ? INIT_FENCES.pmi1 : INIT_FENCES.pmix;
+  if (kind !== 'fence' || sequence > count || range === undefined || others.length > 0) return false;
+  const [job, first, last] = range;
+  return [...sets].some((set) => set.job === job && set.first === first && set.size === last - first + 1);
+}
+
+/** Whether two fences of the same processes are of several libraries: neither will end. */
+export function areMixed(a: Omit<CollectiveId, 'sequence'>, b: Omit<CollectiveId, 'sequence'>): boolean {
+  return a.kind === 'fence' && a.name !== b.name && seriesKey({ ...a, name: b.name }) === seriesKey(b);
+}
+
+export function ranksOfRanges(ranges: readonly Range[], job: JobId): Rank[] {
+  return ranges.flatMap(([of, first, last]) =>
+    (of === job ? Array.from({ length: last - first + 1 }, (_, i) => first + i) : []));
 }
 
 /** Ascending, joined, none twice. */

@@ -4,7 +4,7 @@
  */
 
 import type { JobId, Rank } from '@stci/interface';
-import { hasMember, seriesKey, type CollectiveId, type CollectiveResult, type Done } from './contracts.js';
+import { PMI1_FENCE, hasMember, seriesKey, type CollectiveId, type CollectiveResult, type Done } from './contracts.js';
 
 export type CollectiveOf = Omit<CollectiveId, 'sequence'>;
 
@@ -13,6 +13,10 @@ export interface CollectiveHost {
   readonly job: JobId;
   /** Undefined: it is not a rank of this host. */
   isAwaited(rank: Rank): boolean | undefined;
+  /** MPI_Init waits in it. */
+  isOfInit(id: CollectiveId): boolean;
+  /** No MPI_COMM_WORLD comes about: a rank is absent, or has another library. Who waits for it waits for the end. */
+  endWorld(rank: Rank, absent?: Rank): void;
   /** The controller is told that all of this host have come; returns why it cannot be. */
   send(id: CollectiveId, ranks: readonly Rank[], collects: boolean): string | undefined;
 }
@@ -27,6 +31,8 @@ interface Collective {
 /** Collectives of one kind and name by the same processes, which are counted. */
 interface Series {
   readonly of: CollectiveOf;
+  /** Ranks with another library waited for the same when it came: neither will end. */
+  readonly isMixed: boolean;
   /** Of those that are over, the last. */
   sequence: number;
   readonly open: Map<number, Collective>;
@@ -52,6 +58,7 @@ export class HostCollectives {
   enter(rank: Rank, of: CollectiveOf, collects: boolean, done: Done<CollectiveResult>): void {
     if (!hasMember(of.members, this.#host.job, rank)) return done(undefined, 'it is not among the members');
     const series = this.#seriesOf(of);
+    if (series?.isMixed === true) return this.#host.endWorld(rank);
     if (this.#openCount >= COLLECTIVES_MAX || series === undefined) return done(undefined, 'too many collectives');
     let sequence = series.sequence + 1;
     let collective = series.open.get(sequence);
@@ -73,7 +80,9 @@ export class HostCollectives {
     const known = this.#series.get(key);
     if (known !== undefined) return known;
     if (this.#series.size >= SERIES_MAX) return undefined;
-    const series = { of, sequence: 0, open: new Map<number, Collective>() };
+    const other = { ...of, name: of.name === PMI1_FENCE ? '' : PMI1_FENCE };
+    const isMixed = of.kind === 'fence' && (this.#series.get(seriesKey(other))?.open.size ?? 0) > 0;
+    const series = { of, isMixed, sequence: 0, open: new Map<number, Collective>() };
     this.#series.set(key, series);
     return series;
   }
@@ -81,17 +90,23 @@ export class HostCollectives {
   #check(series: Series, sequence: number, collective: Collective): void {
     if (collective.isSent || collective.calls.size === 0) return;
     const { job } = this.#host;
+    const id = { ...series.of, sequence };
+    const isOfInit = this.#host.isOfInit(id);
     const here: Rank[] = [];
-    let count = 0;
+    let [count, isMissing] = [0, false];
     for (const [of, first, last] of series.of.members) {
       count += last - first + 1;
       for (let rank = first; of === job && rank <= last; rank++) {
         const isAwaited = this.#host.isAwaited(rank);
-        if (isAwaited === true && !collective.calls.has(rank)) return;
+        if (isAwaited === false && isOfInit) return this.#host.endWorld([...collective.calls.keys()][0] as Rank, rank);
+        if (isAwaited === true && !collective.calls.has(rank)) {
+          if (!isOfInit) return;
+          isMissing = true;
+        }
         if (isAwaited !== undefined) here.push(rank);
       }
     }
-    const id = { ...series.of, sequence };
+    if (isMissing) return;
     if (count === here.length) {
       this.#context += CONTEXT_STEP;
       return this.#settle(series, collective, { id, problem: '', context: this.#context, data: [], sets: [] });

@@ -19,6 +19,11 @@ import { Names } from './names.js';
 import { nspaceName } from './nspace.js';
 import { isTolerant } from './policy.js';
 
+const ABSENT_TEXT = 'which has ended: all ranks of a job are to call it, or none. Start programs that are not of MPI '
+  + 'as a job of their own';
+const MIXED_TEXT = 'waits in MPI_Init for ranks of another MPI library. Start programs of several libraries as a job '
+  + 'each';
+
 /** What jobs of a session share. */
 export class SessionPmi {
   readonly jobs = new Map<JobId, JobPmi>();
@@ -38,6 +43,7 @@ export class JobPmi implements JobHooks {
   readonly #gone = new Set<Rank>();
   readonly #lost = new Set<Rank>();
   readonly #isTolerant: boolean;
+  #split: readonly [waiting: Rank, absent: Rank] | undefined;
 
   constructor(of: JobAtController, session: SessionPmi) {
     this.#of = of;
@@ -166,6 +172,15 @@ export class JobPmi implements JobHooks {
     this.#of.front.check(this.#of.node.messages.sendSubtree('pmi.event', body, this.job));
   }
 
+  onSplit(rank: Rank, absent: Rank | undefined): void {
+    // How it has ended is told before.
+    if (absent !== undefined && !this.#gone.has(absent)) return void (this.#split = [rank, absent]);
+    const code = 'STCI_MPI_WORLD';
+    const { exitCode } = new StciError(code, '');
+    const message = absent === undefined ? MIXED_TEXT : `waits in MPI_Init for rank ${absent}, ${ABSENT_TEXT}`;
+    this.#of.abort({ rank, host: this.#of.ledger.placements.host(rank), code, exitCode, message });
+  }
+
   onAbort({ host, rank, cause, exitCode, message }: MessageBody<'pmi.abort'>): void {
     this.checkRank(host, rank);
     if (cause === 'restart') {
@@ -182,6 +197,7 @@ export class JobPmi implements JobHooks {
   onEnded(report: RankReport): void {
     this.#add(report);
     this.#answer();
+    if (report.rank === this.#split?.[1]) this.onSplit(...this.#split);
     this.#tell([report.rank]);
   }
 
@@ -235,6 +251,11 @@ function listen({ node: { messages }, jobOf }: ControllerPlace): OpenService {
   };
   messages.on('pmi.open', (opening, { job }) => new Later<'pmi.open'>((answer) => open(job).onOpen(opening, answer)));
   messages.on('pmi.enter', (entry, { job }) => session.collectives.onEnter(open(job), entry));
+  messages.on('pmi.split', ({ host, rank, absent }, { job }) => {
+    const owner = of(job);
+    owner?.checkRank(host, rank);
+    owner?.onSplit(rank, absent);
+  });
   messages.on('pmi.abort', (abort, { job }) => of(job)?.onAbort(abort));
   messages.on('pmi.sets', ({ nspaces }, { job }) => {
     const { job: own } = open(job);

@@ -77,6 +77,10 @@ const PMI_MESSAGES = {
     id: 157, from: ['session'], ofOwnHost: true,
     body: fields({ host: u32, rank: u32, cause: oneOf('abort', 'restart'), exitCode: status, message: text }),
   },
+  /** Session agent → controller: a rank waits in MPI_Init for one that is gone; without: for one of another library. */
+  'pmi.split': {
+    id: 163, from: ['session'], ofOwnHost: true, body: fields({ host: u32, rank: u32, absent: optional(u32) }),
+  },
   /** Controller → every session agent of the job: these ranks are lost. */
   'pmi.lost': { id: 158, from: 'above', body: fields({ ranks: numbers }) },
   /** Session agent → controller, and from there to all: a program raises an event. */

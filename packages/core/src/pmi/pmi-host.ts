@@ -10,7 +10,7 @@ import {
 import { NAME_CHARS_MAX } from '../codec/bounds.js';
 import { checkBody, type MessageBody, type MessageName, type MessageReply } from '../messages/messages.js';
 import type { JobPlace } from '../service/contracts.js';
-import type { CollectiveResult, Done, Pair, PmiClient, ProcessSet } from './contracts.js';
+import { isOfInit, type CollectiveResult, type Done, type Pair, type PmiClient, type ProcessSet } from './contracts.js';
 import { HostCollectives, type CollectiveOf } from './host-collectives.js';
 import { Keys, hasKey } from './keys.js';
 import { policyOf } from './policy.js';
@@ -50,6 +50,7 @@ export class PmiHost {
   readonly #lost = new Set<Rank>();
   /** Gets of ranks elsewhere, which their agents have not answered. */
   readonly #asked = new Set<{ readonly rank: Rank; readonly answer: Done<readonly Pair[]> }>();
+  #hasNoWorld = false;
   #state: 'new' | 'asked' | 'open' = 'new';
   #problem: string | undefined;
   readonly #onOpen: (() => void)[] = [];
@@ -67,6 +68,8 @@ export class PmiHost {
         const state = this.#ranks.get(rank);
         return state && !state.isGone;
       },
+      isOfInit: (id) => isOfInit(id, this.#sets.values()),
+      endWorld: (rank, absent) => this.#endWorld(rank, absent),
       send: (id, ranks, collects) => {
         const data = collects ? ranks.map((rank) => [rank, this.keys.far(rank)] as const) : [];
         return place.node.messages.send(CONTROLLER, 'pmi.enter', { host: place.host, id, data })?.message;
@@ -218,6 +221,14 @@ export class PmiHost {
   enter(rank: Rank, of: CollectiveOf, collects: boolean, done: Done<CollectiveResult>): void {
     if (of.name.length > NAME_CHARS_MAX) return done(undefined, `at most ${NAME_CHARS_MAX} characters of a name`);
     this.#collectives.enter(rank, of, collects, done);
+  }
+
+  /** No MPI_COMM_WORLD comes about: one is gone, or has another library. Who waits for it waits for the job's end. */
+  #endWorld(rank: Rank, absent?: Rank): void {
+    const { node, host } = this.place;
+    const more = absent === undefined ? {} : { absent };
+    if (!this.#hasNoWorld) node.messages.send(CONTROLLER, 'pmi.split', { host, rank, ...more });
+    this.#hasNoWorld = true;
   }
 
   onDone(result: CollectiveResult): void {

@@ -6,7 +6,7 @@ import {
   formatProcessMapping, fromByteText, readText, toByteText, type Pmi1Answer, type Pmi1Event,
 } from '@stci/pmi';
 import { abortCode } from './abort-code.js';
-import type { PmiClient, ProcessSet } from './contracts.js';
+import { PMI1_FENCE, type PmiClient, type ProcessSet } from './contracts.js';
 import type { PmiServer } from './framework.js';
 import type { PmiHost } from './pmi-host.js';
 
@@ -24,6 +24,8 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
   readonly #host: PmiHost;
   readonly #channel: Channel;
   #hasAsked = false;
+  /** Before its first barrier SIGUSR1 would end it. */
+  #handlesSignals = false;
   #server: Pmi1Server | undefined;
   #set: ProcessSet | undefined;
   readonly #early: Uint8Array[] = [];
@@ -98,7 +100,8 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
     const { first, size } = this.#set as ProcessSet; // It has begun.
     const own = ranks.filter((rank) => rank >= first && rank < first + size);
     for (const rank of own) this.#lost.add(rank - first);
-    if (own.length > 0 && this.#server?.isRunning === true) this.#host.place.signal(this.rank, 'SIGUSR1');
+    const isHeard = own.length > 0 && this.#server?.isRunning === true && this.#handlesSignals;
+    if (isHeard) this.#host.place.signal(this.rank, 'SIGUSR1');
   }
 
   onEvent(): void {
@@ -121,7 +124,8 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
       case 'barrier': {
         const { job, first, size } = this.#set as ProcessSet;
         const members = [[job, first, first + size - 1]] as const;
-        return host.enter(this.rank, { kind: 'fence', name: '', members }, true, (_result, problem) => {
+        return host.enter(this.rank, { kind: 'fence', name: PMI1_FENCE, members }, true, (_result, problem) => {
+          this.#handlesSignals = true;
           if (problem === undefined) answer({ kind: 'barrier' });
           else this.#channel.destroy(problem);
         });

@@ -3,7 +3,7 @@
 import { assert, suite } from '@stci/testkit';
 import type { StciError } from '@stci/interface';
 import { Collectives, type CollectingJob } from '../../dist/pmi/collectives.js';
-import type { CollectiveId, Range } from '../../dist/pmi/contracts.js';
+import { PMI1_FENCE, type CollectiveId, type Range } from '../../dist/pmi/contracts.js';
 
 type Told = readonly [to: string, problem: string, data: number];
 
@@ -35,6 +35,10 @@ class Job implements CollectingJob {
   sets() {
     const { job, places: { length: size } } = this;
     return [{ nspace: `n${job}`, job, first: 0, size, universe: 1, hosts: [], apps: [] }];
+  }
+
+  onSplit(rank: number, absent: number | undefined): void {
+    this.told.push([`${this.job}: ${rank} awaits ${absent}`, '', 0]);
   }
 
   send(host: number, { problem, data }: { problem: string; data: readonly unknown[] }): StciError | undefined {
@@ -91,11 +95,28 @@ suite('collectives of MPI libraries', (test) => {
   test('go on without who is gone, before and after they have begun', () => {
     const { told, jobs, collectives, enter } = place([0, 1, 1, 2]);
     jobs[0]?.gone.add(3);
-    enter(1, 0, id([[1, 0, 3]]));
+    enter(1, 0, id([[1, 0, 3]], { sequence: 3 }));
     collectives.onGone(1, [1]);
     assert.equal(told, []);
     collectives.onGone(1, [2]);
     assert.equal(told, [['1:all', '', 0]]);
+  });
+
+  test('of MPI_Init end the job without one of the ranks', () => {
+    const { told, jobs, collectives, enter } = place([0, 1, 2]);
+    enter(1, 0, id([[1, 0, 2]]));
+    jobs[0]?.gone.add(1);
+    collectives.onGone(1, [1]);
+    assert.equal(told, []);
+    enter(1, 2, id([[1, 0, 2]]));
+    assert.equal(told, [['1: 0 awaits 1', '', 0]]);
+  });
+
+  test('of several libraries end the job', () => {
+    const { told, enter } = place([0, 1]);
+    enter(1, 0, id([[1, 0, 1]]));
+    enter(1, 1, id([[1, 0, 1]], { name: PMI1_FENCE }));
+    assert.equal(told, [['1: 1 awaits undefined', '', 0]]);
   });
 
   test('that differ in name, kind or count are others', () => {

@@ -91,11 +91,8 @@ function fenceProblems(all: readonly Member[], members: Members, isTolerant: boo
   for (const [name, { members: named, enteredMs, left }] of fences) {
     if (left === undefined) continue;
     const absent = named.filter((rank) => {
-      const { facts = [], isWell = false, process } = members.get(rank) ?? {};
-      // One that ends with 0 and has no library is none of MPI.
-      const isOther = facts.length === 0 && process?.end?.status === 0;
       const isHere = (enteredMs.get(rank) ?? Infinity) <= left.atMs;
-      return !isHere && !isOther && (!isTolerant || isWell);
+      return !isHere && (!isTolerant || members.get(rank)?.isWell === true);
     });
     if (absent.length > 0) problems.push(`rank ${left.rank} left fence '${name}' before ${absent} had come`);
   }
@@ -127,6 +124,10 @@ function endProblems(run: Run, members: readonly Member[], args: readonly string
     const hasFailed = hasInit && process?.end?.status === 0 && !isWell;
     return hasFailed && report.exitCode === 0 ? [`rank ${rank} ended without finalize, exit code 0`] : [];
   });
+  const isSplit = report.failures.some(({ code }) => code === 'STCI_MPI_WORLD');
+  const isWhole = members.length === report.ranks.length && members.every(({ isWell }) => isWell);
+  if (isSplit && isWhole) problems.push('STCI_MPI_WORLD, and every rank has finalized');
+  if (isSplit && report.exitCode === 0) problems.push('exit code 0, with STCI_MPI_WORLD');
   const hasAborted = members.some(({ facts }) => facts.some(({ kind }) => kind === 'aborts'));
   const isUndisturbed = faults.length === 0 && options.controls.length === 0 && options.timeoutMs === undefined;
   // What is spawned may fail before.

@@ -1,8 +1,8 @@
 /**
  * Simulated MPI programs, `pmi1` and `pmix`: COUNT ROUNDS S END VICTIM STEP [direct]. Ranks 0 to COUNT - 1 of the job
- * run it: each puts a key, publishes a name, meets all others, gets their keys, looks up a name, meets them in ROUNDS
- * more fences with S seconds between, finalizes and ends with 0. Rank VICTIM ends by END before its step STEP instead.
- * `direct`: the first fence has no data, so that each key is asked for at its owner's host.
+ * run it: each puts a key, publishes a name, meets all others three times, gets their keys, looks up a name, meets them
+ * in ROUNDS more fences with S seconds between, finalizes and ends with 0. Rank VICTIM ends by END before its step STEP
+ * instead. `direct`: the first fence has no data, so that each key is asked for at its owner's host.
  */
 
 import type { Tool } from '@stci/platform-sim';
@@ -134,7 +134,8 @@ function stepsOf({ count, rounds, pauseMs, isDirect }: MpiPlan, of: Rank): Step[
       note({ kind: 'published', isWell });
       next();
     }),
-    fence('all 0', undefined, !isDirect),
+    // As in MPI_Init of real libraries.
+    fence('all 0', undefined, !isDirect), fence('all of 2', undefined, false), fence('all of 3', undefined, false),
     ...others.map((other): Step => (next) => library.get(other, (value) => {
       note({ kind: 'got', of: other, value });
       next();

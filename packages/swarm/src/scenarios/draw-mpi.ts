@@ -5,7 +5,7 @@ import type { MpiEnd } from '../mpi/mpi-program.js';
 import type { AppPlan } from './programs.js';
 
 const ENDS: readonly MpiEnd[] = ['abort', 'leave', 'die', 'die', 'fail', 'garbage'];
-const STEPS_MAX = 10;
+const STEPS_MAX = 12;
 
 export function drawMpi(random: SimRandom, count: number): AppPlan {
   const isPmix = random.chance(0.65);

@@ -137,12 +137,15 @@ function agreeing(random: SimRandom, apps: readonly AppPlan[], wish: boolean | u
   return { apps: [{ program, args, count }, ...others], settings: { 'client.enable': 'true' } };
 }
 
-/** The first program is of MPI, and meets the others of its kind. By a fork, as drawLoss. */
+/** All programs are of MPI; or the first, whose ranks wait in vain for the others. By a fork, as drawLoss. */
 function meeting(random: SimRandom, apps: readonly AppPlan[], wish: boolean | undefined): Client | undefined {
   const fork = random.fork('mpi');
   const [first, ...others] = apps;
   if (first === undefined || !(wish ?? fork.chance(0.1))) return undefined;
-  return { apps: [drawMpi(fork, first.count), ...others], settings: fork.chance(0.3) ? { errmgr: 'notify' } : {} };
+  const settings: Client['settings'] = fork.chance(0.3) ? { errmgr: 'notify' } : {};
+  if (fork.chance(0.1)) return { apps: [drawMpi(fork, first.count), ...others], settings };
+  const own = drawMpi(fork, apps.reduce((sum, { count }) => sum + count, 0));
+  return { apps: apps.map(({ count }) => ({ ...own, count })), settings };
 }
 
 function drawSettings(random: SimRandom, hosts: number, remote: boolean): Record<string, string> {
