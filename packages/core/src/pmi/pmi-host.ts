@@ -166,6 +166,8 @@ export class PmiHost {
   begin(client: PmiClient): void {
     const state = this.#ranks.get(client.rank);
     if (state === undefined) return;
+    // It runs a second program: no key of the first is meant for it.
+    if (state.isFinalized) this.keys.add(client.rank);
     state.hasInit = true;
     state.isFinalized = false;
     state.clients.add(client);

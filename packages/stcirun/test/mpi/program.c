@@ -133,6 +133,14 @@ static int survived(void) {
 }
 #endif
 
+/* Where it runs, a variable, and what it reads. */
+static void says(void) {
+  char here[4096] = "", word[64] = "-";
+  const char *own = getenv("OWN");
+  if (scanf("%63s", word) != 1) strcpy(word, "-");
+  printf("rank %d says %s %s %s\n", rank, getcwd(here, sizeof here), own == NULL ? "-" : own, word);
+}
+
 #if MPI_VERSION >= 4
 /* A communicator without MPI_COMM_WORLD: a group of PMIx. */
 static int sessions(void) {
@@ -171,6 +179,8 @@ int main(int argc, char **argv) {
   if (is(mode, "vanish") && rank == size - 1) _exit(0);
   if (is(mode, "fail") && rank == size - 1) _exit(3);
   if (is(mode, "dies") && rank == size - 1) raise(SIGKILL);
+  if (is(mode, "wrong-rank") && rank == size - 1) MPI_Send(&rank, 1, MPI_INT, size, 0, MPI_COMM_WORLD);
+  if (is(mode, "says")) says();
   if (is(mode, "wait")) {
     printf("rank %d waits\n", rank);
     fflush(stdout);
