@@ -13,10 +13,12 @@ const form = BUFFER_FORM.plain;
 const { PMIX_NAMESPACE: nspace, PMIX_RANK: rank, PMIX_SERVER_URI41: uri, PMI_FD: descriptor } = process.env;
 
 async function* read(socket, end) {
+  let isWelcome = false;
   for await (const chunk of socket) {
     end.append(chunk);
     for (let next = end.next(); next !== undefined; next = end.next()) yield next;
-    if (end.welcome !== undefined) yield end.welcome;
+    if (end.welcome !== undefined && !isWelcome) yield end.welcome;
+    isWelcome = end.welcome !== undefined;
   }
 }
 
