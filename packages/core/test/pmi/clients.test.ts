@@ -1,147 +1,8 @@
 /** What libraries say to their agent, and what comes of it: a client costs its own connection, whatever it sends. */
 
-import type { Channel, ChannelEvents, Clock } from '@stci/interface';
-import {
-  PMIX_STATUS, PmixClientEnd, encodeHello, encodeRequest, fromByteText, toByteText, type PmixFrame,
-  type PmixRequest, type PmixValue, Unpacker,
-} from '@stci/pmi';
+import { PMIX_STATUS, fromByteText, toByteText } from '@stci/pmi';
 import { assert, suite } from '@stci/testkit';
-import { Scope } from '../../dist/event/scope.js';
-import { checkBody } from '../../dist/messages/messages.js';
-import '../../dist/pmi/messages.js';
-import { PmiHost } from '../../dist/pmi/pmi-host.js';
-import { openPmi1 } from '../../dist/pmi/pmi1-server.js';
-import { openPmix } from '../../dist/pmi/pmix-connection.js';
-import type { JobPlace } from '../../dist/service/contracts.js';
-
-const FORM = 1;
-const SET = {
-  nspace: 'secret', job: 1, first: 0, size: 3, universe: 3, hosts: [[0, 'here', [[0, 1]]], [1, 'there', [[2, 2]]]],
-  apps: [[0, 3]],
-} as const;
-
-type Asked = readonly [name: string, body: Record<string, unknown>, done: (error: unknown, reply: unknown) => void];
-
-/** An agent of ranks 0 and 1, of three. What it tells others is checked as they do. */
-function agent() {
-  const asked: Asked[] = [];
-  const said: string[] = [];
-  const malformed: string[] = [];
-  const note = (name: string, body: unknown, done: Asked[2] = () => undefined): undefined => {
-    try {
-      checkBody(name as 'pmi.abort', body);
-    } catch (fault) {
-      malformed.push(`${name}: ${(fault as Error).message}`);
-    }
-    asked.push([name, body as Asked[1], done]);
-  };
-  const clock = { wallMs: () => 0, after: () => ({ cancel: () => undefined }) } as unknown as Clock;
-  const files = { makeDirectory: () => '/tmp/x', removeDirectory() {}, removeNamed: () => [], removeUnused() {} };
-  const place = {
-    node: {
-      messages: {
-        send: (_to: number, name: string, body: unknown) => note(name, body),
-        request: (_to: number, name: string, body: unknown, done: Asked[2]) => note(name, body, done),
-      },
-      platform: { clock, files, env: { hostname: 'here', systemText: () => undefined },
-      log: { write: () => undefined } },
-    },
-    holds: new Scope('job'), host: 0, hostName: 'here', job: 1, size: 3, hosts: 2,
-    params: { list: () => ['notify'] },
-    say: (rank: number, bytes: Uint8Array) => said.push(`${rank}: ${toByteText(bytes)}`),
-    signal: () => undefined, bindingOf: () => undefined, spawnOf: () => undefined,
-  } as unknown as JobPlace;
-  const host = new PmiHost(place, true);
-  host.add(0);
-  host.add(1);
-  const [pmi1, pmix] = [openPmi1(host), openPmix(host)];
-  /** The first request of this name that is not answered. */
-  const take = (name: string): Asked => {
-    const at = asked.findIndex(([own]) => own === name);
-    assert.ok(at >= 0, `${name} among ${asked.map(([own]) => own).join()}`);
-    return asked.splice(at, 1)[0] as Asked;
-  };
-  return {
-    host, asked, said, malformed, take,
-    open: () => take('pmi.open')[2](undefined, { sets: [SET], lost: [] }),
-    line: (rank: number) => connect((channel) => pmi1.accept(channel, rank)),
-    socket: () => connect((channel) => pmix.accept(channel, undefined)),
-  };
-}
-
-/** A connection of a client, which reads what it gets unless `isSlow`. */
-function connect(accept: (channel: Channel) => ChannelEvents) {
-  const line = { bytes: [] as Uint8Array[], closed: '', isReadable: true, isSlow: false, queued: 0 };
-  const channel = {
-    kind: 'memory', label: 'client', get queuedBytes() { return line.queued; },
-    bind: () => undefined,
-    send: (chunks: readonly Uint8Array[]) => {
-      line.bytes.push(...chunks);
-      if (line.isSlow) for (const { length } of chunks) line.queued += length;
-      return line.queued <= 0x10_0000;
-    },
-    readable: (on: boolean) => void (line.isReadable = on),
-    close: () => undefined,
-    destroy: (reason: string) => void (line.closed = reason),
-  } satisfies Channel;
-  const events = accept(channel);
-  const library = new PmixClientEnd(64 * 0x10_0000);
-  return Object.assign(line, {
-    write: (text: string) => events.onData(fromByteText(text)),
-    data: (bytes: Uint8Array) => events.onData(bytes),
-    drain: () => {
-      line.queued = 0;
-      events.onDrain();
-    },
-    text: () => line.bytes.splice(0).map(toByteText).join(''),
-    frames: () => {
-      for (const bytes of line.bytes.splice(0)) library.append(bytes);
-      const frames: PmixFrame[] = [];
-      for (let frame = library.next(); frame !== undefined; frame = library.next()) frames.push(frame);
-      return frames;
-    },
-  });
-}
-
-function hello(nspace = SET.nspace as string, rank = 0): Uint8Array {
-  const none = new Uint8Array(0);
-  return encodeHello({
-    security: 'native', credential: none, processKind: 0, nspace, rank, version: '5.0.7', bfrops: 'v41', form: FORM,
-    gds: 'hash', rest: none,
-  });
-}
-
-function frame(request: PmixRequest, tag = 101): Uint8Array {
-  const body = encodeRequest(FORM, request);
-  const header = new Uint8Array(16);
-  new DataView(header.buffer).setUint32(4, tag);
-  new DataView(header.buffer).setUint32(8, body.length);
-  return joined(header, body);
-}
-
-function joined(...parts: readonly Uint8Array[]): Uint8Array {
-  return new Uint8Array(Buffer.concat(parts));
-}
-
-const statusOf = ({ body }: PmixFrame): number => new Unpacker(FORM, body).one('status');
-const textValue = (data: string): PmixValue => ({ type: 'string', data });
-
-function pmixClient(of = agent(), rank = 0) {
-  const client = of.socket();
-  client.data(hello(SET.nspace, rank));
-  if (of.asked.some(([name]) => name === 'pmi.open')) of.open();
-  assert.equal(client.frames(), []);
-  const ask = (request: PmixRequest, tag?: number): void => client.data(frame(request, tag));
-  return { of, client, ask };
-}
-
-function pmi1Client(of = agent(), rank = 0) {
-  const client = of.line(rank);
-  if (of.asked.some(([name]) => name === 'pmi.open')) of.open();
-  client.write('cmd=init pmi_version=1 pmi_subversion=1\n');
-  assert.match(client.text(), /rc=0/);
-  return { of, client };
-}
+import { SET, agent, frame, hello, joined, pmi1Client, pmixClient, statusOf, textValue } from './agent-play.js';
 
 suite('PMIx: a client', (test) => {
   test('asks for nothing before it is known', () => {
@@ -229,7 +90,7 @@ suite('PMIx: a client', (test) => {
     for (let turn = 0; turn < 200 && !client.isReadable; turn++) client.drain();
     assert.is(client.frames().length, 100);
     const wait = frame({ command: 'get', nspace: SET.nspace, rank: 0, infos: [], key: 'later' });
-    client.data(joined(...Array.from({ length: 1000 }, () => wait)));
+    client.data(joined(...Array.from({ length: 200 }, () => wait)));
     const later = { scope: 1, kvals: [{ key: 'later', bytes: fromByteText('\x01\x01') }] };
     ask({ command: 'commit', scopes: [later] });
     assert.match(client.closed, /does not read/);

@@ -1,0 +1,218 @@
+/** What libraries of one host get of their agent: fences, keys, losses, events, ends. */
+
+import { PMIX_STATUS, decodeEvent, decodeReply, fromByteText } from '@stci/pmi';
+import { assert, suite } from '@stci/testkit';
+import type { CollectiveResult } from '../../dist/pmi/contracts.js';
+import { FORM, SET, agent, frame, hello, pmi1Client, pmixClient, statusOf, textValue } from './agent-play.js';
+
+const { nspace } = SET;
+const procs = (...ranks: readonly number[]) => ranks.map((rank) => ({ nspace, rank }));
+const fence = (...ranks: readonly number[]) => ({ command: 'fence', procs: procs(...ranks), infos: [] }) as const;
+const put = (scope: number, key: string) =>
+  ({ command: 'commit', scopes: [{ scope, kvals: [{ key, bytes: fromByteText('\x01\x01') }] }] }) as const;
+const get = (rank: number, key: string | null = null, ...flags: readonly string[]) => ({
+  command: 'get', nspace, rank, key,
+  infos: flags.map((flag) => ({ key: flag, value: { type: 'bool' as const, data: true } })),
+}) as const;
+const register = (...codes: readonly number[]) => ({ command: 'registerEvents', codes, infos: [] }) as const;
+
+function ranksGiven(body: Uint8Array): number[] {
+  return decodeReply(FORM, 'get', body).reply?.ranks.map(({ proc }) => proc.rank) ?? [];
+}
+
+suite('an agent of MPI libraries', (test) => {
+  test('welcomes libraries of its own ranks alone', () => {
+    const of = agent();
+    pmixClient(of);
+    of.host.learn([], () => undefined);
+    const other = { ...SET, nspace: 'other', job: 2 };
+    of.take('pmi.sets')[2](undefined, { sets: [other] });
+    of.host.add(3); // Of another set, which has been spawned.
+    for (const [name, rank] of [[nspace, 2], [nspace, 3], [nspace, 0xffff_fffe], ['other', 0]] as const) {
+      const client = of.socket();
+      client.data(hello(name, rank));
+      assert.match(client.closed, /no process that runs on this host/);
+    }
+  });
+
+  test('has fences of its own ranks, and tells of others once', () => {
+    const { of, client, ask } = pmixClient();
+    const second = pmixClient(of, 1);
+    ask(fence(0, 1));
+    assert.equal(client.frames(), []);
+    second.ask(fence(0, 1));
+    assert.equal([client.frames().map(statusOf), second.client.frames().map(statusOf)], [[0], [0]]);
+    ask(fence(1));
+    assert.is(statusOf(client.frames()[0]!), PMIX_STATUS.error);
+    ask(put(2, 'far'));
+    client.frames();
+    const connect = { ...fence(0, 1, 2), command: 'connect' } as const;
+    ask(connect);
+    second.ask(connect);
+    const [, first] = of.take('pmi.enter');
+    const told = (first['data'] as [number, unknown[]][]).map(([rank, pairs]) => [rank, pairs.length]);
+    assert.equal(told, [[0, 1], [1, 0]]);
+    ask(connect);
+    second.ask(connect);
+    const next = of.take('pmi.enter')[1]['id'] as { sequence: number };
+    assert.equal([(first['id'] as { sequence: number }).sequence, next.sequence], [1, 2]);
+    for (const id of [first['id'], next]) {
+      const data = [[1, 0, []], [1, 2, [['c', fromByteText('\x01\x01')]]]] as const;
+      of.host.onDone({ id: id as never, problem: '', context: 0, sets: [], data });
+    }
+    assert.equal(client.frames().map(statusOf), [0, 0]);
+    assert.equal(of.host.keys.far(0).length, 1);
+    ask(connect);
+    second.ask(connect);
+    assert.is((of.take('pmi.enter')[1]['id'] as { sequence: number }).sequence, 3);
+  });
+
+  test('goes on without who has ended, or is lost', () => {
+    const { of, client, ask } = pmixClient();
+    const child = pmixClient(of, 1);
+    for (const each of [ask, child.ask]) each(register());
+    assert.equal([...client.frames(), ...child.client.frames()].map(statusOf), [0, 0]);
+    ask(fence(0, 1));
+    ask(get(1, 'never'));
+    of.host.remove(1, true); // As it should: it is not lost.
+    assert.equal(client.frames().map(statusOf), [PMIX_STATUS.notFound, 0]);
+    of.host.onEvent({ rank: 2, nspace, process: 2, status: -5, event: Uint8Array.of(2, 0) });
+    assert.equal([client.frames().length, child.client.frames().length], [1, 0]);
+    ask(get(2, 'k'));
+    of.take('pmi.get');
+    of.host.onLost([2]);
+    assert.is(client.frames().length, 2); // The event, and the answer.
+    ask(get(2, 'k'));
+    assert.equal([client.frames().map(statusOf), of.asked], [[PMIX_STATUS.notFound], []]);
+  });
+
+  test('tells each loss once, to who wants it and may know of it', () => {
+    const of = agent();
+    const { client, ask } = pmixClient(of);
+    of.host.onLost([2]);
+    assert.equal(client.frames(), []);
+    ask(register(PMIX_STATUS.procAborted));
+    const [, event] = client.frames();
+    assert.is(decodeEvent(FORM, event!.body).infos[0]?.key, 'pmix.evproc');
+    ask(register(PMIX_STATUS.procAborted));
+    of.host.onLost([2]);
+    assert.is(client.frames().length, 1);
+    const late = pmixClient(of, 1);
+    late.ask(register(PMIX_STATUS.procAborted));
+    assert.is(late.client.frames().length, 2);
+    of.host.learn([], () => undefined);
+    of.take('pmi.sets')[2](undefined, { sets: [{ ...SET, nspace: 'spawned', first: 3, size: 2 }] });
+    of.host.onLost([3]);
+    assert.equal([client.frames(), late.client.frames()], [[], []]);
+    late.ask({ command: 'finalize' });
+    late.client.frames();
+    of.host.onLost([0]);
+    assert.equal(late.client.frames(), []);
+  });
+
+  test('tells events of others, of the codes that a library wants', () => {
+    const { of, client, ask } = pmixClient();
+    const event = (rank: number, status: number): number => {
+      of.host.onEvent({ rank, nspace, process: rank, status, event: Uint8Array.of(2, 0) });
+      return client.frames().length;
+    };
+    ask(register(-5));
+    client.frames();
+    assert.equal([event(2, -5), event(2, -6), event(0, -5)], [1, 0, 0]);
+    ask({ command: 'deregisterEvents', codes: [-5] });
+    assert.is(event(2, -5), 0);
+  });
+
+  test('gives what others have put with the first answer, once, and so much', () => {
+    const { of, client, ask } = pmixClient();
+    const second = pmixClient(of, 1);
+    second.ask(put(1, 'k'));
+    ask(put(1, 'own'));
+    of.host.keys.tell(1, 2, [['big', new Uint8Array(0x5_0000)]]);
+    client.frames();
+    ask(get(0));
+    assert.equal(ranksGiven(client.frames()[0]!.body), [0, 1]);
+    ask(get(0));
+    assert.equal(ranksGiven(client.frames()[0]!.body), [0]);
+    ask(get(1, 'later', 'pmix.immediate'));
+    assert.equal(client.frames().map(statusOf), [PMIX_STATUS.notFound]);
+  });
+
+  test('bounds what waits, and what is open', () => {
+    const { of, client, ask } = pmixClient();
+    for (let i = 0; i < 5000; i++) ask({ command: 'deregisterEvents', codes: [] });
+    for (let i = 0; i < 1024; i++) ask({ ...fence(0, 1), command: 'groupConstruct', id: `g${i}` });
+    assert.equal(client.frames(), []);
+    ask({ ...fence(0, 1), command: 'groupConstruct', id: 'more' });
+    assert.equal(client.frames().map(statusOf), [PMIX_STATUS.error]);
+    for (let i = 1024; i < 4096; i++) ask(get(1, 'never'));
+    assert.is(client.closed, '');
+    client.data(frame(get(1, 'never')));
+    assert.match(client.closed, /more than 4096 requests/);
+    assert.is(of.host.isHere(0), true);
+  });
+
+  test('removes what a library leaves, when the last rank has ended', () => {
+    const { of, client, ask } = pmixClient();
+    ask({ command: 'jobInfo' });
+    const value = textValue(`/dev/shm/a,/dev/shm/${'b'.repeat(5000)}`);
+    ask({ command: 'jobControl', procs: [], infos: [{ key: 'pmix.reg.cleanup', value }] });
+    client.frames();
+    assert.match(of.host.complaintOf(0)?.message ?? '', /between MPI_Init and MPI_Finalize/);
+    of.host.remove(1, true);
+    assert.equal(of.removed, []);
+    of.host.remove(0, false);
+    assert.equal(of.removed, ['/dev/shm/a', '*']);
+    of.host.add(0);
+    const again = pmixClient(of);
+    again.ask({ command: 'finalize' });
+    of.host.remove(0, true);
+    assert.equal(of.removed, ['/dev/shm/a', '*']);
+    of.holds.close();
+    assert.is(of.removed.at(-1), '/tmp/x');
+  });
+
+  test('takes a rank for finalized when its last library is', () => {
+    const { of, ask } = pmixClient();
+    const child = pmixClient(of);
+    ask({ command: 'finalize' });
+    assert.ok(of.host.complaintOf(0));
+    child.ask({ command: 'finalize' });
+    assert.is(of.host.complaintOf(0), undefined);
+    pmixClient(of);
+    assert.ok(of.host.complaintOf(0));
+  });
+
+  test('ends a job whose policy is restart', () => {
+    const { of } = pmixClient(agent('restart'));
+    assert.is(of.take('pmi.abort')[1]['cause'], 'restart');
+  });
+
+  test('has PMI-1 read of losses while it runs', () => {
+    const { of, client } = pmi1Client();
+    for (const each of [client, pmi1Client(of, 1).client]) each.write('cmd=barrier_in\n');
+    const { id } = of.take('pmi.enter')[1] as { id: CollectiveResult['id'] };
+    of.host.onDone({ id, problem: '', context: 0, data: [], sets: [] });
+    assert.is(client.text(), 'cmd=barrier_out\n');
+    of.host.onLost([2]);
+    client.write(`cmd=get kvsname=${nspace} key=PMI_dead_processes\n`);
+    assert.match(client.text(), /value=2\n/);
+    assert.equal(of.signals, [0, 1]);
+    client.write('cmd=finalize\n');
+    of.host.onLost([1]);
+    assert.equal(of.signals, [0, 1, 1]);
+  });
+
+  test('asks of a rank that has been spawned since', () => {
+    const { of } = pmi1Client();
+    of.host.add(3);
+    const spawned = of.line(3);
+    of.take('pmi.sets')[2](undefined, { sets: [{ ...SET, nspace: 'spawned', first: 3, size: 1 }] });
+    spawned.write('cmd=init pmi_version=1 pmi_subversion=1\ncmd=get_my_kvsname\n');
+    assert.match(spawned.text(), /kvsname=spawned\n/);
+    of.host.add(7);
+    const nobody = of.line(7);
+    of.take('pmi.sets')[2](undefined, { sets: [] });
+    assert.match(nobody.closed, /not known/);
+  });
+});
