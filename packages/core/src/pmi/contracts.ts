@@ -126,3 +126,8 @@ export function pairBytes([key, value]: Pair): number {
 export function hasMember(ranges: readonly Range[], job: JobId, rank: Rank): boolean {
   return ranges.some(([of, first, last]) => of === job && rank >= first && rank <= last);
 }
+
+/** Exit code of a job that was aborted with this, any integer: 8 bits, and never 0. */
+export function abortCode(status: number): number {
+  return (status & 0xff) || 1;
+}

@@ -5,8 +5,7 @@ import {
   DEAD_PROCESSES_KEY, PMI1_MAXES, PROCESS_MAPPING_KEY, Pmi1Server, decodeValue, encodeValue, formatDeadProcesses,
   formatProcessMapping, fromByteText, readText, toByteText, type Pmi1Answer, type Pmi1Event,
 } from '@stci/pmi';
-import { abortCode } from './abort-code.js';
-import { PMI1_FENCE, type PmiClient, type ProcessSet } from './contracts.js';
+import { PMI1_FENCE, abortCode, type PmiClient, type ProcessSet } from './contracts.js';
 import type { PmiServer } from './framework.js';
 import type { PmiHost } from './pmi-host.js';
 

@@ -8,8 +8,7 @@ import {
   type PmixProc, type PmixRequest, type PmixRequestOf,
 } from '@stci/pmi';
 import { Timers } from '../event/timers.js';
-import { abortCode } from './abort-code.js';
-import type { CollectiveKind, CollectiveResult, Pair, PmiClient } from './contracts.js';
+import { abortCode, type CollectiveKind, type CollectiveResult, type Pair, type PmiClient } from './contracts.js';
 import type { PmiServer } from './framework.js';
 import { hasKey } from './keys.js';
 import type { PmiHost } from './pmi-host.js';
