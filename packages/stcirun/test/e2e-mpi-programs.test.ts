@@ -112,7 +112,7 @@ world.barrier()
   }
 
   const example = 'usr/share/doc/hpcc/examples/_hpccinf.txt';
-  real('hpcc with its example', example, 'HPC Challenge: Linpack, PTRANS, FFT and others, with their checks', async () => {
+  real('hpcc with its example', example, 'Linpack, PTRANS, FFT and others, with their checks', async () => {
     const input = readFileSync(at(example), 'utf8').replace(/^1000( +Ns)/mu, '120$1').replace(/^80( +NBs)/mu, '20$1');
     writeFileSync(join(place, 'hpccinf.txt'), input);
     const { exitCode, err } = await go(4, at('usr/bin/hpcc'));

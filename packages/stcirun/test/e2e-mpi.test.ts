@@ -137,6 +137,13 @@ for (const library of MPI_LIBRARIES) {
       assert.equal([exitCode, /of which no rank can be started again/u.test(err)], [194, true], err);
     });
 
+    if (library.protocol === 'pmi1' && library.options.length === 0) return; // MPICH 4.0 puts wrong values.
+
+    real('windows', async () => {
+      const { exitCode, out, err } = await job(library, 3, [], 'windows');
+      assert.equal([exitCode, lines(out)], [0, okay(3)], err);
+    });
+
     if (library.protocol !== 'pmix') return;
 
     real('publish, look up, accept and connect', async () => {
@@ -169,11 +176,6 @@ for (const library of MPI_LIBRARIES) {
       }
       place.stci('stop', 'night');
     }));
-
-    real('windows', async () => {
-      const { exitCode, out, err } = await job(library, 3, [], 'windows');
-      assert.equal([exitCode, lines(out)], [0, okay(3)], err);
-    });
 
     if (!library.isFive) return;
 
