@@ -19,7 +19,7 @@ const HOST = ['--launcher', 'local', '--host', 'a:8', '--oversubscribe', ...LOOP
 function kept(): string[] {
   const of = (place: string, names: RegExp): string[] =>
     (existsSync(place) ? readdirSync(place) : []).filter((name) => names.test(name)).map((name) => join(place, name));
-  return [...of('/dev/shm', /vader|sm_seg|mpich|pmix/u), ...of(tmpdir(), /^(?:stci-mpi(?!-)|ompi\.|pmix)/u)];
+  return [...of('/dev/shm', /vader|sm_seg|mpich|pmix|ucx_shm/u), ...of(tmpdir(), /^(?:stci-mpi(?!-)|ompi\.|pmix)/u)];
 }
 
 function builder(library: MpiLibrary): () => string {

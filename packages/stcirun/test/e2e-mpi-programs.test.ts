@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assert, suite } from '@stci/testkit';
+import { assert, patient, suite } from '@stci/testkit';
 import { PROGRAM, run, start, type Result } from './e2e.js';
 import { LOOPBACK, MPI_LIBRARIES } from './mpi-libraries.js';
 
@@ -62,7 +62,7 @@ for (const library of MPI_LIBRARIES) {
     ] as const) {
       real(`in a stcirun that ${launcher} runs`, async () => {
         const own = [...options, '-n', '1', process.execPath, PROGRAM, ...all, '-n', '2', library.program()];
-        const { status, stdout, stderr } = spawnSync(launcher, own, { encoding: 'utf8', timeout: 60_000 });
+        const { status, stdout, stderr } = spawnSync(launcher, own, { encoding: 'utf8', timeout: patient(60_000) });
         assert.equal([status, okay(stdout)], [0, 2], stderr);
       });
     }

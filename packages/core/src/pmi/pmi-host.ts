@@ -24,8 +24,8 @@ interface RankState {
   isGone: boolean;
 }
 
-/** Beginnings of the names of what libraries share memory by: MPICH, Open MPI 4, Open MPI 5. */
-const SHARED = ['mpich_shar_tmp', 'vader_segment.', 'sm_segment.'];
+/** Beginnings of the names of what libraries share memory by: MPICH, UCX, Open MPI 4, Open MPI 5. */
+const SHARED = ['mpich_shar_tmp', 'ucx_shm_posix_', 'vader_segment.', 'sm_segment.'];
 /** Ranks may have begun so long before the first request: files of that time may be theirs. */
 const EARLIER_MS = 60_000;
 /** Files that a job may leave. */
