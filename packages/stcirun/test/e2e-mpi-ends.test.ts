@@ -62,7 +62,9 @@ for (const library of MPI_LIBRARIES) {
           assert.is(exitCode, 137, err);
           assert.match(err, /Rank 1 on a was ended by SIGKILL/u);
           const waited = /Rank [02] on a waits in MPI_Init for rank 1, which has ended/u.test(err);
-          if (message === 'hello') assert.ok(waited, err);
+          // Open MPI 4 aborts by itself where it hears of the loss before its first fence.
+          const aborted = library.protocol === 'pmix' && /Rank [02] on a called MPI_Abort: exit code 199/u.test(err);
+          if (message === 'hello') assert.ok(waited || aborted, err);
         });
       }
     }
@@ -73,22 +75,27 @@ for (const library of MPI_LIBRARIES) {
       assert.match(err, /^stcirun: Rank [01] on a waits in MPI_Init for rank 2, which has ended: /mu);
     });
 
-    real('nothing is left behind Ctrl-C, --timeout, a rank\'s and an agent\'s SIGKILL', async () => {
+    const ranks = (of: Run): number[] =>
+      of.leftovers().filter((pid) => processOf(pid)?.command.startsWith(`${library.program()}\0`) === true);
+
+    real('nothing is left behind Ctrl-C, --timeout and a rank\'s SIGKILL', async () => {
       const interrupted = await waiting();
       interrupted.child.kill('SIGINT');
       assert.is((await interrupted.result).exitCode, 130);
       const timed = await (await waiting('--timeout', '5')).result;
       assert.is(timed.exitCode, 199, timed.err);
-      const ranks = (of: Run): number[] =>
-        of.leftovers().filter((pid) => processOf(pid)?.command.startsWith(`${library.program()}\0`) === true);
       const struck = await waiting();
       process.kill(ranks(struck)[0] as number, 'SIGKILL');
       assert.is((await struck.result).exitCode, 137);
+    });
+
+    // What its ranks shared memory by stays: docs/mpi.md says so.
+    test.skipIf(library.why !== undefined, library.why ?? '', 'no rank is left behind its agent', async () => {
       const orphaned = await waiting();
       process.kill(processOf(ranks(orphaned)[0] as number)?.parent as number, 'SIGKILL');
       assert.not.equal((await orphaned.result).exitCode, 0);
       await eventually(() => orphaned.leftovers().length === 0, { deadlineMs: 20_000, what: 'the end of all' });
-    });
+    }, LONG);
   });
 }
 
