@@ -28,7 +28,6 @@ interface Part {
   readonly level: Level | undefined;
   readonly start: number;
   readonly end: number;
-  readonly attributes: Attributes;
   readonly children: string[];
 }
 
@@ -58,7 +57,7 @@ function partsOf(topology: Topology): Part[] | undefined {
       if (number === undefined) continue;
       if (seen.has(number)) return undefined;
       seen.add(number);
-      parts.push({ level, start, end, attributes: [], children: [] });
+      parts.push({ level, start, end, children: [] });
     }
   }
   const order = ({ level }: Part): number => LEVELS.indexOf(level as Level);
@@ -116,7 +115,7 @@ class Writer {
   }
 
   machine(parts: readonly Part[], devices: readonly Device[]): string {
-    const machine: Part = { level: undefined, start: 0, end: this.#topology.length, attributes: [], children: [] };
+    const machine: Part = { level: undefined, start: 0, end: this.#topology.length, children: [] };
     this.#addDevices(machine, parts, devices);
     const open: Part[] = [machine];
     const close = (): void => {

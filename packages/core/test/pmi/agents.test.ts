@@ -203,6 +203,20 @@ suite('an agent of MPI libraries', (test) => {
     assert.equal(of.signals, [0, 1, 1]);
   });
 
+  test('ends a job whose MPI_Init cannot end: a rank of the host is gone, or has another library', () => {
+    const { of, client } = pmi1Client();
+    client.write('cmd=barrier_in\n');
+    of.host.remove(1, true);
+    assert.equal(of.take('pmi.split')[1], { host: 0, rank: 0, absent: 1 });
+    assert.is(client.text(), '');
+    const mixed = pmi1Client();
+    mixed.client.write('cmd=barrier_in\n');
+    const other = pmixClient(mixed.of, 1);
+    other.ask(fence(0, 1, 2));
+    assert.equal(mixed.of.take('pmi.split')[1], { host: 0, rank: 1 });
+    assert.equal(other.client.frames(), []);
+  });
+
   test('asks of a rank that has been spawned since', () => {
     const { of } = pmi1Client();
     of.host.add(3);
