@@ -57,6 +57,9 @@ export const MARK_CHARS_MAX = 256;
 export const MARKS_PER_SECOND_MAX = 100;
 export const MARKS_MAX = 10_000;
 
+/** Most ranks that a program says by name that it waits for outside of its library. */
+export const PROGRAM_WAITS_MAX = 64;
+
 /** Ranks from the first to the last, inclusive. */
 export type RankRange = readonly [first: Rank, last: Rank];
 
@@ -116,7 +119,8 @@ interface Carrier {
 }
 
 export type ProgramRequest =
-  | { readonly type: 'hello'; readonly version: number; readonly token: string }
+  /** `only`: a connection beside the rank's own, which takes no part and may say `waiting` alone. */
+  | { readonly type: 'hello'; readonly version: number; readonly token: string; readonly only?: 'waits' | undefined }
   /** Answered by `agreed`; another may follow only after that. */
   | ({ readonly type: 'vote'; readonly kind: CollectiveKind; readonly flag?: boolean | undefined;
       readonly root?: Rank | undefined } & Partial<Carrier>)
@@ -135,7 +139,9 @@ export type ProgramRequest =
   /** A sign of life, and the promise of the next within this time; 0 takes the promise back. */
   | { readonly type: 'alive'; readonly withinMs: number }
   /** The program has come to a point that an experiment knows by this name. */
-  | { readonly type: 'mark'; readonly name: string };
+  | { readonly type: 'mark'; readonly name: string }
+  /** For whom the program waits by other means from now on, as in MPI; without `ranks`: for all, or anybody. */
+  | { readonly type: 'waiting'; readonly ranks?: readonly Rank[] | undefined };
 
 export type ProgramEvent =
   /** `attempt`: 1, 2, …: how often the rank was started. */

@@ -93,7 +93,10 @@ export class RootAgent {
     );
     this.#sessions = new SessionAgents({
       node, scope: deps.scope, agentLauncher, details,
-      onFailed: (failure, session) => this.#report(failure, session),
+      onFailed: (failure, session) => {
+        this.#services.tell((service) => service.onSessionGone?.(failure.job));
+        this.#report(failure, session);
+      },
     });
     this.#services = new AgentServices('root', deps.services, {
       node, scope: deps.scope, ownsProcess: deps.ownsProcess, overlay: this.overlay, hosts: details.hosts,
@@ -255,6 +258,7 @@ export class RootAgent {
 
   #closeJob(job: JobId): void {
     this.#sessions.close(job);
+    this.#services.tell((service) => service.onSessionGone?.(job));
     this.#deps.node.messages.transport.closeJob(job);
   }
 

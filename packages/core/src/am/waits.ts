@@ -21,11 +21,11 @@ export class Waits {
     for (const [key, on] of since) observer.waiting(key, on);
   }
 
-  begin(kind: string, number: number, on: Address | 'all'): void {
+  begin(kind: string, number: number | string, on: Address | 'all'): void {
     this.#observer?.waiting(`${kind} ${number}`, on);
   }
 
-  end(kind: string, number: number): void {
+  end(kind: string, number: number | string): void {
     this.#observer?.over(`${kind} ${number}`);
   }
 }

@@ -4,12 +4,13 @@
  */
 
 import {
-  CONTROLLER, addressIndex, sessionAddress, failureId, type Evidence, type FailedSubject, type FailureId,
+  CONTROLLER, addressIndex, rootAddress, sessionAddress, failureId, type Evidence, type FailedSubject, type FailureId,
   type HostIndex, type JobId, type MemberId,
 } from '@stci/interface';
 import { Timers } from '../event/timers.js';
 import { addressAt, membersOf } from '../members/positions.js';
 import type { ToolEvidence } from '../messages/failure-shapes.js';
+import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { Overlay } from '../peers/contracts.js';
 import type { OpenService, ServiceScope } from '../service/contracts.js';
@@ -19,6 +20,9 @@ import type { FailureWatch } from './watch.js';
 
 /** When the controller learns that this agent was told: after all have been told, and many at once; or it collects. */
 const SEEN_MS = 250;
+
+/** Kind of wait: of ranks of this host, for those of another or of all. */
+const WAIT = 'ranks of job';
 
 type Seen = readonly [subject: FailedSubject, wallMs: number];
 
@@ -43,6 +47,8 @@ export class RootFailures implements OpenService {
   #watch: FailureWatch | undefined;
   /** Jobs whose programs here want to know. */
   #interested = new Set<JobId>();
+  /** By job, the hosts that its ranks here wait for. */
+  readonly #awaited = new Map<JobId, ReadonlySet<HostIndex | 'all'>>();
   /** What this agent was told of since the controller was told so, and when. */
   #seen: Seen[] = [];
   readonly #timers: Timers<'seen'>;
@@ -54,6 +60,7 @@ export class RootFailures implements OpenService {
     this.#timers = new Timers(init.node.platform.clock, init.node.holds);
     messages.on('failure.watch', ({ members }) => this.#start(membersOf(members)));
     messages.on('failure.interest', (_body, { job }) => this.#onInterest(job));
+    messages.on('failure.awaited', (awaited, { job }) => this.#onAwaited(job, awaited));
     init.node.collects.on('failure.told', () => seenOf(this.#seen));
     messages.on('failure.changes', ({ changes }) => changes.forEach((change) => this.#watch?.onChange(change)));
     bindFailureWatch(init.node, () => this.#watch);
@@ -80,6 +87,10 @@ export class RootFailures implements OpenService {
     }
   }
 
+  onSessionGone(job: JobId): void {
+    this.#await(job, new Set());
+  }
+
   #start(members: readonly MemberId[]): void {
     const { node, scope, overlay, fence, cutOff, parentGone } = this.#init;
     if (this.#watch !== undefined) return;
@@ -99,6 +110,21 @@ export class RootFailures implements OpenService {
     const { node, jobs } = this.#init;
     this.#interested = new Set([...jobs()].filter((each) => each === job || this.#interested.has(each)));
     node.messages.send(CONTROLLER, 'failure.interest', {});
+  }
+
+  #onAwaited(job: JobId, { hosts, all }: MessageBody<'failure.awaited'>): void {
+    // It may come after the job's end.
+    if ([...this.#init.jobs()].includes(job)) this.#await(job, new Set(all ? [...hosts, 'all'] : hosts));
+  }
+
+  #await(job: JobId, awaited: ReadonlySet<HostIndex | 'all'>): void {
+    const { waits } = this.#init.node.messages;
+    const before = this.#awaited.get(job) ?? new Set();
+    const numberOf = (on: HostIndex | 'all'): string => `${job} ${on}`;
+    for (const on of before) if (!awaited.has(on)) waits.end(WAIT, numberOf(on));
+    for (const on of awaited) if (!before.has(on)) waits.begin(WAIT, numberOf(on), on === 'all' ? on : rootAddress(on));
+    if (awaited.size === 0) this.#awaited.delete(job);
+    else this.#awaited.set(job, awaited);
   }
 
   #onNotice(notice: Evidence): void {

@@ -7,7 +7,7 @@ export const watchService: Service = {
   name: 'watch',
   messages: {
     root: [
-      'failure.watch', 'failure.changes', 'failure.interest', 'failure.told', 'detector.message',
+      'failure.watch', 'failure.changes', 'failure.interest', 'failure.awaited', 'failure.told', 'detector.message',
       'notifier.message', 'probe.ask',
     ],
   },

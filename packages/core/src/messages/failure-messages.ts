@@ -1,7 +1,7 @@
 /** Message types of failures: of detectors and notifiers, of who was told, of what the controller decides. */
 
 import { BODY_BYTES_MAX, members, name } from '../codec/bounds.js';
-import { any, fields, oneOf, optional, tuple, u32, wallTime } from '../codec/shape.js';
+import { any, bool, fields, oneOf, optional, tuple, u32, wallTime } from '../codec/shape.js';
 import { collected } from './collected.js';
 import { evidence, failureId, memberId, toolEvidence } from './failure-shapes.js';
 
@@ -47,4 +47,6 @@ export const FAILURE_MESSAGES = {
   'failure.watch': { id: 77, from: ['controller'], body: fields({ members: members(tuple(u32, u32, u32)) }) },
   /** Session agent → its root agent → controller: programs of the job want to know at once what fails anywhere. */
   'failure.interest': { id: 78, from: ['session', 'root'], body: fields({}) },
+  /** Session agent → its root agent: the hosts that ranks here wait for from now on; `all`: every one. */
+  'failure.awaited': { id: 76, from: ['session'], body: fields({ hosts: members(u32), all: bool }) },
 } as const;

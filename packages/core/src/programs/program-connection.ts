@@ -5,11 +5,12 @@
 
 import {
   COLLECTIVES, FORMS, MARK_CHARS_MAX, PROGRAM_KEY_CHARS_MAX, PROGRAM_LINE_BYTES_MAX, PROGRAM_MESSAGE_BYTES_MAX,
-  PROGRAM_PARTS_BYTES_MAX, PROGRAM_PART_BYTES_MAX, PROGRAM_PROTOCOL, PROGRAM_TAG_CHARS_MAX, RecordReader,
-  WATCHDOG_MS_MAX, programRecord, caught, type Channel, type ProgramEvent, type ProgramRequest, type RecordHead,
+  PROGRAM_PARTS_BYTES_MAX, PROGRAM_PART_BYTES_MAX, PROGRAM_PROTOCOL, PROGRAM_TAG_CHARS_MAX, PROGRAM_WAITS_MAX,
+  RecordReader, WATCHDOG_MS_MAX, programRecord, caught, type Channel, type ProgramEvent, type ProgramRequest,
+  type RecordHead,
 } from '@stci/interface';
 import {
-  bool, check, integer, narrowed, object, oneOf, optional, str, u32, variant, type Shape,
+  bool, check, integer, list, narrowed, object, oneOf, optional, str, u32, variant, type Shape,
 } from '../codec/shape.js';
 import type { TurnTaker } from './program-turns.js';
 
@@ -39,7 +40,9 @@ const key = word(PROGRAM_KEY_CHARS_MAX);
 export type RequestOf<Type extends ProgramRequest['type']> = Extract<ProgramRequest, { readonly type: Type }>;
 
 export const programRequest = variant<'type', ProgramRequest>('type', {
-  hello: object<RequestOf<'hello'>>({ type: oneOf('hello'), version: u32, token: str(256) }),
+  hello: object<RequestOf<'hello'>>({
+    type: oneOf('hello'), version: u32, token: str(256), only: optional(oneOf('waits')),
+  }),
   vote: object<RequestOf<'vote'>>({
     type: oneOf('vote'), kind: oneOf(...COLLECTIVES), flag: optional(bool), root: optional(u32),
     form: optional(form), bytes,
@@ -59,6 +62,7 @@ export const programRequest = variant<'type', ProgramRequest>('type', {
   }),
   mark: object<RequestOf<'mark'>>({ type: oneOf('mark'), name: str(MARK_CHARS_MAX) }),
   alive: object<RequestOf<'alive'>>({ type: oneOf('alive'), withinMs: integer(0, WATCHDOG_MS_MAX) }),
+  waiting: object<RequestOf<'waiting'>>({ type: oneOf('waiting'), ranks: optional(list(u32, PROGRAM_WAITS_MAX)) }),
 });
 
 /** Most bytes after the line of each type; others have none. */

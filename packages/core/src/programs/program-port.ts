@@ -15,10 +15,10 @@ import type { AgentNode } from '../node/node.js';
 import type { JobPlace, JobService } from '../service/contracts.js';
 import { CollectiveCalls } from './collective-calls.js';
 import { MarkBudget } from './mark-budget.js';
-import { ProgramConnection } from './program-connection.js';
+import { ProgramConnection, type RequestOf } from './program-connection.js';
 import { ProgramQueries } from './program-queries.js';
 import { BYTE_COST_US, POSITION_COST_US, ProgramTurns, REQUEST_COST_US } from './program-turns.js';
-import { waitsOf } from './program-waits.js';
+import { WaitReport, waitsOf } from './program-waits.js';
 import { Program, type UntoldKeys } from './program.js';
 import { RankMessaging } from './rank-messaging.js';
 import { RankStatusView } from './rank-status-view.js';
@@ -37,6 +37,7 @@ export class ProgramPort implements JobService {
   readonly #messaging: RankMessaging;
   readonly #queries: ProgramQueries;
   readonly #turns: ProgramTurns;
+  readonly #waits: WaitReport;
   readonly #gate: Gate;
   #hasOpened = false;
   readonly #marks: (readonly [Rank, string, number])[] = [];
@@ -52,6 +53,7 @@ export class ProgramPort implements JobService {
     this.#news = news;
     this.#queries = new ProgramQueries(news, (text, positions) => scope.topologyOf(text, positions));
     this.#turns = new ProgramTurns(node.platform.clock);
+    this.#waits = new WaitReport({ node, holds, host, scope, news });
     this.#votes = new CollectiveCalls({
       node, holds, host, size, programs, onPairs: (pairs) => this.#queries.onPairs(pairs),
     });
@@ -100,7 +102,8 @@ export class ProgramPort implements JobService {
   remove(rank: Rank): void {
     const program = this.#programs.get(rank);
     if (program === undefined) return;
-    program.connection?.close();
+    for (const connection of [program.connection, program.observer]) connection?.close();
+    this.#waits.set(rank, []);
     program.takePairs();
     program.forgetTaken();
     this.#programs.delete(rank);
@@ -119,27 +122,32 @@ export class ProgramPort implements JobService {
       costUsOf: (request, bytes) => this.#costUsOf(program, request, bytes),
       onRequest: (request, bytes) => {
         this.#gate.settled(connection);
-        if (program !== undefined) this.#onRequest(program, request, bytes);
-        else program = request.type === 'hello' ? this.#onHello(connection, request.token) : undefined;
+        if (program?.observer === connection) this.#onWaiting(program, connection, request);
+        else if (program !== undefined) this.#onRequest(program, request, bytes);
+        else program = request.type === 'hello' ? this.#onHello(connection, request) : undefined;
       },
       onRoom: () => program !== undefined && this.#messaging.onRoom(program),
       onClosed: () => {
         this.#connections.delete(connection);
         this.#gate.settled(connection);
         if (program?.connection === connection) this.#disconnected(program);
+        if (program?.observer !== connection) return;
+        program.observer = undefined;
+        this.#waits.set(program.rank, []);
       },
     });
     this.#connections.add(connection);
     return connection;
   }
 
-  #onHello(connection: ProgramConnection, token: string): Program | undefined {
+  #onHello(connection: ProgramConnection, { token, only }: RequestOf<'hello'>): Program | undefined {
     const program = [...this.#programs.values()].find((each) => each.token === token);
+    const place = only === 'waits' ? 'observer' : 'connection';
     if (program === undefined) connection.close('its token is of no rank that runs here');
-    else if (program.connection !== undefined) {
+    else if (program[place] !== undefined) {
       connection.close(`rank ${program.rank} is connected already, from this process or another`);
     } else {
-      program.connection = connection;
+      program[place] = connection;
       if (this.#news.isKnown) this.#welcome(program, connection);
       else this.#open(this.#place.node);
       return program;
@@ -147,12 +155,13 @@ export class ProgramPort implements JobService {
     return undefined;
   }
 
-  #welcome({ rank, attempt }: Program, connection: ProgramConnection): void {
+  #welcome({ rank, attempt, observer }: Program, connection: ProgramConnection): void {
     const { size, job, hostName } = this.#place;
     connection.send({ type: 'welcome', rank, size, job, attempt, host: hostName });
     const { lost, ended } = this.#news;
-    if (lost.length > 0) connection.send({ type: 'failed', lost });
-    if (ended.length > 0) connection.send({ type: 'ended', ranks: ended });
+    const hearsNews = connection !== observer;
+    if (hearsNews && lost.length > 0) connection.send({ type: 'failed', lost });
+    if (hearsNews && ended.length > 0) connection.send({ type: 'ended', ranks: ended });
     this.#turns.enter(connection);
   }
 
@@ -205,9 +214,20 @@ export class ProgramPort implements JobService {
         return this.#queries.hosts(program, request);
       case 'topology':
         return this.#queries.topology(program, request);
+      case 'waiting':
+        return program.connection?.close('waiting comes over a connection of its own');
       case 'hello':
         return undefined; // It comes first, or the connection refuses it.
     }
+  }
+
+  #onWaiting({ rank }: Program, connection: ProgramConnection, request: ProgramRequest): void {
+    if (request.type !== 'waiting') return connection.close(`${request.type} comes over the rank's own connection`);
+    const { size } = this.#place;
+    const { ranks: on = 'all' } = request;
+    const wrong = on === 'all' ? undefined : on.find((each) => each >= size);
+    if (wrong !== undefined) return connection.close(`there is no rank ${wrong}: the job has ${size}`);
+    this.#waits.set(rank, on);
   }
 
   /** A fault: the program of this rank ends itself. Returns why it cannot be told. */
@@ -236,7 +256,7 @@ export class ProgramPort implements JobService {
     this.#queries.onPairs(state.pairs);
     this.#votes.onState(state.decided);
     for (const program of this.#programs.values()) {
-      if (program.connection !== undefined) this.#welcome(program, program.connection);
+      for (const each of [program.connection, program.observer]) if (each !== undefined) this.#welcome(program, each);
     }
     this.#messaging.onDecided();
   }

@@ -23,6 +23,8 @@ export class Program {
   readonly token: string;
   readonly marks = new MarkBudget();
   connection: ProgramConnection | undefined;
+  /** Besides: by which it tells for whom it waits elsewhere. */
+  observer: ProgramConnection | undefined;
   vote: ProgramVote | undefined;
   /** Its connection waits for the decision. */
   awaitsVote = false;

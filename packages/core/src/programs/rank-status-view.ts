@@ -58,6 +58,11 @@ export class RankStatusView {
     return this.#hosts[rank] as HostIndex;
   }
 
+  /** Those of the job. Ascending. */
+  get hosts(): HostIndex[] {
+    return [...this.#names.keys()].sort((a, b) => a - b);
+  }
+
   hostName(rank: Rank): string {
     return this.#names.get(this.host(rank)) ?? '';
   }

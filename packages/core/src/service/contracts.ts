@@ -57,6 +57,8 @@ export interface OpenService {
   onMended?(): void;
   /** At a root agent: detectors of tools here have reported these. */
   onToolsFailed?(job: JobId, ranks: readonly ToolEvidence[]): void;
+  /** At a root agent: its session agent of this job is lost, or the job is over. */
+  onSessionGone?(job: JobId): void;
   /** At the controller: the agents of these hosts are about to be started. */
   onOpen?(hosts: readonly HostSpec[], spares: readonly HostSpec[]): void;
   /** At the controller: all hosts are up or left out. */

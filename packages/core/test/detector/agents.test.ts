@@ -121,6 +121,20 @@ suite('detector sporadic', (test) => {
     assert.is(detector.dueMs, undefined);
   });
 
+  test('of several who wait probes those that they wait for, and nobody else, as long as one waits', () => {
+    const detector = open();
+    detector.on({ type: 'waiting', id: 7, on: 0 }, 0);
+    detector.on({ type: 'waiting', id: 8, on: 3 }, 100);
+    detector.on({ type: 'waiting', id: 9, on: 3 }, 100);
+    assert.equal(texts(detector.on({ type: 'due' }, 400)), ['{"type":"ping","n":1} to 0']);
+    detector.on({ type: 'over', id: 7 }, 450);
+    assert.equal(texts(detector.on({ type: 'due' }, 500)), ['{"type":"ping","n":2} to 3']);
+    detector.on({ type: 'over', id: 8 }, 550);
+    assert.equal(texts(detector.on({ type: 'due' }, 600)), ['{"type":"ping","n":3} to 3']);
+    detector.on({ type: 'over', id: 9 }, 650);
+    assert.is(detector.dueMs, undefined);
+  });
+
   test('probes the one that somebody waits for, and stops with the wait', () => {
     const detector = open();
     detector.on({ type: 'waiting', id: 7, on: 0 }, 0);

@@ -26,6 +26,7 @@ function rootAgent(jobs: Set<JobId>) {
   const place = testPlace();
   const handlers = new Map<string, Handler>();
   const told: string[] = [];
+  const waits: string[] = [];
   const bodies: unknown[] = [];
   const joined: MemberId[] = [];
   const opened: unknown[] = [];
@@ -48,6 +49,11 @@ function rootAgent(jobs: Set<JobId>) {
       },
       sendNeighbour: (link: { job: JobId }, name: string) => void told.push(`${name} to job ${link.job}`),
       observeWaits: () => undefined,
+      waits: {
+        begin: (kind: string, number: string, on: Address | 'all') =>
+          waits.push(`${kind} ${number}: ${on === 'all' ? on : addressName(on)}`),
+        end: (kind: string, number: string) => waits.push(`${kind} ${number} over`),
+      },
       transport: { dropKept: () => undefined },
     },
     collects: { on: (name: string, own: Handler) => void handlers.set(name, own) },
@@ -104,7 +110,9 @@ function rootAgent(jobs: Set<JobId>) {
     receive('failure.changes', { changes: [{ member: { position, incarnation: 1 }, change: verdict, notice }] });
   const ask = (name: string): unknown => handlers.get(name)?.({}, { job: 0, source: CONTROLLER });
   const isQuiet = (): boolean => place.world.scheduler.queue.pending().length === 0;
-  return { failures, overlay, node, receive, tool, host, reported, verdict, ask, run, isQuiet, bodies, joined, opened };
+  return {
+    failures, overlay, node, receive, tool, host, reported, verdict, ask, run, isQuiet, bodies, joined, opened, waits,
+  };
 }
 
 suite('failures at a root agent', (test) => {
@@ -158,6 +166,24 @@ suite('failures at a root agent', (test) => {
     assert.is(isQuiet(), true, 'it does not tell again later');
     const [, second] = bodies as { seen: unknown[]; members: MemberId[] }[];
     assert.equal([second?.seen.length, second?.members], [1, [{ position: 6, incarnation: 1 }]]);
+  });
+
+  test('what ranks of a job wait for begins and ends a wait for each host, and ends with the session agent', () => {
+    const jobs = new Set([1, 2]);
+    const { failures, receive, waits } = rootAgent(jobs);
+    const after = (job: number, hosts: readonly number[], all = false): string[] => {
+      receive('failure.awaited', { hosts, all }, job);
+      return waits.splice(0);
+    };
+    assert.equal(after(1, [3, 4]), ['ranks of job 1 3: root:3', 'ranks of job 1 4: root:4']);
+    assert.equal(after(2, [3], true), ['ranks of job 2 3: root:3', 'ranks of job 2 all: all']);
+    assert.equal(after(1, [4, 5]), ['ranks of job 1 3 over', 'ranks of job 1 5: root:5']);
+    failures.onSessionGone(1);
+    failures.onSessionGone(7);
+    assert.equal(waits.splice(0), ['ranks of job 1 4 over', 'ranks of job 1 5 over']);
+    assert.equal(after(2, []), ['ranks of job 2 3 over', 'ranks of job 2 all over']);
+    jobs.delete(2);
+    assert.equal(after(2, [3]), [], 'it comes after the end of the job');
   });
 
   test('the runs of members are each its positions, one behind the other, at its incarnation', () => {

@@ -25,10 +25,12 @@ interface PlayOptions {
   readonly bytesMax?: number;
   /** The controller has told its state, in which nothing has happened. */
   readonly isKnown?: boolean;
+  /** A detector wants to know who waits. */
+  readonly hearsWaits?: boolean;
 }
 
 /** A port with ranks 2 and 3; `sent`: to the controller; `deliver`: a message of the controller. */
-export function play({ bytesMax = 1 << 26, isKnown = false }: PlayOptions = {}) {
+export function play({ bytesMax = 1 << 26, isKnown = false, hearsWaits = true }: PlayOptions = {}) {
   const place = testPlace();
   const sent: [string, unknown][] = [];
   const alive: [Rank, number][] = [];
@@ -55,7 +57,7 @@ export function play({ bytesMax = 1 << 26, isKnown = false }: PlayOptions = {}) 
   const holds = new Scope('job 7');
   const port = new ProgramPort({
     node, holds, host: 1, hostName: 'b', job: 7, size: SIZE, hosts: 2, onAlive, bindingOf: () => undefined,
-    scope: { topologyOf } as unknown as ServiceScope,
+    scope: { topologyOf, detectors: () => [{ module: { hearsWaits } }] } as unknown as ServiceScope,
   });
   let isOpen = false;
   port.open((error) => (isOpen = error === undefined));
