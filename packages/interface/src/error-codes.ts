@@ -235,6 +235,11 @@ export const ERROR_KINDS = {
    */
   STCI_MPI_UNFINISHED: kind(1),
   /**
+   * `stci mpi-shim build` could not build the library. To do: read what the compiler says; install the development
+   * package of the MPI library, or name its compiler with --mpicc.
+   */
+  STCI_MPI_SHIM: kind(EXIT.program),
+  /**
    * The user ended the job: the exit code is 128 + the signal's number, 130 for Ctrl-C. To do: nothing; it was asked
    * for.
    */

@@ -21,6 +21,8 @@ export interface MpiLibrary {
   program(): string;
   /** Builds another one; returns its path. */
   build(source: string, program: string): string;
+  /** Text of a script that compiles and links as its mpicc does. */
+  readonly mpicc: string;
   /** Options of stcirun by which its programs find it. */
   readonly options: readonly string[];
 }
@@ -35,10 +37,10 @@ function library(name: 'mpich' | 'openmpi', root: string | undefined): MpiLibrar
   const missing = [file, join(include, 'mpi.h'), '/usr/bin/gcc'].find((path) => !existsSync(path));
   const isFive = name === 'openmpi' && root !== undefined;
   let built: string | undefined;
+  const link = [`-Wl,-rpath-link,${directory}`, '-Wl,--allow-shlib-undefined'];
+  const loader = join(root ?? '/', 'usr/lib64/ld-linux-x86-64.so.2');
+  if (root !== undefined && existsSync(loader)) link.push(`-Wl,--dynamic-linker=${loader}`);
   const build = (source: string, program: string): string => {
-    const link = [`-Wl,-rpath-link,${directory}`, '-Wl,--allow-shlib-undefined'];
-    const loader = join(root ?? '/', 'usr/lib64/ld-linux-x86-64.so.2');
-    if (root !== undefined && existsSync(loader)) link.push(`-Wl,--dynamic-linker=${loader}`);
     const flags = isFive ? ['-DWITH_FT'] : [];
     execFileSync('/usr/bin/gcc', ['-o', program, source, `-I${include}`, ...flags, file, ...link]);
     return program;
@@ -50,6 +52,7 @@ function library(name: 'mpich' | 'openmpi', root: string | undefined): MpiLibrar
     isFive,
     program: () => (built ??= build(SOURCE, join(mkdtempSync(join(tmpdir(), 'stci-mpi-')), 'program'))),
     build,
+    mpicc: `#!/bin/sh\nexec /usr/bin/gcc "$@" -I${include} ${file} ${link.join(' ')}\n`,
     options: root === undefined ? [] : rootOptions(root, directory),
   };
 }

@@ -201,7 +201,7 @@ export const OPTION_KINDS: Readonly<Record<string, Kind>> = {
   name: nothing, repeat: nothing, repeats: nothing, seed: nothing, for: nothing,
   host: hosts, exclude: hosts, 'kill --host': sessionHosts,
   hostfile: listing('files'), am: listing('files'), plugin: listing('files'), events: listing('files'),
-  wdir: listing('directories'), dir: listing('directories'), output: listing('files'),
+  wdir: listing('directories'), dir: listing('directories'), output: listing('files'), mpicc: listing('files'),
   'run --output': listing('directories'), 'probe --output': listing('directories'),
   'replay --output': listing('directories'),
   'map-by': () => ({

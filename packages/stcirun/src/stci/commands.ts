@@ -9,6 +9,7 @@ import { AddHostsCommand, RemoveHostsCommand } from './host-commands.js';
 import { HOSTS_COMMANDS } from './hosts.js';
 import { InfoCommand } from './info.js';
 import { MetricsCommand } from './metrics.js';
+import { MpiShimBuildCommand } from './mpi-shim.js';
 import { PluginCheckCommand } from './plugin-check.js';
 import { PluginListCommand } from './plugin-list.js';
 import { PluginNewCommand } from './plugin-new.js';
@@ -27,6 +28,7 @@ const COMMANDS: Readonly<Record<string, StciCommandClass>> = {
   info: InfoCommand,
   kill: KillCommand,
   metrics: MetricsCommand,
+  'mpi-shim build': MpiShimBuildCommand,
   'plugin check': PluginCheckCommand,
   'plugin list': PluginListCommand,
   'plugin new': PluginNewCommand,
