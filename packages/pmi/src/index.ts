@@ -20,8 +20,9 @@ export { FRAME_BODY_BYTES_MAX, TAG, encodeFrame, type PmixFrame } from './pmix/f
 export {
   HELLO_BYTES_MAX, clientMajor, encodeHello, encodeWelcome, helloProblem, type PmixHello, type PmixWelcome,
 } from './pmix/handshake.js';
+export { hasFlag, textOf, textsOf, timeoutMsOf } from './pmix/infos.js';
 export {
-  jobInfoKvals, type JobInfo, type JobInfoApp, type JobInfoHost, type JobInfoRank,
+  jobInfoKvals, jobPairs, type JobInfo, type JobInfoApp, type JobInfoHost, type JobInfoRank,
 } from './pmix/job-info.js';
 export {
   GROUP_REPLY_MAJOR, PMIX_STATUS, decodeEvent, decodeInfos, decodeJobInfo, decodeReply, encodeEvent,

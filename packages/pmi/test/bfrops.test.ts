@@ -52,6 +52,9 @@ function datum(draw: Seeded, type: PmixTypeName, depth: number): PmixData {
       command: nullable(draw), args: list(draw, () => word(draw)), env: list(draw, () => word(draw)),
       cwd: nullable(draw), processesMax: draw.below(100) - 1, infos: infos(),
     };
+    case 'procInfo': return {
+      proc: proc(draw), host: nullable(draw), program: nullable(draw), pid: draw.below(2 ** 22), state: 5,
+    };
     case 'query': return { keys: list(draw, () => word(draw)), qualifiers: infos() };
     case 'envar': return { name: nullable(draw), value: nullable(draw), separator: draw.below(256) };
     case 'regattr': return {

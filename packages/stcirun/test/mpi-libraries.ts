@@ -4,7 +4,7 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,30 +29,65 @@ export interface MpiLibrary {
 
 const TRIPLET = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
 const SOURCE = fileURLToPath(new URL('../test/mpi/program.c', import.meta.url));
+const CLIENT = fileURLToPath(new URL('../test/mpi/client.c', import.meta.url));
+const PLACE = join(tmpdir(), 'stci-mpi-');
 
 function library(name: 'mpich' | 'openmpi', root: string | undefined): MpiLibrary {
-  const directory = join(root ?? '/', 'usr/lib', TRIPLET);
+  const directory = directoryOf(root);
   const file = join(directory, name === 'mpich' ? 'libmpich.so.12' : 'libmpi.so.40');
   const include = join(directory, `${name}/include`);
   const missing = [file, join(include, 'mpi.h'), '/usr/bin/gcc'].find((path) => !existsSync(path));
   const isFive = name === 'openmpi' && root !== undefined;
   let built: string | undefined;
-  const link = [`-Wl,-rpath-link,${directory}`, '-Wl,--allow-shlib-undefined'];
-  const loader = join(root ?? '/', 'usr/lib64/ld-linux-x86-64.so.2');
-  if (root !== undefined && existsSync(loader)) link.push(`-Wl,--dynamic-linker=${loader}`);
-  const build = (source: string, program: string): string => {
-    const flags = isFive ? ['-DWITH_FT'] : [];
-    execFileSync('/usr/bin/gcc', ['-o', program, source, `-I${include}`, ...flags, file, ...link]);
-    return program;
-  };
+  const build = (source: string, program: string): string =>
+    compile(root, [source, `-I${include}`, ...(isFive ? ['-DWITH_FT'] : []), file], program);
   return {
     title: `${name === 'mpich' ? 'MPICH' : 'Open MPI'}${root === undefined ? '' : ' of the root'}`,
     protocol: name === 'mpich' ? 'pmi1' : 'pmix',
     why: missing === undefined ? undefined : `no ${name} in ${root ?? '/'}: ${basename(missing)} is missing`,
     isFive,
-    program: () => (built ??= build(SOURCE, join(mkdtempSync(join(tmpdir(), 'stci-mpi-')), 'program'))),
+    program: () => (built ??= build(SOURCE, join(mkdtempSync(PLACE), 'program'))),
     build,
-    mpicc: `#!/bin/sh\nexec /usr/bin/gcc "$@" -I${include} ${file} ${link.join(' ')}\n`,
+    mpicc: `#!/bin/sh\nexec /usr/bin/gcc "$@" -I${include} ${file} ${linkWords(root).join(' ')}\n`,
+    options: root === undefined ? [] : rootOptions(root, directory),
+  };
+}
+
+function compile(root: string | undefined, words: readonly string[], program: string): string {
+  execFileSync('/usr/bin/gcc', ['-o', program, ...words, ...linkWords(root)]);
+  return program;
+}
+
+function linkWords(root: string | undefined): string[] {
+  const loader = join(root ?? '/', 'usr/lib64/ld-linux-x86-64.so.2');
+  const isOwn = root !== undefined && existsSync(loader);
+  return [
+    `-Wl,-rpath-link,${directoryOf(root)}`, '-Wl,--allow-shlib-undefined',
+    ...(isOwn ? [`-Wl,--dynamic-linker=${loader}`] : []),
+  ];
+}
+
+function directoryOf(root: string | undefined): string {
+  return join(root ?? '/', 'usr/lib', TRIPLET);
+}
+
+/** PMIx without MPI. */
+export interface PmixLibrary extends Pick<MpiLibrary, 'title' | 'why' | 'program' | 'options'> {
+  readonly major: number;
+}
+
+function pmixLibrary(root: string | undefined): PmixLibrary {
+  const directory = directoryOf(root);
+  const [file, header] = [join(directory, 'libpmix.so.2'), join(directory, 'pmix2/include/pmix_version.h')];
+  const missing = [file, header, '/usr/bin/gcc'].find((path) => !existsSync(path));
+  const major = missing === undefined ? Number(/VERSION_MAJOR (\d+)/u.exec(readFileSync(header, 'utf8'))?.[1]) : 0;
+  let built: string | undefined;
+  const build = (): string =>
+    compile(root, [CLIENT, `-I${join(directory, 'pmix2/include')}`, file], join(mkdtempSync(PLACE), 'client'));
+  return {
+    title: `PMIx ${major === 0 ? 'library' : major} of ${root === undefined ? 'this machine' : 'a root'}`, major,
+    why: missing === undefined ? undefined : `no libpmix in ${root ?? '/'}: ${basename(missing)} is missing`,
+    program: () => (built ??= build()),
     options: root === undefined ? [] : rootOptions(root, directory),
   };
 }
@@ -68,10 +103,16 @@ function rootOptions(root: string, directory: string): string[] {
 }
 
 const root = process.env['STCI_MPI_ROOT'] || undefined;
+const pmixRoot = process.env['STCI_PMIX_ROOT'] || undefined;
 
 export const MPI_LIBRARIES: readonly MpiLibrary[] = [
   library('mpich', undefined), library('openmpi', undefined),
   ...(root === undefined ? [] : [library('mpich', root), library('openmpi', root)]),
+];
+
+/** A still later PMIx may be in a root that STCI_PMIX_ROOT names. */
+export const PMIX_LIBRARIES: readonly PmixLibrary[] = [
+  pmixLibrary(undefined), ...[root, pmixRoot].flatMap((each) => (each === undefined ? [] : [pmixLibrary(each)])),
 ];
 
 /** Reachable by the loopback interface alone, which Open MPI leaves out where there are others. */

@@ -4,7 +4,7 @@
  */
 
 import type { JobId, Rank } from '@stci/interface';
-import { PMI1_FENCE, hasMember, seriesKey, type CollectiveId, type CollectiveResult, type Done } from './contracts.js';
+import { PMI1_FENCE, hasMember, seriesKey, type CollectiveId, type CollectiveResult, type Done, type Pair } from './contracts.js';
 
 export type CollectiveOf = Omit<CollectiveId, 'sequence'>;
 
@@ -17,13 +17,17 @@ export interface CollectiveHost {
   isOfInit(id: CollectiveId): boolean;
   /** No MPI_COMM_WORLD comes about: a rank is absent, or has another library. Who waits for it waits for the end. */
   endWorld(rank: Rank, absent?: Rank): void;
+  /** What a rank has put for other hosts. */
+  far(rank: Rank): readonly Pair[];
   /** The controller is told that all of this host have come; returns why it cannot be. */
-  send(id: CollectiveId, ranks: readonly Rank[], collects: boolean): string | undefined;
+  send(id: CollectiveId, data: readonly (readonly [Rank, readonly Pair[]])[]): string | undefined;
 }
 
+/** What a rank tells the other members; true: all that it has put is told to their hosts. */
+export type Tells = readonly Pair[] | boolean;
+
 interface Collective {
-  readonly collects: boolean;
-  readonly calls: Map<Rank, Done<CollectiveResult>>;
+  readonly calls: Map<Rank, { readonly tells: Tells; readonly done: Done<CollectiveResult> }>;
   /** The controller knows. */
   isSent: boolean;
 }
@@ -55,7 +59,7 @@ export class HostCollectives {
   }
 
   /** A rank takes part; as `PmiHost.enter`. */
-  enter(rank: Rank, of: CollectiveOf, collects: boolean, done: Done<CollectiveResult>): void {
+  enter(rank: Rank, of: CollectiveOf, tells: Tells, done: Done<CollectiveResult>): void {
     if (!hasMember(of.members, this.#host.job, rank)) return done(undefined, 'it is not among the members');
     const series = this.#seriesOf(of);
     if (series?.isMixed === true) return this.#host.endWorld(rank);
@@ -67,11 +71,11 @@ export class HostCollectives {
       collective = series.open.get(sequence);
     }
     if (collective === undefined) {
-      collective = { collects, calls: new Map(), isSent: false };
+      collective = { calls: new Map(), isSent: false };
       series.open.set(sequence, collective);
       this.#openCount += 1;
     }
-    collective.calls.set(rank, done);
+    collective.calls.set(rank, { tells, done });
     this.#check(series, sequence, collective);
   }
 
@@ -109,11 +113,21 @@ export class HostCollectives {
     if (isMissing) return;
     if (count === here.length) {
       this.#context += CONTEXT_STEP;
-      return this.#settle(series, collective, { id, problem: '', context: this.#context, data: [], sets: [] });
+      const told = id.kind === 'group' ? this.#told(collective, here) : [];
+      const data = told.map(([rank, pairs]) => [job, rank, pairs] as const);
+      return this.#settle(series, collective, { id, problem: '', context: this.#context, data, sets: [] });
     }
     collective.isSent = true;
-    const problem = this.#host.send(id, here, collective.collects);
+    const problem = this.#host.send(id, this.#told(collective, here));
     if (problem !== undefined) this.#settle(series, collective, { id, problem, context: 0, data: [], sets: [] });
+  }
+
+  /** What the members here tell the others; `here`: all of them, also those that are gone. */
+  #told({ calls }: Collective, here: readonly Rank[]): readonly (readonly [Rank, readonly Pair[]])[] {
+    const tellsAll = [...calls.values()].some(({ tells }) => tells === true);
+    if (tellsAll) return here.map((rank) => [rank, this.#host.far(rank)]);
+    return [...calls].flatMap(([rank, { tells }]) =>
+      (typeof tells === 'boolean' || tells.length === 0 ? [] : [[rank, tells] as const]));
   }
 
   /** The controller says what came of one. */
@@ -128,7 +142,7 @@ export class HostCollectives {
     if (series.open.delete(sequence)) this.#openCount -= 1;
     series.sequence = Math.max(sequence, series.sequence);
     const problem = result.problem === '' ? undefined : result.problem;
-    for (const done of calls.values()) done(problem === undefined ? result : undefined, problem);
+    for (const { done } of calls.values()) done(problem === undefined ? result : undefined, problem);
   }
 
   /** These are not awaited any longer. */

@@ -11,7 +11,7 @@ import { NAME_CHARS_MAX } from '../codec/bounds.js';
 import { checkBody, type MessageBody, type MessageName, type MessageReply } from '../messages/messages.js';
 import type { JobPlace } from '../service/contracts.js';
 import { isOfInit, type CollectiveResult, type Done, type Pair, type PmiClient, type ProcessSet } from './contracts.js';
-import { HostCollectives, type CollectiveOf } from './host-collectives.js';
+import { HostCollectives, type CollectiveOf, type Tells } from './host-collectives.js';
 import { Keys, hasKey } from './keys.js';
 import { policyOf } from './policy.js';
 
@@ -70,10 +70,8 @@ export class PmiHost {
       },
       isOfInit: (id) => isOfInit(id, this.#sets.values()),
       endWorld: (rank, absent) => this.#endWorld(rank, absent),
-      send: (id, ranks, collects) => {
-        const data = collects ? ranks.map((rank) => [rank, this.keys.far(rank)] as const) : [];
-        return place.node.messages.send(CONTROLLER, 'pmi.enter', { host: place.host, id, data })?.message;
-      },
+      far: (own) => this.keys.far(own),
+      send: (id, data) => place.node.messages.send(CONTROLLER, 'pmi.enter', { host: place.host, id, data })?.message,
     });
   }
 
@@ -90,6 +88,11 @@ export class PmiHost {
   /** Sets of processes that libraries here may name. */
   setOf(nspace: string): ProcessSet | undefined {
     return this.#sets.get(nspace);
+  }
+
+  /** Of this job, as far as they are known here. */
+  nspaces(): readonly string[] {
+    return [...this.#sets.values()].flatMap(({ job, nspace }) => (job === this.job ? [nspace] : []));
   }
 
   /** That of a rank of this job. */
@@ -217,12 +220,11 @@ export class PmiHost {
   }
 
   /**
-   * A rank takes part in a collective. `collects`: what the members have put is told to the hosts of all. Calls `done`
-   * when all that live have come.
+   * A rank takes part in a collective. Calls `done` when all that live have come.
    */
-  enter(rank: Rank, of: CollectiveOf, collects: boolean, done: Done<CollectiveResult>): void {
+  enter(rank: Rank, of: CollectiveOf, tells: Tells, done: Done<CollectiveResult>): void {
     if (of.name.length > NAME_CHARS_MAX) return done(undefined, `at most ${NAME_CHARS_MAX} characters of a name`);
-    this.#collectives.enter(rank, of, collects, done);
+    this.#collectives.enter(rank, of, tells, done);
   }
 
   /** No MPI_COMM_WORLD comes about: one is gone, or has another library. Who waits for it waits for the job's end. */
@@ -235,7 +237,7 @@ export class PmiHost {
 
   onDone(result: CollectiveResult): void {
     for (const set of result.sets) this.#learn(set);
-    for (const [job, rank, pairs] of result.data) {
+    for (const [job, rank, pairs] of result.id.kind === 'group' ? [] : result.data) {
       if (job !== this.job || !this.isHere(rank)) this.keys.tell(job, rank, pairs);
     }
     this.#collectives.onDone(result);

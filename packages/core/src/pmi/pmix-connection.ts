@@ -2,10 +2,10 @@
 
 import { caught, type Channel, type ChannelEvents, type Rank } from '@stci/interface';
 import {
-  GROUP_REPLY_MAJOR, PMIX_RANK, PMIX_STATUS, PmixServerEnd, TAG, clientMajor, decodeInfos, encodeEvent, encodeFrame,
-  encodeGet, encodeGroupSince6, encodeInfos, encodeReply, encodeStatus, encodeWelcome, decodeValue, encodeValue,
-  fromByteText, helloProblem, lostRank, readText, writeText, type PmixArrival, type PmixHello,
-  type PmixProc, type PmixRequest, type PmixRequestOf,
+  GROUP_REPLY_MAJOR, PMIX_COMMAND, PMIX_RANK, PMIX_STATUS, PmixServerEnd, TAG, clientMajor, decodeInfos, decodeValue,
+  encodeEvent, encodeFrame, encodeGet, encodeGroupSince6, encodeInfos, encodeReply, encodeStatus, encodeValue,
+  encodeWelcome, fromByteText, hasFlag, helloProblem, lostRank, readText, textsOf, timeoutMsOf, writeText,
+  type PmixArrival, type PmixHello, type PmixProc, type PmixRequest, type PmixRequestOf,
 } from '@stci/pmi';
 import { Timers } from '../event/timers.js';
 import { abortCode, type CollectiveKind, type CollectiveResult, type Pair, type PmiClient } from './contracts.js';
@@ -13,7 +13,7 @@ import type { PmiServer } from './framework.js';
 import { hasKey } from './keys.js';
 import type { PmiHost } from './pmi-host.js';
 import { PmixHost } from './pmix-host.js';
-import { hasFlag, textsOf, timeoutMsOf } from './pmix-infos.js';
+import { answerQueries } from './pmix-query.js';
 import { spawnedApps } from './pmix-spawn.js';
 
 /** Data of other ranks that one answer has besides what was asked for. */
@@ -24,6 +24,8 @@ const VERSION_CHARS_MAX = 64;
 const OPEN_MAX = 4096;
 /** Bytes that one client may leave unread: all that one rank may have put, some times over. */
 const UNREAD_BYTES_MAX = 64 * 0x10_0000;
+/** What a member of a group tells the others of itself. */
+const GROUP_INFO = 'pmix.grp.info';
 /** Of values: those that other hosts do not see, and those that they do. */
 const SCOPE = { local: 1, remote: 2 } as const;
 
@@ -129,7 +131,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
       this.#timers.clear(number);
       this.#put(tag, body);
     };
-    const timeoutMs = timeoutMsOf(arrival.request);
+    const timeoutMs = 'infos' in arrival.request ? timeoutMsOf(arrival.request.infos) : 0;
     if (timeoutMs > 0) this.#timers.set(number, timeoutMs, () => send(encodeStatus(form, PMIX_STATUS.timeout)));
     this.#handle(arrival.request, send, () => {
       isAnswered = true;
@@ -220,7 +222,11 @@ class PmixConnection implements ChannelEvents, PmiClient {
         host.finalize(this);
         return status(PMIX_STATUS.success);
       case 'spawn': return this.#spawn(request, send);
-      case 'query': case 'monitor':
+      case 'query':
+        return answerQueries(this.#server, this.#hello?.nspace ?? '', request.queries, (code, reply) =>
+          send(encodeReply(form, 'query', reply, code)));
+      case 'monitor':
+        this.#server.tellUnserved(PMIX_COMMAND.monitor, this.rank);
         return status(PMIX_STATUS.notSupported);
       case 'unsupported':
         this.#server.tellUnserved(request.code, this.rank);
@@ -266,7 +272,10 @@ class PmixConnection implements ChannelEvents, PmiClient {
       }
       const context = BigInt(result.context);
       const isNew = this.#hello !== undefined && clientMajor(this.#hello) >= GROUP_REPLY_MAJOR;
-      if (isNew) send(encodeGroupSince6(form, { procs, hasContext: true, context, infos: [] }));
+      // Another host's agent has told them.
+      const infos = result.data.flatMap(([, , pairs]) =>
+        pairs.flatMap(([, bytes]) => caught(() => decodeInfos(bytes), () => [])));
+      if (isNew) send(encodeGroupSince6(form, { procs, hasContext: true, context, infos }));
       else send(encodeReply(form, 'groupConstruct', { procs, context }));
     });
   }
@@ -347,7 +356,9 @@ class PmixConnection implements ChannelEvents, PmiClient {
       const of = { kind: KINDS[command], name: 'id' in request ? request.id : '', members };
       // Agents of other jobs are not asked later for what their ranks have put.
       const collects = command === 'connect' || hasFlag(infos, 'pmix.collect');
-      host.enter(this.rank, of, collects, (result, why) => done(why, result));
+      const told = infos.filter(({ key }) => key === GROUP_INFO);
+      const own = told.length > 0 ? [[GROUP_INFO, encodeInfos(told)] as const] : [];
+      host.enter(this.rank, of, of.kind === 'group' ? own : collects, (result, why) => done(why, result));
     };
     if (foreign.length === 0) enter();
     else host.learn(foreign, enter);
@@ -383,8 +394,13 @@ class PmixConnection implements ChannelEvents, PmiClient {
     return PMIX_STATUS.success;
   }
 
+  /** Files to remove are heeded; ranks are not paused, signalled or ended. */
   #jobControl({ infos }: PmixRequestOf<'jobControl'>): number {
     const { host } = this.#server;
+    if (infos.some(({ key }) => /^pmix\.jctrl\.(?!id$)/.test(key))) {
+      this.#server.tellUnserved(PMIX_COMMAND.jobControl, this.rank);
+      return PMIX_STATUS.notSupported;
+    }
     for (const text of textsOf(infos, /^pmix\.reg\.cleanup(dir)?$/)) host.leave(readText(text).split(','));
     return PMIX_STATUS.success;
   }

@@ -56,12 +56,12 @@ export class PmixHost {
     if (known !== undefined) return known;
     const set = this.host.setOf(nspace);
     if (set === undefined) return undefined;
-    const info = { nspace, kvals: jobInfoKvals(form, this.#jobInfo(set)) };
+    const info = { nspace, kvals: jobInfoKvals(form, this.jobInfo(set)) };
     this.#infos.set(key, info);
     return info;
   }
 
-  #jobInfo(set: ProcessSet): JobInfo {
+  jobInfo(set: ProcessSet): JobInfo {
     const { place } = this.host;
     const own = place.node.platform.env.hostname;
     this.#directory ??= place.node.platform.files.makeDirectory('stci-mpi');

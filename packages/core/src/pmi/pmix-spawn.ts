@@ -1,8 +1,10 @@
 /** What MPI_Comm_spawn asks for, as Open MPI passes it on. */
 
 import type { SpawnedApp } from '@stci/interface';
-import { readText, type PmixApp, type PmixInfo, type PmixRequestOf } from '@stci/pmi';
+import { readText, textOf, type PmixApp, type PmixInfo, type PmixRequestOf } from '@stci/pmi';
 
+/** Keys that are heeded. */
+export const SPAWN_KEYS = ['pmix.host', 'pmix.wdir'] as const;
 /** Of the rank that spawns: others get variables of their own. */
 const OF_RANK = /^(?:_|STCI_.*|PMI_.*|PMIX_(?!MCA_|INSTALL_PREFIX$).*|JSM_.*)$/u;
 
@@ -13,8 +15,8 @@ export function spawnedApps({ apps, infos }: PmixRequestOf<'spawn'>): SpawnedApp
 /** Keys of the program itself count before those of all. */
 function spawnedApp({ command, args, env, cwd, processesMax }: PmixApp, infos: readonly PmixInfo[]): SpawnedApp {
   const text = (key: string): string | undefined => {
-    const value = infos.find((info) => info.key === key)?.value;
-    return value?.type === 'string' && value.data !== null && value.data !== '' ? readText(value.data) : undefined;
+    const found = textOf(infos, key);
+    return found === undefined ? undefined : readText(found);
   };
   const wdir = text('pmix.wdir') ?? (cwd === null ? undefined : readText(cwd));
   const hosts = (text('pmix.host') ?? text('pmix.hosts'))?.split(',').map((host) => host.replace(/:.*$/u, ''));

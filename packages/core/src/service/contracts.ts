@@ -254,6 +254,8 @@ export interface JobPlace extends Place {
   signal(rank: Rank, signal: SignalName): void;
   /** Processors of a rank that is here; undefined: it is not bound. */
   bindingOf(rank: Rank): Pick<RankBinding, 'cpus' | 'locality'> | undefined;
+  /** Of a rank that runs here. */
+  processOf(rank: Rank): { readonly pid: number; readonly program: string } | undefined;
 }
 
 /** A service in one job, at its session agent on one host. */

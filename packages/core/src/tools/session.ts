@@ -206,6 +206,7 @@ export class SessionAgent {
       node, scope, ownsProcess, params, host: this.#host, hostName, job, size: launch.size, hosts: launch.nodes,
       onAlive: (rank, withinMs) => this.#watch.onAlive(rank, withinMs), token: launch.token,
       bindingOf: (rank) => binding.of(this.#placements.get(rank)),
+      processOf: (rank) => this.#processOf(rank),
       spawnOf: (rank) => spawnOf(this.#spawns, rank),
       say: (rank, bytes) => this.#ranks.get(rank)?.say(bytes),
       signal: (rank, signal) => void this.#ranks.get(rank)?.running?.signal(signal, 'process'),
@@ -213,6 +214,12 @@ export class SessionAgent {
     if (launch.restarts === undefined) return open();
     // What is left of the session agent before this one, whose guardian may be slow, is ended first.
     platform.processes.sweep(mark, SWEEP_MS, () => this.#life.is('opening') && open());
+  }
+
+  #processOf(rank: Rank): { readonly pid: number; readonly program: string } | undefined {
+    const [tool, app] = [this.#ranks.get(rank)?.running, this.#placements.get(rank)?.app];
+    const program = app === undefined ? undefined : this.#apps[app]?.program;
+    return tool === undefined || program === undefined ? undefined : { pid: tool.pid, program };
   }
 
   #open(ranks: Ranks, error?: ErrorRecord): void {

@@ -57,6 +57,7 @@ export function play({ bytesMax = 1 << 26, isKnown = false, hearsWaits = true }:
   const holds = new Scope('job 7');
   const port = new ProgramPort({
     node, holds, host: 1, hostName: 'b', job: 7, size: SIZE, hosts: 2, onAlive, bindingOf: () => undefined,
+    processOf: () => undefined,
     scope: { topologyOf, detectors: () => [{ module: { hearsWaits } }] } as unknown as ServiceScope,
   });
   let isOpen = false;

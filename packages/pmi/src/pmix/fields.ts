@@ -47,14 +47,16 @@ export function counted<K extends PmixTypeName>(type: K): Field<readonly PmixTyp
   };
 }
 
-/** SIZE n and n packs of one text. */
-export const texts: Field<readonly string[]> = {
-  read: (source) => Array.from({ length: source.count() }, () => text.read(source)),
-  write(sink, values) {
-    sink.pack('size', BigInt(values.length));
-    for (const value of values) text.write(sink, value);
-  },
-};
+/** SIZE n and n packs of one. */
+export function eachCounted<T>(item: Field<T>): Field<readonly T[]> {
+  return {
+    read: (source) => Array.from({ length: source.count() }, () => item.read(source)),
+    write(sink, values) {
+      sink.pack('size', BigInt(values.length));
+      for (const value of values) item.write(sink, value);
+    },
+  };
+}
 
 /** Packs of one to the end of the body. */
 export function rest<T>(item: Field<T>): Field<readonly T[]> {

@@ -64,7 +64,8 @@ export function jobInfoKvals(form: BufferForm, job: JobInfo): PmixKval[] {
   ];
 }
 
-function jobPairs(job: JobInfo): Pairs {
+/** Of the job as a whole. */
+export function jobPairs(job: JobInfo): Pairs {
   const size = job.hosts.reduce((sum, host) => sum + host.ranks.length, 0);
   return [
     ['pmix.jobid', text(job.nspace)],

@@ -6,15 +6,16 @@
 import { Packer, Unpacker } from './bfrops/packing.js';
 import { BUFFER_FORM, type BufferForm, type PmixInfo, type PmixProc } from './bfrops/types.js';
 import {
-  counted, kvals, nspaceData, one, optional, rankData, readFields, rest, text, writeFields, type Fields, type RecordOf,
+  counted, eachCounted, kvals, nspaceData, one, optional, rankData, readFields, rest, text, writeFields, type Fields,
+  type RecordOf,
 } from './fields.js';
 import { PMIX_COMMAND, type PmixCommand } from './requests.js';
 import { refuseBody } from '../bytes/refusal.js';
 
 /** Statuses that a server of jobs answers, and codes of its events. */
 export const PMIX_STATUS = {
-  success: 0, error: -1, procAborted: -7, badParameter: -27, notFound: -46, notSupported: -47, timeout: -24,
-  lostConnection: -101, duplicateKey: -53,
+  success: 0, error: -1, procAborted: -7, badParameter: -27, notFound: -46, notSupported: -47, partialSuccess: -52,
+  timeout: -24, lostConnection: -101, duplicateKey: -53,
 } as const;
 
 const none = {};
@@ -62,13 +63,14 @@ export function encodeGet(form: BufferForm, ranks: Iterable<Uint8Array>): Uint8A
   return sink.finish();
 }
 
-/** A client's side: the status, and what follows success. */
+/** A client's side: the status, and what follows success, or that of a part. */
 export function decodeReply<K extends PmixReplyName>(
   form: BufferForm, command: K, body: Uint8Array,
 ): { readonly status: number; readonly reply: PmixReplyOf<K> | undefined } {
   const source = new Unpacker(form, body);
   const status = source.one('status');
-  if (status !== PMIX_STATUS.success) return { status, reply: undefined };
+  const isGiven = status === PMIX_STATUS.success || status === PMIX_STATUS.partialSuccess;
+  if (!isGiven) return { status, reply: undefined };
   return { status, reply: readFields(REPLIES[command], source) as PmixReplyOf<K> };
 }
 
@@ -88,7 +90,7 @@ export function decodeJobInfo(form: BufferForm, body: Uint8Array): JobInfoReply 
 
 /** Clients since 6 read more of a group: whether there is a context, and what members told of themselves. */
 const GROUP_SINCE_6 = {
-  procs: counted('proc'), hasContext: one('bool'), context: one('size'), infos: counted('info'),
+  procs: counted('proc'), hasContext: one('bool'), context: one('size'), infos: eachCounted(one('info')),
 };
 export const GROUP_REPLY_MAJOR = 6;
 

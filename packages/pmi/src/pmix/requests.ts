@@ -6,7 +6,7 @@
 import { Packer, Unpacker } from './bfrops/packing.js';
 import type { BufferForm } from './bfrops/types.js';
 import {
-  counted, one, optional, readFields, rest, scopeData, text, texts, writeFields, type Fields, type RecordOf,
+  counted, eachCounted, one, optional, readFields, rest, scopeData, text, writeFields, type Fields, type RecordOf,
 } from './fields.js';
 
 const collective = { procs: counted('proc'), infos: counted('info') };
@@ -28,8 +28,8 @@ export const REQUESTS = {
   get: { nspace: text, rank: one('rank'), infos: counted('info'), key: optional(one('string')) },
   finalize: {},
   publish: { uid: one('uint32'), infos: counted('info') },
-  lookup: { uid: one('uint32'), keys: texts, infos: counted('info') },
-  unpublish: { uid: one('uint32'), keys: texts, infos: counted('info') },
+  lookup: { uid: one('uint32'), keys: eachCounted(text), infos: counted('info') },
+  unpublish: { uid: one('uint32'), keys: eachCounted(text), infos: counted('info') },
   spawn: { infos: counted('info'), apps: counted('app') },
   connect: collective,
   disconnect: collective,

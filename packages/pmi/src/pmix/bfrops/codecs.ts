@@ -77,6 +77,31 @@ const proc: Codec<PmixTypes['proc']> = {
   },
 };
 
+const pid: Codec<number> = {
+  read(reader) {
+    const type = reader.flex(U16_MAX);
+    return type === PMIX_TYPE.uint32 ? reader.flex(U32_MAX) : refuseBody('a process number as UINT32', type);
+  },
+  write(writer, data) {
+    writer.flex(PMIX_TYPE.uint32);
+    writer.flex(data);
+  },
+};
+
+const procInfo: Codec<PmixTypes['procInfo']> = {
+  read: (reader) => ({
+    proc: proc.read(reader), host: string.read(reader), program: string.read(reader), pid: pid.read(reader),
+    state: reader.byte(),
+  }),
+  write(writer, data) {
+    proc.write(writer, data.proc);
+    string.write(writer, data.host);
+    string.write(writer, data.program);
+    pid.write(writer, data.pid);
+    writer.byte(data.state);
+  },
+};
+
 /** A type's number, then a value of it. */
 const value: Codec<PmixValue> = {
   read(reader) {
@@ -193,16 +218,6 @@ export const CODECS: { readonly [K in PmixTypeName]: Codec<PmixTypes[K]> } = {
   uint16: unsigned(U16_MAX), dataType: unsigned(U16_MAX), iofChannel: unsigned(U16_MAX), locType: unsigned(U16_MAX),
   int: signed(32), int32: signed(32), status: signed(32), int16: signed(16),
   int64: { read: (reader) => reader.signedBig(), write: (writer, data) => writer.signedBig(data) },
-  pid: {
-    read(reader) {
-      const type = reader.flex(U16_MAX);
-      return type === PMIX_TYPE.uint32 ? reader.flex(U32_MAX) : refuseBody('a process number as UINT32', type);
-    },
-    write(writer, data) {
-      writer.flex(PMIX_TYPE.uint32);
-      writer.flex(data);
-    },
-  },
   timeval: {
     read: (reader) => ({ seconds: reader.signedBig(), microseconds: reader.signedBig() }),
     write(writer, data) {
@@ -212,7 +227,7 @@ export const CODECS: { readonly [K in PmixTypeName]: Codec<PmixTypes[K]> } = {
   },
   pointer: { read: (reader) => void reader.byte(), write: (writer) => writer.byte(1) },
   byteObject: bytes, compressed: bytes,
-  value, proc, app, info, pdata, buffer, kval, dataArray,
+  pid, value, proc, procInfo, app, info, pdata, buffer, kval, dataArray,
   query: {
     read: (reader) => ({ keys: words.read(reader), qualifiers: infos.read(reader) }),
     write(writer, data) {

@@ -5,8 +5,8 @@ export const PMIX_TYPE = {
   undef: 0, bool: 1, byte: 2, string: 3, size: 4, pid: 5, int: 6, int8: 7, int16: 8, int32: 9, int64: 10, uint: 11,
   uint8: 12, uint16: 13, uint32: 14, uint64: 15, float: 16, double: 17, timeval: 18, time: 19, status: 20, value: 21,
   proc: 22, app: 23, info: 24, pdata: 25, buffer: 26, byteObject: 27, kval: 28, persistence: 30, pointer: 31, scope: 32,
-  range: 33, command: 34, infoDirectives: 35, dataType: 36, procState: 37, dataArray: 39, rank: 40, query: 41,
-  allocDirective: 43, iofChannel: 45, envar: 46, regattr: 48, jobState: 50, linkState: 51, devType: 57, locType: 58,
+  range: 33, command: 34, infoDirectives: 35, dataType: 36, procState: 37, procInfo: 38, dataArray: 39, rank: 40,
+  query: 41, allocDirective: 43, iofChannel: 45, envar: 46, regattr: 48, jobState: 50, linkState: 51, devType: 57, locType: 58,
   compressed: 59, nspace: 60,
 } as const;
 
@@ -31,6 +31,15 @@ export interface PmixInfo {
 export interface PmixKval {
   readonly key: string;
   readonly bytes: Uint8Array;
+}
+
+/** A row of a table of processes; the exit code of theirs is not on the wire. */
+export interface PmixProcInfo {
+  readonly proc: PmixProc;
+  readonly host: string | null;
+  readonly program: string | null;
+  readonly pid: number;
+  readonly state: number;
 }
 
 export interface PmixPdata {
@@ -124,6 +133,7 @@ export interface PmixTypes {
   infoDirectives: number;
   dataType: number;
   procState: number;
+  procInfo: PmixProcInfo;
   dataArray: PmixDataArray;
   rank: number;
   query: PmixQuery;
