@@ -42,6 +42,8 @@ export class JobPmi implements JobHooks {
   readonly #protocols = new Set<string>();
   readonly #gone = new Set<Rank>();
   readonly #lost = new Set<Rank>();
+  /** They ended well, and nobody has what they put. */
+  readonly #silent = new Set<Rank>();
   readonly #isTolerant: boolean;
   #split: readonly [waiting: Rank, absent: Rank] | undefined;
 
@@ -145,7 +147,11 @@ export class JobPmi implements JobHooks {
   /** Nobody is told a place of a rank at which it will not be. */
   #answer(): void {
     if (this.#of.isPlacing()) return;
-    for (const answer of this.#waiting.splice(0)) answer.done({ sets: this.sets(), lost: [...this.#lost] });
+    for (const answer of this.#waiting.splice(0)) answer.done(this.#state());
+  }
+
+  #state(): MessageReply<'pmi.open'> {
+    return { sets: this.sets(), lost: [...this.#lost], silent: [...this.#silent] };
   }
 
   onStarted(): void {
@@ -208,8 +214,19 @@ export class JobPmi implements JobHooks {
     this.#tell([rank]);
   }
 
+  /** What ranks that have ended well there have put is lost with their agent. */
   onHostLost(host: HostIndex): void {
     this.#open.delete(host);
+    const { ledger } = this.#of;
+    const ended = [...ranksOf(ledger.map.hosts[host]!)].filter((rank) =>
+      ledger.rankReport(rank) !== undefined && !this.#lost.has(rank));
+    for (const rank of ended) this.#silent.add(rank);
+    if (ended.length > 0) this.#news([], ended);
+  }
+
+  #news(ranks: readonly Rank[], silent: readonly Rank[]): void {
+    if (this.#open.size === 0) return;
+    this.#of.front.check(this.#of.node.messages.sendSubtree('pmi.lost', { ranks, silent }, this.job));
   }
 
   #add(report: RankReport): void {
@@ -221,9 +238,7 @@ export class JobPmi implements JobHooks {
 
   #tell(ranks: readonly Rank[]): void {
     const lost = ranks.filter((rank) => this.#lost.has(rank));
-    if (this.#isTolerant && lost.length > 0 && this.#open.size > 0) {
-      this.#of.front.check(this.#of.node.messages.sendSubtree('pmi.lost', { ranks: lost }, this.job));
-    }
+    if (this.#isTolerant && lost.length > 0) this.#news(lost, []);
     this.#session.collectives.onGone(this.job, ranks.filter((rank) => this.#gone.has(rank)));
   }
 }

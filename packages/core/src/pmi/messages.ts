@@ -28,7 +28,7 @@ const PMI_MESSAGES = {
   'pmi.open': {
     id: 150, from: ['session'], ofOwnHost: true, late: true,
     body: fields({ host: u32, protocol: oneOf('pmi1', 'pmix'), version: name }),
-    reply: fields({ sets: members(processSet), lost: numbers }),
+    reply: fields({ sets: members(processSet), lost: numbers, silent: numbers }),
   },
   /** Session agent → controller: all members of this host that live have come; `[rank, pairs]` of what they put. */
   'pmi.enter': {
@@ -81,8 +81,8 @@ const PMI_MESSAGES = {
   'pmi.split': {
     id: 163, from: ['session'], ofOwnHost: true, body: fields({ host: u32, rank: u32, absent: optional(u32) }),
   },
-  /** Controller → every session agent of the job: these ranks are lost. */
-  'pmi.lost': { id: 158, from: 'above', body: fields({ ranks: numbers }) },
+  /** Controller → every session agent of the job: these are lost; `silent`: had ended well when their agent was. */
+  'pmi.lost': { id: 158, from: 'above', body: fields({ ranks: numbers, silent: numbers }) },
   /** Session agent → controller, and from there to all: a program raises an event. */
   'pmi.notify': {
     id: 159, from: ['session'], ofOwnHost: true,

@@ -48,6 +48,8 @@ export class PmiHost {
   readonly #files = new Set<string>();
   readonly #sinceWallMs: number;
   readonly #lost = new Set<Rank>();
+  /** Of other hosts: nobody has what they put. */
+  readonly #silent = new Set<Rank>();
   /** Gets of ranks elsewhere, which their agents have not answered. */
   readonly #asked = new Set<{ readonly rank: Rank; readonly answer: Done<readonly Pair[]> }>();
   #hasNoWorld = false;
@@ -161,7 +163,7 @@ export class PmiHost {
       for (const set of reply?.sets ?? []) this.#learn(set);
       this.#state = 'open';
       for (const call of this.#onOpen.splice(0)) call();
-      this.onLost(reply?.lost ?? []);
+      this.onLost(reply?.lost ?? [], reply?.silent);
     });
   }
 
@@ -198,7 +200,7 @@ export class PmiHost {
     const host = job !== this.job ? undefined : this.setOfRank(rank)?.hosts.find(([, , ranks]) =>
       ranks.some(([first, last]) => rank >= first && rank <= last))?.[0];
     // An agent that is lost with its ranks does not answer.
-    if (host === undefined || this.#lost.has(rank)) return done(undefined);
+    if (host === undefined || this.#lost.has(rank) || this.#silent.has(rank)) return done(undefined);
     const asked = {
       rank,
       answer: (pairs: readonly Pair[] | undefined, problem?: string): void => {
@@ -243,13 +245,15 @@ export class PmiHost {
     this.#collectives.onDone(result);
   }
 
-  /** Ranks of this job are lost: each is told once to each library. */
-  onLost(ranks: readonly Rank[]): void {
+  /** Ranks of this job are lost: each is told once to each library. `silent`: had ended well, and their agent is. */
+  onLost(ranks: readonly Rank[], silent: readonly Rank[] = []): void {
+    for (const rank of silent) this.#silent.add(rank);
     const lost = ranks.filter((rank) => !this.#lost.has(rank));
     for (const rank of lost) this.#lost.add(rank);
-    if (lost.length === 0) return;
-    if (this.isTolerant) for (const client of this.#clients()) client.onLost(lost);
-    for (const asked of [...this.#asked]) if (lost.includes(asked.rank)) asked.answer(undefined);
+    if (this.isTolerant && lost.length > 0) for (const client of this.#clients()) client.onLost(lost);
+    for (const asked of [...this.#asked]) {
+      if (lost.includes(asked.rank) || silent.includes(asked.rank)) asked.answer(undefined);
+    }
     this.#drop(lost);
   }
 

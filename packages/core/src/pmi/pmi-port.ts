@@ -45,7 +45,7 @@ export class PmiPort implements JobService {
     const { messages } = node;
     // Where no library has spoken yet, none waits for this.
     messages.on('pmi.done', (result) => this.#host?.onDone(result));
-    messages.on('pmi.lost', ({ ranks }) => this.#host?.onLost(ranks));
+    messages.on('pmi.lost', ({ ranks, silent }) => this.#host?.onLost(ranks, silent));
     messages.on('pmi.event', (event) => this.#host?.onEvent(event));
     messages.on('pmi.get', (asked) => new Later<'pmi.get'>((answer) => this.#use((host, error) => {
       if (host === undefined) answer.fail(error);

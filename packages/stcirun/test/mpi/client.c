@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static pmix_proc_t self;
@@ -94,6 +95,63 @@ static void control(void) {
   tell("signal %d", PMIx_Job_control(&last, 1, &info, 1, NULL, NULL));
 }
 
+static void await_file(const char *path) {
+  while (access(path, F_OK) != 0) usleep(10000);
+}
+
+/* Rank 1 puts and ends well; rank 0 gets it once there is a file: what was put, or that it is not known. */
+static int late(const char *path) {
+  pmix_proc_t other = self;
+  pmix_value_t value, *found = NULL;
+  if (self.rank == 1) {
+    PMIX_VALUE_LOAD(&value, "here", PMIX_STRING);
+    must("put", PMIx_Put(PMIX_GLOBAL, "stci.word", &value));
+    must("commit", PMIx_Commit());
+    must("finalize", PMIx_Finalize(NULL, 0));
+    return 0;
+  }
+  other.rank = 1;
+  tell("waits");
+  await_file(path);
+  pmix_status_t status = PMIx_Get(&other, "stci.word", NULL, 0, &found);
+  tell("got %s", status == PMIX_SUCCESS ? found->data.string : status == PMIX_ERR_NOT_FOUND ? "nothing" : "?");
+  must("finalize", PMIx_Finalize(NULL, 0));
+  return 0;
+}
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
+
+static volatile int lost = 0;
+
+static void on_lost(size_t handler, pmix_status_t status, const pmix_proc_t *source, pmix_info_t infos[], size_t count,
+                    pmix_info_t results[], size_t results_count, pmix_event_notification_cbfunc_fn_t next, void *data) {
+  (void)handler, (void)source, (void)results, (void)results_count;
+  for (size_t i = 0; i < count; i++) {
+    if (!PMIX_CHECK_KEY(&infos[i], PMIX_EVENT_AFFECTED_PROC)) continue;
+    tell("lost %u status %d at %.1f", infos[i].value.data.proc->rank, status, now_ms());
+    lost++;
+  }
+  next(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+}
+
+static void on_registered(pmix_status_t status, size_t handler, void *data) {
+  (void)handler, (void)data;
+  if (status == PMIX_SUCCESS) tell("listens");
+}
+
+/* Ranks tell when they hear of the loss of others, of which there will be so many. */
+static int listen_for(int count) {
+  pmix_status_t code = PMIX_ERR_PROC_ABORTED;
+  PMIx_Register_event_handler(&code, 1, NULL, 0, on_lost, on_registered, NULL);
+  while (lost < count) usleep(1000);
+  must("finalize", PMIx_Finalize(NULL, 0));
+  return 0;
+}
+
 /* Members of a group tell each other a number; a client since 6 finds it under the group's context. */
 static void group(void) {
   pmix_proc_t all;
@@ -132,6 +190,9 @@ static void group(void) {
 int main(int count, char **words) {
   must("init", PMIx_Init(&self, NULL, 0));
   const char *mode = count > 1 ? words[1] : "query";
+  printf("agent of %s: %d\n", getenv("STCI_HOST"), getppid());
+  if (strcmp(mode, "late") == 0) return late(words[2]);
+  if (strcmp(mode, "listen") == 0) return listen_for(atoi(words[2]));
   if (strcmp(mode, "query") == 0) query();
   if (strcmp(mode, "control") == 0) control();
   if (strcmp(mode, "group") == 0) group();

@@ -6,8 +6,8 @@ export const PMIX_TYPE = {
   uint8: 12, uint16: 13, uint32: 14, uint64: 15, float: 16, double: 17, timeval: 18, time: 19, status: 20, value: 21,
   proc: 22, app: 23, info: 24, pdata: 25, buffer: 26, byteObject: 27, kval: 28, persistence: 30, pointer: 31, scope: 32,
   range: 33, command: 34, infoDirectives: 35, dataType: 36, procState: 37, procInfo: 38, dataArray: 39, rank: 40,
-  query: 41, allocDirective: 43, iofChannel: 45, envar: 46, regattr: 48, jobState: 50, linkState: 51, devType: 57, locType: 58,
-  compressed: 59, nspace: 60,
+  query: 41, allocDirective: 43, iofChannel: 45, envar: 46, regattr: 48, jobState: 50, linkState: 51, devType: 57,
+  locType: 58, compressed: 59, nspace: 60,
 } as const;
 
 export type PmixTypeName = keyof typeof PMIX_TYPE;
