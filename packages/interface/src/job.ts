@@ -110,6 +110,8 @@ export interface SpawnRequest {
   readonly parent: Rank;
   /** Further programs of the job, in the order of their ranks; at least one. */
   readonly apps: readonly SpawnedApp[];
+  /** Default: the job's. */
+  readonly mapBy?: MapBy;
 }
 
 export interface SpawnedApp extends Omit<AppSpec, 'hosts'> {

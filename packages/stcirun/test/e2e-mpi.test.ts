@@ -165,6 +165,23 @@ for (const library of MPI_LIBRARIES) {
       assert.ok(exitCode !== 0 && /MPI_Comm_spawn: .*slots/u.test(err), err);
     });
 
+    for (const [key, value, problem] of [
+      ['map_by', 'ppr:1', 'ppr:1 on 1 host places 1 ranks'], ['map_by', 'moon', 'expected slot, node or ppr:N, got'],
+      ['npernode', '1', 'ppr:1 on 1 host places 1 ranks'], ['host', 'moon', 'moon is no host of the job'],
+      ['hostfile', '/tmp/hosts', 'key hostfile is not served'],
+    ] as const) {
+      real(`a spawn with ${key} ${value} is refused, and why is told`, async () => {
+        const { exitCode, err } = await job(library, 1, [], 'spawn', key, value);
+        assert.ok(exitCode !== 0 && err.includes(`MPI_Comm_spawn: `) && err.includes(problem), err);
+      });
+    }
+
+    real('more ranks than slots are spawned with --oversubscribe', async () => {
+      const where = ['--launcher', 'local', '--host', 'a:1', '--oversubscribe', ...LOOPBACK, ...library.options];
+      const { exitCode, out, err } = await run([...where, '-n', '1', library.program(), 'spawn'], { limitMs: 60_000 });
+      assert.equal([exitCode, lines(out).length], [0, 3], err);
+    });
+
     real('two jobs of a session connect', withPlace(async (place) => {
       place.start('night');
       const jobs = ['accept', 'meet'].map((mode, i) => place.run('night', [
@@ -178,6 +195,16 @@ for (const library of MPI_LIBRARIES) {
     }));
 
     if (!library.isFive) return;
+
+    real('map_by of a spawn says where its ranks are', async () => {
+      for (const [by, hosts] of [['slot', 'aa'], ['node', 'ab'], ['ppr:1', 'ab']] as const) {
+        const where = ['--launcher', 'local', '--host', 'a:3,b:3', '--verbose', ...LOOPBACK, ...library.options];
+        const { exitCode, err } = await run([...where, '-n', '1', library.program(), 'spawn', 'map_by', by],
+          { limitMs: 60_000 });
+        const on = [...err.matchAll(/rank [12] on (.): exited/gu)].map(([, host]) => host).sort().join('');
+        assert.equal([by, exitCode, on], [by, 0, hosts], err);
+      }
+    });
 
     real('sessions of MPI-4', async () => {
       const { exitCode, out, err } = await job(library, 3, [], 'sessions');

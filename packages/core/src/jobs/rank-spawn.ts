@@ -41,7 +41,7 @@ export function spawnRanks(job: RecoveringJob, request: SpawnRequest, done: Spaw
 }
 
 /** The job with the ranks. Throws StciError if it cannot have them. */
-function growth(job: RecoveringJob, { parent, apps: asked }: SpawnRequest): Grown {
+function growth(job: RecoveringJob, { parent, apps: asked, mapBy }: SpawnRequest): Grown {
   const { phase, ledger, session, params } = job;
   const refused = (text: string): StciError => new StciError('STCI_JOB_INVALID', text);
   if (phase === 'ending' || phase === 'over') throw refused('the job is ending');
@@ -55,7 +55,7 @@ function growth(job: RecoveringJob, { parent, apps: asked }: SpawnRequest): Grow
     const has = `the job has ${counted(map.size, 'rank')}, and can have ${sizeMax} (job.size.max)`;
     throw refused(`${has}: not ${count} more`);
   }
-  const wanted = { ...spec, apps, stdin: { to: 'none' } } as const;
+  const wanted = { ...spec, apps, stdin: { to: 'none' }, ...(mapBy !== undefined && { mapBy }) } as const;
   validateJob(wanted);
   const added = addedMap(job, wanted, count);
   const hosts = map.hosts.map((each, i) => ({

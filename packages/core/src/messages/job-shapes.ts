@@ -68,20 +68,21 @@ export const appSpec = object<AppSpec>({
   wdir: optional(word),
 });
 
-export const spawnRequest = object<SpawnRequest>({
-  parent: u32,
-  apps: members(object<SpawnedApp>({
-    program: word, args: members(word), count: u32, hosts: optional(members(name)), env: texts, wdir: optional(word),
-  })),
-});
-
-export const hostSpec = object<HostSpec>({ name, slots: u32, slotsBound: bool, user: optional(name), origin: text });
-
 const mapBy = variant<'by', MapBy>('by', {
   slot: object<{ by: 'slot' }>({ by: oneOf('slot') }),
   node: object<{ by: 'node' }>({ by: oneOf('node') }),
   ppr: object<{ by: 'ppr'; perHost: number }>({ by: oneOf('ppr'), perHost: u32 }),
 });
+
+export const spawnRequest = object<SpawnRequest>({
+  parent: u32,
+  apps: members(object<SpawnedApp>({
+    program: word, args: members(word), count: u32, hosts: optional(members(name)), env: texts, wdir: optional(word),
+  })),
+  mapBy: optional(mapBy),
+});
+
+export const hostSpec = object<HostSpec>({ name, slots: u32, slotsBound: bool, user: optional(name), origin: text });
 
 export const stdinTo = variant<'to', StdinTo>('to', {
   none: object<{ to: 'none' }>({ to: oneOf('none') }),

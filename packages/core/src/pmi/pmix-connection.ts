@@ -1,6 +1,6 @@
 /** One library's connection: who it is, and its requests. A rank may have several, as its children inherit its name. */
 
-import { caught, type Channel, type ChannelEvents, type Rank } from '@stci/interface';
+import { StciError, caught, type Channel, type ChannelEvents, type Rank, type SpawnRequest } from '@stci/interface';
 import {
   GROUP_REPLY_MAJOR, PMIX_COMMAND, PMIX_RANK, PMIX_STATUS, PmixServerEnd, TAG, clientMajor, decodeInfos, decodeValue,
   encodeEvent, encodeFrame, encodeGet, encodeGroupSince6, encodeInfos, encodeReply, encodeStatus, encodeValue,
@@ -8,13 +8,15 @@ import {
   type PmixArrival, type PmixHello, type PmixProc, type PmixRequest, type PmixRequestOf,
 } from '@stci/pmi';
 import { Timers } from '../event/timers.js';
-import { abortCode, type CollectiveKind, type CollectiveResult, type Pair, type PmiClient } from './contracts.js';
+import {
+  abortCode, type CollectiveKind, type CollectiveResult, type Done, type Pair, type PmiClient, type ProcessSet,
+} from './contracts.js';
 import type { PmiServer } from './framework.js';
 import { hasKey } from './keys.js';
 import type { PmiHost } from './pmi-host.js';
 import { PmixHost } from './pmix-host.js';
 import { answerQueries } from './pmix-query.js';
-import { spawnedApps } from './pmix-spawn.js';
+import { spawnRequestOf } from './pmix-spawn.js';
 
 /** Data of other ranks that one answer has besides what was asked for. */
 const AHEAD_BYTES_MAX = 0x4_0000;
@@ -237,7 +239,8 @@ class PmixConnection implements ChannelEvents, PmiClient {
   #spawn(request: PmixRequestOf<'spawn'>, send: Send): void {
     const { host } = this.#server;
     const { form } = this.#end;
-    host.spawn({ parent: this.rank, apps: spawnedApps(request) }, (set, problem) => {
+    const wanted = caught<SpawnRequest | StciError>(() => spawnRequestOf(this.rank, request), (error) => error);
+    const done: Done<ProcessSet> = (set, problem) => {
       const info = set && this.#server.infoOf(set.nspace, form);
       if (info !== undefined) {
         this.#nspaces.add(info.nspace);
@@ -245,7 +248,9 @@ class PmixConnection implements ChannelEvents, PmiClient {
       }
       host.place.say(this.rank, writeText(`MPI_Comm_spawn: ${problem}\n`));
       send(encodeStatus(form, PMIX_STATUS.error));
-    });
+    };
+    if (wanted instanceof StciError) done(undefined, wanted.message);
+    else host.spawn(wanted, done);
   }
 
   #jobInfo(send: Send): void {

@@ -1,15 +1,42 @@
 /** What MPI_Comm_spawn asks for, as Open MPI passes it on. */
 
-import type { SpawnedApp } from '@stci/interface';
+import { StciError, type MapBy, type Rank, type SpawnRequest, type SpawnedApp } from '@stci/interface';
 import { readText, textOf, type PmixApp, type PmixInfo, type PmixRequestOf } from '@stci/pmi';
+import { quote } from '@stci/registry';
 
 /** Keys that are heeded. */
-export const SPAWN_KEYS = ['pmix.host', 'pmix.wdir'] as const;
+export const SPAWN_KEYS = ['pmix.host', 'pmix.wdir', 'pmix.mapby', 'pmix.ppr'] as const;
+/** Keys that say where, and cannot be heeded: key of PMIx, as MPI has it. */
+const REFUSED = [
+  ['pmix.hostfile', 'hostfile'], ['pmix.addhost', 'add-host'], ['pmix.addhostfile', 'add-hostfile'],
+] as const;
 /** Of the rank that spawns: others get variables of their own. */
 const OF_RANK = /^(?:_|STCI_.*|PMI_.*|PMIX_(?!MCA_|INSTALL_PREFIX$).*|JSM_.*)$/u;
 
-export function spawnedApps({ apps, infos }: PmixRequestOf<'spawn'>): SpawnedApp[] {
-  return apps.map((app) => spawnedApp(app, [...app.infos, ...infos]));
+/** Throws StciError, for a key that cannot be heeded. Keys that are not known are left. */
+export function spawnRequestOf(parent: Rank, { apps, infos }: PmixRequestOf<'spawn'>): SpawnRequest {
+  const all = [...infos, ...apps.flatMap((app) => app.infos)];
+  const refused = REFUSED.find(([key]) => textOf(all, key) !== undefined);
+  if (refused !== undefined) {
+    const text = `key ${refused[1]} is not served: a job gets no further hosts. Name hosts of the job by the key host`;
+    throw new StciError('STCI_JOB_INVALID', text);
+  }
+  const mapBy = mapByOf(all);
+  return {
+    parent, apps: apps.map((app) => spawnedApp(app, [...app.infos, ...infos])), ...(mapBy !== undefined && { mapBy }),
+  };
+}
+
+/** As of --map-by; Open MPI writes npernode as `pmix.ppr`, or, since 5, as PPR:N:NODE. */
+function mapByOf(infos: readonly PmixInfo[]): MapBy | undefined {
+  const perHost = textOf(infos, 'pmix.ppr');
+  const text = perHost === undefined ? textOf(infos, 'pmix.mapby') : `ppr:${perHost}`;
+  if (text === undefined) return undefined;
+  const by = text.toLowerCase();
+  if (by === 'slot' || by === 'node') return { by };
+  const [, count] = /^ppr:([1-9][0-9]{0,8})(?::n|:node)?$/u.exec(by) ?? [];
+  if (count !== undefined) return { by: 'ppr', perHost: Number(count) };
+  throw new StciError('STCI_JOB_INVALID', `key map_by: expected slot, node or ppr:N, got ${quote(text)}`);
 }
 
 /** Keys of the program itself count before those of all. */

@@ -82,14 +82,17 @@ static int met(const char *mode) {
 }
 
 /* Two more ranks of the same program, and a sum over all. */
-static int spawned(char *self) {
+static int spawned(char *self, const char *key, char *value) {
   int one = 1, total = 0, all_size = 0;
   MPI_Comm parent, inter, all;
   MPI_Comm_get_parent(&parent);
   inter = parent;
   if (parent == MPI_COMM_NULL) {
     char *args[] = {"spawn", NULL};
-    MPI_Comm_spawn(self, args, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+    MPI_Info info;
+    MPI_Info_create(&info);
+    if (key != NULL) MPI_Info_set(info, key, value);
+    MPI_Comm_spawn(self, args, 2, info, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
   }
   MPI_Intercomm_merge(inter, parent != MPI_COMM_NULL, &all);
   MPI_Comm_size(all, &all_size);
@@ -197,7 +200,7 @@ int main(int argc, char **argv) {
   ok &= collectives();
   if (is(mode, "connect")) ok &= connected();
   if (is(mode, "accept") || is(mode, "meet")) ok &= met(mode);
-  if (is(mode, "spawn")) ok &= spawned(argv[0]);
+  if (is(mode, "spawn")) ok &= spawned(argv[0], argc > 3 ? argv[2] : NULL, argc > 3 ? argv[3] : NULL);
   if (is(mode, "windows")) ok &= windows();
   if (is(mode, "file")) ok &= file(argv[2]);
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
