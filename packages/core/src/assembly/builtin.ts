@@ -26,7 +26,7 @@ import { notifierLazy } from '../notifier/lazy.js';
 import { notifierTree } from '../notifier/tree.js';
 import { pmiFramework } from '../pmi/framework.js';
 import { pmi1 } from '../pmi/pmi1.js';
-import { pmix } from '../pmi/pmix.js';
+import { pmix } from '../pmix/pmix.js';
 import { serviceFramework } from '../service/framework.js';
 import { topologyFramework } from '../topology/framework.js';
 import { builtinGroups } from './groups.js';

@@ -4,7 +4,9 @@
  */
 
 import type { JobId, Rank } from '@stci/interface';
-import { PMI1_FENCE, hasMember, seriesKey, type CollectiveId, type CollectiveResult, type Done, type Pair } from './contracts.js';
+import {
+  PMI1_FENCE, hasMember, seriesKey, type CollectiveId, type CollectiveResult, type Done, type Pair,
+} from './contracts.js';
 
 export type CollectiveOf = Omit<CollectiveId, 'sequence'>;
 

@@ -11,7 +11,7 @@ import { checkBody } from '../../dist/messages/messages.js';
 import '../../dist/pmi/messages.js';
 import { PmiHost } from '../../dist/pmi/pmi-host.js';
 import { openPmi1 } from '../../dist/pmi/pmi1-server.js';
-import { openPmix } from '../../dist/pmi/pmix-connection.js';
+import { openPmix } from '../../dist/pmix/pmix-connection.js';
 import type { JobPlace } from '../../dist/service/contracts.js';
 
 export const FORM = 1;

@@ -15,14 +15,15 @@ function played(job: number, policy: string) {
   const aborted: unknown[] = [];
   const spawned: { apps: readonly { env?: object }[] }[] = [];
   const emitted: object[] = [];
-  const state = { isPlacing: false };
+  const state = { isPlacing: false, reports: [] as (RankReport | undefined)[] };
   const holds = new Scope('job');
   const map = { size: 3, hosts: [{ host: 0, name: 'a', runs: [{ app: 0, first: 0, count: 2, stride: 1 }] }] };
   const of = {
     job, params: { list: () => [policy] }, holds,
     front: { check: () => undefined, emit: (event: object) => void emitted.push(event) },
     ledger: {
-      map, spec: { hosts: [], apps: [{ env: { A: 'user', B: 'user' } }] }, rankReport: () => undefined,
+      map, spec: { hosts: [], apps: [{ env: { A: 'user', B: 'user' } }] },
+      rankReport: (rank: number) => state.reports[rank],
       spawns: [{ parent: 0, first: 2, count: 1, app: 0 }], placements: { host: (rank: number) => (rank < 2 ? 0 : 1) },
     },
     isPlacing: () => state.isPlacing,
@@ -129,13 +130,21 @@ suite('a job of MPI programs', (test) => {
     assert.equal(emitted, [{ type: 'mpi', protocol: 'pmix', version: '5' }]);
   });
 
+  test('tells other agents of the ranks of a lost host that had ended well', () => {
+    const { open } = session();
+    const { pmi, told, state } = open(1, 1);
+    state.reports.push(undefined, ended(1, 0));
+    pmi.onHostLost(0);
+    assert.equal(told, [['pmi.lost', { ranks: [], silent: [1] }]]);
+  });
+
   test('tells of losses as long as an agent is open, where they are news', () => {
     for (const [policy, count] of [['notify', 1], ['abort', 0]] as const) {
       const { open } = session(policy);
       const { pmi, told } = open(1);
       pmi.onEnded(ended(1, 0));
       pmi.onEnded(ended(2, 1));
-      assert.equal(told, Array(count).fill(['pmi.lost', { ranks: [2] }]));
+      assert.equal(told, Array(count).fill(['pmi.lost', { ranks: [2], silent: [] }]));
       assert.equal([0, 1, 2].map((rank) => pmi.awaitedAt(rank)), [0, undefined, count === 1 ? undefined : 1]);
       pmi.onHostLost(0);
       pmi.onEnded(ended(0, 1));

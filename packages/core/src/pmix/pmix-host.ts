@@ -6,9 +6,9 @@ import {
   type JobInfoReply, type PmixProc,
 } from '@stci/pmi';
 import { hwlocXml } from '../binding/hwloc-xml.js';
-import { rangesOf, type Pair, type ProcessSet, type Range } from './contracts.js';
-import { PMIX_SERVER } from './nspace.js';
-import type { PmiHost } from './pmi-host.js';
+import { rangesOf, type Pair, type ProcessSet, type Range } from '../pmi/contracts.js';
+import { PMIX_SERVER } from '../pmi/nspace.js';
+import type { PmiHost } from '../pmi/pmi-host.js';
 
 /** Members that one request may name. */
 const PROCS_MAX = 0x10_0000;

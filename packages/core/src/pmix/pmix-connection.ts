@@ -2,18 +2,18 @@
 
 import { StciError, caught, type Channel, type ChannelEvents, type Rank, type SpawnRequest } from '@stci/interface';
 import {
-  GROUP_REPLY_MAJOR, PMIX_COMMAND, PMIX_RANK, PMIX_STATUS, PmixServerEnd, TAG, clientMajor, decodeInfos, decodeValue,
-  encodeEvent, encodeFrame, encodeGet, encodeGroupSince6, encodeInfos, encodeReply, encodeStatus, encodeValue,
-  encodeWelcome, fromByteText, hasFlag, helloProblem, lostRank, readText, textsOf, timeoutMsOf, writeText,
-  type PmixArrival, type PmixHello, type PmixProc, type PmixRequest, type PmixRequestOf,
+  GROUP_REPLY_MAJOR, PMIX_COMMAND, PMIX_STATUS, PmixServerEnd, TAG, clientMajor, decodeValue, encodeEvent, encodeFrame,
+  encodeGet, encodeInfos, encodeReply, encodeStatus, encodeValue, encodeWelcome, fromByteText, hasFlag, helloProblem,
+  readText, textsOf, timeoutMsOf, writeText, type PmixArrival, type PmixHello, type PmixProc, type PmixRequest,
+  type PmixRequestOf,
 } from '@stci/pmi';
 import { Timers } from '../event/timers.js';
-import {
-  abortCode, type CollectiveKind, type CollectiveResult, type Done, type Pair, type PmiClient, type ProcessSet,
-} from './contracts.js';
-import type { PmiServer } from './framework.js';
-import { hasKey } from './keys.js';
-import type { PmiHost } from './pmi-host.js';
+import { abortCode, type Done, type Pair, type PmiClient, type ProcessSet } from '../pmi/contracts.js';
+import type { PmiServer } from '../pmi/framework.js';
+import { hasKey } from '../pmi/keys.js';
+import type { PmiHost } from '../pmi/pmi-host.js';
+import { enterCollective, type PmixMember } from './pmix-collective.js';
+import { PmixEvents } from './pmix-events.js';
 import { PmixHost } from './pmix-host.js';
 import { answerQueries } from './pmix-query.js';
 import { spawnRequestOf } from './pmix-spawn.js';
@@ -26,8 +26,6 @@ const VERSION_CHARS_MAX = 64;
 const OPEN_MAX = 4096;
 /** Bytes that one client may leave unread: all that one rank may have put, some times over. */
 const UNREAD_BYTES_MAX = 64 * 0x10_0000;
-/** What a member of a group tells the others of itself. */
-const GROUP_INFO = 'pmix.grp.info';
 /** Of values: those that other hosts do not see, and those that they do. */
 const SCOPE = { local: 1, remote: 2 } as const;
 
@@ -51,12 +49,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
   readonly #timers: Timers<number>;
   #isFinalized = false;
   #isClosed = false;
-  /** Codes of events that it wants; undefined: it has not asked for any. `all`: the default handler. */
-  readonly #codes = new Set<number>();
-  #wantsAll = false;
-  readonly #lost: Rank[] = [];
-  /** Its own, and those that it has spawned or is connected with: of others it is told nothing. */
-  readonly #nspaces = new Set<string>();
+  readonly #events: PmixEvents;
   /** Ranks whose data it has got. */
   readonly #given = new Set<Rank>();
 
@@ -64,6 +57,8 @@ class PmixConnection implements ChannelEvents, PmiClient {
     this.#server = server;
     this.#channel = channel;
     const { node, holds } = server.host.place;
+    this.#events = new PmixEvents((rank) => server.procOf(server.host.job, rank), (event) =>
+      this.#put(TAG.event, encodeEvent(this.#end.form, event)));
     this.#timers = new Timers(node.platform.clock, holds, 'timeout of an MPI library');
   }
 
@@ -164,7 +159,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
       return this.#refuse(why ?? '');
     }
     this.#hello = hello;
-    this.#nspaces.add(hello.nspace);
+    this.#events.know(hello.nspace);
     this.rank = known[1];
     this.#channel.send([encodeWelcome({ status: PMIX_STATUS.success, index: 0 })]);
     host.begin(this);
@@ -173,26 +168,11 @@ class PmixConnection implements ChannelEvents, PmiClient {
 
   onLost(ranks: readonly Rank[]): void {
     if (this.#isFinalized) return;
-    if (!this.#wants(PMIX_STATUS.procAborted)) return void this.#lost.push(...ranks);
-    for (const rank of ranks) {
-      const proc = this.#server.procOf(this.#server.host.job, rank);
-      if (proc !== undefined && this.#nspaces.has(proc.nspace)) this.#tell(encodeEvent(this.#end.form, lostRank(proc)));
-    }
+    this.#events.lose(ranks);
   }
 
   onEvent(source: PmixProc, status: number, body: Uint8Array): void {
-    if (!this.#wants(status) || this.#isFinalized) return;
-    // Agents of other hosts say what it is.
-    const infos = caught(() => decodeInfos(body), () => undefined);
-    if (infos !== undefined) this.#tell(encodeEvent(this.#end.form, { status, source, infos }));
-  }
-
-  #wants(status: number): boolean {
-    return this.#wantsAll || this.#codes.has(status);
-  }
-
-  #tell(event: Uint8Array): void {
-    this.#put(TAG.event, event);
+    if (!this.#isFinalized) this.#events.take(source, status, body);
   }
 
   /** `forget`: it gets no answer, or none before its process ends. */
@@ -205,14 +185,14 @@ class PmixConnection implements ChannelEvents, PmiClient {
       case 'commit': return status(this.#commit(request));
       case 'get': return this.#get(request, send);
       case 'fence': case 'connect': case 'disconnect': case 'groupConstruct': case 'groupDestruct':
-        return this.#collective(request, send);
+        return enterCollective(this.#server, this.#member(), request, send);
       case 'publish': return this.#publish(request, status);
       case 'unpublish': return host.unpublish(this.rank, request.keys, (missing) =>
         status(missing?.length === 0 ? PMIX_STATUS.success : PMIX_STATUS.notFound));
       case 'lookup': return this.#lookup(request, send);
       case 'registerEvents': case 'notify': return this.#event(request, status);
       case 'deregisterEvents':
-        for (const code of request.codes) this.#codes.delete(code);
+        this.#events.deregister(request.codes);
         return forget();
       case 'jobControl': return status(this.#jobControl(request));
       case 'log': return status(this.#log(request));
@@ -243,7 +223,7 @@ class PmixConnection implements ChannelEvents, PmiClient {
     const done: Done<ProcessSet> = (set, problem) => {
       const info = set && this.#server.infoOf(set.nspace, form);
       if (info !== undefined) {
-        this.#nspaces.add(info.nspace);
+        this.#events.know(info.nspace);
         return send(encodeReply(form, 'spawn', info));
       }
       host.place.say(this.rank, writeText(`MPI_Comm_spawn: ${problem}\n`));
@@ -253,36 +233,17 @@ class PmixConnection implements ChannelEvents, PmiClient {
     else host.spawn(wanted, done);
   }
 
+  #member(): PmixMember {
+    return {
+      rank: this.rank, nspace: this.#hello?.nspace ?? '', form: this.#end.form,
+      isNew: this.#hello !== undefined && clientMajor(this.#hello) >= GROUP_REPLY_MAJOR,
+      know: (nspace) => this.#events.know(nspace),
+    };
+  }
+
   #jobInfo(send: Send): void {
     const { form } = this.#end;
     send(this.#server.jobInfoOf(this.#hello?.nspace ?? '', form) ?? encodeStatus(form, PMIX_STATUS.notFound));
-  }
-
-  #collective(
-    request: PmixRequestOf<'fence' | 'connect' | 'disconnect' | 'groupConstruct' | 'groupDestruct'>, send: Send,
-  ): void {
-    const { form } = this.#end;
-    this.#enter(request, (problem, result) => {
-      const isGiven = request.command === 'connect' || request.command === 'groupConstruct';
-      if (result === undefined || !isGiven) {
-        const isWell = result !== undefined || problem === undefined;
-        return send(encodeStatus(form, isWell ? PMIX_STATUS.success : PMIX_STATUS.error));
-      }
-      const { procs } = request;
-      if (request.command === 'connect') {
-        const foreign = new Set(procs.map(({ nspace }) => nspace).filter((name) => name !== this.#hello?.nspace));
-        for (const name of foreign) this.#nspaces.add(name);
-        const nspaces = [...foreign].flatMap((nspace) => this.#server.infoOf(nspace, form) ?? []);
-        return send(encodeReply(form, 'connect', { nspaces }));
-      }
-      const context = BigInt(result.context);
-      const isNew = this.#hello !== undefined && clientMajor(this.#hello) >= GROUP_REPLY_MAJOR;
-      // Another host's agent has told them.
-      const infos = result.data.flatMap(([, , pairs]) =>
-        pairs.flatMap(([, bytes]) => caught(() => decodeInfos(bytes), () => [])));
-      if (isNew) send(encodeGroupSince6(form, { procs, hasContext: true, context, infos }));
-      else send(encodeReply(form, 'groupConstruct', { procs, context }));
-    });
   }
 
   #event(request: PmixRequestOf<'registerEvents' | 'notify'>, status: (code: number) => void): void {
@@ -290,10 +251,8 @@ class PmixConnection implements ChannelEvents, PmiClient {
       const problem = this.#server.host.notify(this.rank, request.status, encodeInfos(request.infos));
       return status(problem === undefined ? PMIX_STATUS.success : PMIX_STATUS.badParameter);
     }
-    for (const code of request.codes) this.#codes.add(code);
-    this.#wantsAll ||= request.codes.length === 0;
     status(PMIX_STATUS.success);
-    this.onLost(this.#lost.splice(0));
+    this.#events.register(request.codes);
   }
 
   /** Others of its host see what is local, and of global values; others elsewhere what is remote. */
@@ -345,30 +304,6 @@ class PmixConnection implements ChannelEvents, PmiClient {
     return ahead;
   }
 
-  #enter(
-    { command, ...request }: PmixRequestOf<'fence' | 'connect' | 'disconnect' | 'groupConstruct' | 'groupDestruct'>,
-    done: (problem: string | undefined, result?: CollectiveResult) => void,
-  ): void {
-    const { host } = this.#server;
-    const { procs, infos } = request;
-    const own = this.#hello?.nspace ?? '';
-    const named = procs.length > 0 ? procs : [{ nspace: own, rank: PMIX_RANK.wildcard }];
-    const nspaces = new Set(named.map(({ nspace }) => nspace));
-    const foreign = [...nspaces].filter((nspace) => host.setOf(nspace) === undefined);
-    const enter = (problem?: string): void => {
-      const members = problem === undefined ? this.#server.rangesOf(named) : undefined;
-      if (members === undefined) return done(problem ?? 'it names processes that are not known');
-      const of = { kind: KINDS[command], name: 'id' in request ? request.id : '', members };
-      // Agents of other jobs are not asked later for what their ranks have put.
-      const collects = command === 'connect' || hasFlag(infos, 'pmix.collect');
-      const told = infos.filter(({ key }) => key === GROUP_INFO);
-      const own = told.length > 0 ? [[GROUP_INFO, encodeInfos(told)] as const] : [];
-      host.enter(this.rank, of, of.kind === 'group' ? own : collects, (result, why) => done(why, result));
-    };
-    if (foreign.length === 0) enter();
-    else host.learn(foreign, enter);
-  }
-
   #publish({ infos }: PmixRequestOf<'publish'>, status: (code: number) => void): void {
     const data = infos.filter(({ key }) => !key.startsWith('pmix.'));
     const persist = infos.find(({ key }) => key === 'pmix.persist')?.value;
@@ -410,7 +345,3 @@ class PmixConnection implements ChannelEvents, PmiClient {
     return PMIX_STATUS.success;
   }
 }
-
-const KINDS = {
-  fence: 'fence', connect: 'connect', disconnect: 'disconnect', groupConstruct: 'group', groupDestruct: 'ungroup',
-} as const satisfies Record<string, CollectiveKind>;

@@ -4,7 +4,7 @@ import {
   PMIX_STATUS, PMIX_TYPE, jobPairs, textOf, type PmixData, type PmixInfo, type PmixProcInfo, type PmixQuery,
   type PmixReplyOf, type PmixTypeName, type PmixValue,
 } from '@stci/pmi';
-import type { ProcessSet } from './contracts.js';
+import type { ProcessSet } from '../pmi/contracts.js';
 import type { PmixHost } from './pmix-host.js';
 import { SPAWN_KEYS } from './pmix-spawn.js';
 

@@ -2,8 +2,8 @@
 
 import { accept, builtinComponent } from '@stci/interface';
 import { Loadable } from '../service/loadable.js';
-import { pmiFramework, type PmiModule } from './framework.js';
-import { PMIX_SERVER } from './nspace.js';
+import { pmiFramework, type PmiModule } from '../pmi/framework.js';
+import { PMIX_SERVER } from '../pmi/nspace.js';
 
 export const pmixCode: PmiModule['code'] = new Loadable(
   'PMIx', () => import('./pmix-connection.js').then(({ openPmix }) => openPmix));
