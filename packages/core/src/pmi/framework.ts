@@ -21,12 +21,16 @@ export interface PmiOffer {
 export interface PmiServer {
   /** One is there; `rank`: which inherited it; else it says so itself. */
   accept(channel: Channel, rank: Rank | undefined): ChannelEvents;
+  /** The first is about to come. */
+  prepare(): void;
 }
 
 export interface PmiModule {
   /** A rank inherits its connection, or connects to the agent's port. */
   readonly by: 'socket' | 'port';
   variables(offer: PmiOffer): Readonly<Record<string, string>>;
+  /** Its libraries, as paths of what a process has loaded end. */
+  readonly library: RegExp;
   readonly code: Loadable<(host: PmiHost) => PmiServer>;
 }
 

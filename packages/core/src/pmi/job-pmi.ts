@@ -138,8 +138,9 @@ export class JobPmi implements JobHooks {
 
   onOpen({ host, protocol, version }: MessageBody<'pmi.open'>, answer: Answer<'pmi.open'>): void {
     this.#open.add(host);
-    if (!this.#protocols.has(protocol)) this.#of.front.emit({ type: 'mpi', protocol, version });
-    this.#protocols.add(protocol);
+    const isNews = version !== '' && !this.#protocols.has(protocol);
+    if (isNews) this.#of.front.emit({ type: 'mpi', protocol, version });
+    if (version !== '') this.#protocols.add(protocol);
     this.#waiting.push(answer);
     this.#answer();
   }

@@ -53,6 +53,8 @@ export class PmiHost {
   /** Gets of ranks elsewhere, which their agents have not answered. */
   readonly #asked = new Set<{ readonly rank: Rank; readonly answer: Done<readonly Pair[]> }>();
   #hasNoWorld = false;
+  /** The controller knows the version of a library. */
+  #hasSpoken = false;
   #state: 'new' | 'asked' | 'open' = 'new';
   #problem: string | undefined;
   readonly #onOpen: (() => void)[] = [];
@@ -150,12 +152,17 @@ export class PmiHost {
     return { code: 'STCI_MPI_UNFINISHED', message, rank };
   }
 
-  /** Calls `done` when it is known which processes there are; with a problem if that cannot be asked. */
+  /**
+   * Calls `done` when it is known which processes there are; with a problem if that cannot be asked. `version`: '' of a
+   * library that has not spoken yet.
+   */
   whenOpen(library: Pick<MessageBody<'pmi.open'>, 'protocol' | 'version'>, done: (problem?: string) => void): void {
-    if (this.#state === 'open') return done(this.#problem);
-    this.#onOpen.push(() => done(this.#problem));
-    if (this.#state === 'asked') return;
-    this.#state = 'asked';
+    if (this.#state === 'open') done(this.#problem);
+    else this.#onOpen.push(() => done(this.#problem));
+    const hasSpoken = library.version !== '';
+    if (this.#state !== 'new' && (this.#hasSpoken || !hasSpoken)) return;
+    this.#hasSpoken ||= hasSpoken;
+    if (this.#state === 'new') this.#state = 'asked';
     const { node, host } = this.place;
     node.messages.request(CONTROLLER, 'pmi.open', { host, ...library }, (error, answer) => {
       const reply = answer as MessageReply<'pmi.open'> | undefined;

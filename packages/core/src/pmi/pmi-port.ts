@@ -6,6 +6,7 @@
 import type { Channel, ErrorRecord, Rank, StciError } from '@stci/interface';
 import { Later } from '../am/answer.js';
 import { Gate } from '../bootcom/gate.js';
+import { Timers } from '../event/timers.js';
 import type { JobPlace, JobService } from '../service/contracts.js';
 import { Loadable } from '../service/loadable.js';
 import { pmiFramework, type PmiModule, type PmiServer } from './framework.js';
@@ -15,7 +16,8 @@ import { isTolerant } from './policy.js';
 
 export const hostCode = new Loadable<typeof PmiHost>(
   'the service for MPI libraries', () => import('./pmi-host.js').then((loaded) => loaded.PmiHost));
-
+/** Between looks at what a rank has loaded: the system's linker takes some milliseconds for an MPI library. */
+const LOOKS_MS = [3, 10, 30];
 
 export class PmiPort implements JobService {
   readonly #place: JobPlace;
@@ -24,12 +26,14 @@ export class PmiPort implements JobService {
   /** Ranks that run here, or have; of those that have ended, whether well. */
   readonly #ranks = new Map<Rank, boolean | undefined>();
   readonly #channels = new Set<Channel>();
+  readonly #timers: Timers<'look'>;
   readonly #servers = new Map<PmiModule, PmiServer>();
   #host: PmiHost | undefined;
 
   constructor(place: JobPlace) {
     const { node, scope, params, holds } = place;
     this.#place = place;
+    this.#timers = new Timers(node.platform.clock, holds);
     this.#modules = scope.selected(pmiFramework, params).map(({ create }) => create());
     const byPort = this.#modules.find(({ by }) => by === 'port');
     this.#gate = byPort && new Gate({
@@ -89,6 +93,22 @@ export class PmiPort implements JobService {
       ...(isTolerant(params) && { OMPI_MCA_mpi_ft_enable: '1' }),
       ...(this.#ranks.size > node.platform.env.cpuCount && { OMPI_MCA_mpi_yield_when_idle: '1' }),
     };
+  }
+
+  /** Looks whether a rank has loaded an MPI library: what that asks first is then made ready, while it starts. */
+  onStarted(): void {
+    if (this.#host === undefined) this.#look(0);
+  }
+
+  #look(number: number): void {
+    const rank = [...this.#ranks].find(([, isWell]) => isWell === undefined)?.[0];
+    const pid = rank === undefined ? undefined : this.#place.processOf(rank)?.pid;
+    if (pid === undefined || this.#host !== undefined) return;
+    const loaded = this.#place.node.platform.env.systemText(`/proc/${pid}/maps`) ?? '';
+    const module = this.#modules.find(({ library }) => library.test(loaded));
+    const afterMs = LOOKS_MS[number];
+    if (module !== undefined) this.#serve(module, (server) => server?.prepare());
+    else if (afterMs !== undefined) this.#timers.set('look', afterMs, () => this.#look(number + 1));
   }
 
   socketOf(rank: Rank): ((channel: Channel) => void) | undefined {

@@ -15,7 +15,10 @@ const PMI1_VERSION = '1.2';
 const PERSISTENCE_JOB = 3;
 
 export function openPmi1(host: PmiHost): PmiServer {
-  return { accept: (channel, rank) => new Pmi1Connection(host, channel, rank as Rank) };
+  return {
+    accept: (channel, rank) => new Pmi1Connection(host, channel, rank as Rank),
+    prepare: () => host.whenOpen({ protocol: 'pmi1', version: '' }, () => undefined),
+  };
 }
 
 class Pmi1Connection implements ChannelEvents, PmiClient {

@@ -12,6 +12,7 @@ const module: PmiModule = {
   variables: ({ rank, size }) => ({
     PMI_FD: String(RANK_SOCKET_FD), PMI_RANK: String(rank), PMI_SIZE: String(size),
   }),
+  library: /\/libmpi(?:ch\.so|\.so\.1[2-9])/u,
   code: pmi1Code,
 };
 

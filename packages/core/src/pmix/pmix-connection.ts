@@ -33,7 +33,7 @@ type Send = (body: Uint8Array) => void;
 
 export function openPmix(host: PmiHost): PmiServer {
   const server = new PmixHost(host);
-  return { accept: (channel) => new PmixConnection(server, channel) };
+  return { accept: (channel) => new PmixConnection(server, channel), prepare: () => server.prepare() };
 }
 
 class PmixConnection implements ChannelEvents, PmiClient {

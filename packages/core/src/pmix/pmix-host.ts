@@ -2,7 +2,7 @@
 
 import { entryOf, type JobId, type Rank } from '@stci/interface';
 import {
-  PMIX_RANK, encodeJobInfo, encodeRankData, jobInfoKvals, type BufferForm, type JobInfo, type JobInfoRank,
+  BUFFER_FORM, PMIX_RANK, encodeJobInfo, encodeRankData, jobInfoKvals, type BufferForm, type JobInfo, type JobInfoRank,
   type JobInfoReply, type PmixProc,
 } from '@stci/pmi';
 import { hwlocXml } from '../binding/hwloc-xml.js';
@@ -12,6 +12,8 @@ import type { PmiHost } from '../pmi/pmi-host.js';
 
 /** Members that one request may name. */
 const PROCS_MAX = 0x10_0000;
+/** That of most libraries: the one that their environment names. */
+const FORM: BufferForm = BUFFER_FORM.plain;
 
 export class PmixHost {
   readonly host: PmiHost;
@@ -29,6 +31,14 @@ export class PmixHost {
     this.#topology = hwlocXml((path) => env.systemText(path));
     holds.atEnd(() => {
       if (this.#directory !== undefined) node.platform.files.removeDirectory(this.#directory);
+    });
+  }
+
+  /** What each library asks first is made ready before one does. */
+  prepare(): void {
+    const { host } = this;
+    host.whenOpen({ protocol: 'pmix', version: '' }, () => {
+      for (const nspace of host.nspaces()) this.jobInfoOf(nspace, FORM);
     });
   }
 

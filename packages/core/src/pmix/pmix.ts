@@ -24,6 +24,7 @@ const module: PmiModule = {
     PMIX_HOSTNAME: hostName,
     JSM_JSRUN_PORT: '1', // By which Open MPI 4.1 knows that it was launched by somebody else than its mpirun.
   }),
+  library: /\/libopen-pal\.so/u,
   code: pmixCode,
 };
 

@@ -268,6 +268,8 @@ export interface JobService {
   socketOf?(rank: Rank): ((channel: Channel) => void) | undefined;
   /** Its process has ended with status 0: why that is a failure; undefined: it is none. */
   complaintOf?(rank: Rank): ErrorRecord | undefined;
+  /** Nobody waits here to be started any longer. */
+  onStarted?(): void;
   /** It has ended; `isWell`: with status 0, as it should. */
   remove(rank: Rank, isWell: boolean): void;
   /** Variables that it has unless its user or its program's options say otherwise. */

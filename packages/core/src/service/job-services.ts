@@ -59,6 +59,10 @@ export class JobServices {
     return Object.assign({}, ...this.#open.map((service) => service.defaults?.())) as Record<string, string>;
   }
 
+  onStarted(): void {
+    for (const service of this.#open) service.onStarted?.();
+  }
+
   /** It has ended. */
   remove(rank: Rank, isWell = false): void {
     for (const service of this.#open) service.remove(rank, isWell);

@@ -28,9 +28,9 @@ import { StdinFeed } from './stdin-feed.js';
 import { ToolReports } from './tool-reports.js';
 import { ToolWatch } from './tool-watch.js';
 
-/** How long daemons that left their group are searched for at the end of a job. */
 /** Tools that are started in one turn: a start blocks the process for about a millisecond. */
 const STARTS_MAX = 8;
+/** How long daemons that left their group are searched for at the end of a job. */
 const SWEEP_MS = 2000;
 
 export type HostedJobState = 'awaited' | 'opening' | 'running' | 'sweeping' | 'drained' | 'stopped';
@@ -298,11 +298,12 @@ export class SessionAgent {
     if (this.#queue.length === 0) return this.#checkDrained();
     for (let count = 0; count < STARTS_MAX && this.#life.is('running'); count++) {
       const rank = this.#queue.shift();
-      if (rank === undefined) return;
+      if (rank === undefined) break;
       this.#reports.flushFollowed();
       rank.start();
     }
-    if (this.#queue.length > 0) this.#deps.node.platform.clock.soon(() => this.#startNext());
+    const { clock } = this.#deps.node.platform;
+    clock.soon(() => (this.#queue.length > 0 ? this.#startNext() : this.#jobServices.onStarted()));
   }
 
   #checkDrained(): void {

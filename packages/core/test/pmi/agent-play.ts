@@ -70,6 +70,7 @@ export function agent(policy = 'notify') {
   };
   return {
     host, asked, said, malformed, take, removed, signals, holds,
+    prepare: () => pmix.prepare(),
     open: () => take('pmi.open')[2](undefined, { sets: [SET], lost: [] }),
     line: (rank: number) => connect((channel) => pmi1.accept(channel, rank)),
     socket: () => connect((channel) => pmix.accept(channel, undefined)),

@@ -35,6 +35,24 @@ suite('an agent of MPI libraries', (test) => {
     }
   });
 
+  test('has asked before a library speaks, whose version it tells then, once', () => {
+    const of = agent();
+    of.prepare();
+    assert.equal(of.take('pmi.open')[1], { host: 0, protocol: 'pmix', version: '' });
+    of.prepare();
+    assert.equal(of.asked, []);
+    const early = of.socket();
+    early.data(hello());
+    assert.equal([of.asked.map(([, body]) => body['version']), early.bytes], [['5.0.7'], []]);
+    of.open();
+    assert.equal(early.bytes.length, 1);
+    for (const rank of [0, 1]) {
+      const client = of.socket();
+      client.data(hello(nspace, rank));
+      assert.equal([of.asked, client.bytes.length], [[], 1]);
+    }
+  });
+
   test('has fences of its own ranks, and tells of others once', () => {
     const { of, client, ask } = pmixClient();
     const second = pmixClient(of, 1);

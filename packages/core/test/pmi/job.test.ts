@@ -118,7 +118,7 @@ suite('a job of MPI programs', (test) => {
   });
 
   test('tells agents which processes there are once all have a place, and the user of each protocol once', () => {
-    const { open, answered } = session();
+    const { ask, open, answered } = session();
     const { state, pmi, emitted } = open(1);
     assert.is(answered.length, 1);
     state.isPlacing = true;
@@ -128,6 +128,11 @@ suite('a job of MPI programs', (test) => {
     pmi.onStarted();
     assert.is(answered.length, 2);
     assert.equal(emitted, [{ type: 'mpi', protocol: 'pmix', version: '5' }]);
+    // An agent expects a library: none has spoken.
+    ask('pmi.open', { host: 0, protocol: 'pmi1', version: '' });
+    assert.is(emitted.length, 1);
+    ask('pmi.open', { host: 0, protocol: 'pmi1', version: '1.1' });
+    assert.is(emitted.length, 2);
   });
 
   test('tells other agents of the ranks of a lost host that had ended well', () => {

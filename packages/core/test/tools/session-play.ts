@@ -10,6 +10,7 @@ import { decode } from '../../dist/codec/cbor.js';
 import { detectorProcess } from '../../dist/detector/process.js';
 import { MetricStore } from '../../dist/metrics/store.js';
 import type { AgentNode } from '../../dist/node/node.js';
+import type { Service } from '../../dist/service/contracts.js';
 import type { StreamEvents } from '../../dist/streams/stream-endpoint.js';
 import { SessionAgent } from '../../dist/tools/session.js';
 import type { ToolEnd } from '../../dist/tools/tool.js';
@@ -36,7 +37,10 @@ export interface Spawned {
   readonly spec: SpawnSpec;
 }
 
-export function play(errorManager = {} as unknown as ErrorManager, bindTo = 'auto', machine: Machine = ONE_CORE) {
+export function play(
+  errorManager = {} as unknown as ErrorManager, bindTo = 'auto', machine: Machine = ONE_CORE,
+  services: readonly Service[] = [],
+) {
   const place = testPlace();
   const strings: Readonly<Record<string, string>> = { 'binding.to': bindTo, 'binding.map': 'auto' };
   const params = {
@@ -100,7 +104,7 @@ export function play(errorManager = {} as unknown as ErrorManager, bindTo = 'aut
     jobParams: () => params, errorManager: () => errorManager,
     detectors: () => [{ name: 'process', module: process, notifier: '', isNamed: false }],
   } as unknown as AgentScope;
-  const agent = new SessionAgent({ node, scope, hostName: 'c', ownsProcess: true, services: [] });
+  const agent = new SessionAgent({ node, scope, hostName: 'c', ownsProcess: true, services });
   const next = (ms = 1): string[] => (place.run(ms), told.splice(0));
   const receive = (name: string, body: unknown): string[] => {
     assert.ok(handlers.has(name), name);

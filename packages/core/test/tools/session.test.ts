@@ -1,6 +1,7 @@
 /** A session agent: what it tells the controller of its tools, in which order, and once. */
 
 import { assert, suite } from '@stci/testkit';
+import type { Service } from '../../dist/service/contracts.js';
 import type { FakeProcess } from './fake-tool.js';
 import { LAUNCH, play, restarting, type Spawned } from './session-play.js';
 
@@ -27,6 +28,20 @@ suite('session agent', (test) => {
     const many = play().receive('job.launch', { ...LAUNCH, size: 18, hosts: [[2, 1, [[0, 0, 18, 1]]]] });
     assert.equal(many.filter((each) => each.startsWith('job.started')),
       ['job.started 0,1,2,3,4,5,6,7', 'job.started 8,9,10,11,12,13,14,15', 'job.started 16,17']);
+  });
+
+  test('services are told once when nobody waits to be started any longer', () => {
+    const log: string[] = [];
+    const service = {
+      name: 'a', messages: {}, wants: () => true,
+      job: () => ({
+        open: (done: () => void) => done(), add: (rank: number) => (log.push(`${rank}`), {}), remove: () => undefined,
+        onStarted: () => void log.push('started'),
+      }),
+    } as unknown as Service;
+    const { receive, spawned } = play(undefined, 'auto', undefined, [service]);
+    receive('job.launch', { ...LAUNCH, size: 10, hosts: [[2, 1, [[0, 0, 10, 1]]]] });
+    assert.equal([spawned.length, log.slice(10)], [10, ['started']]);
   });
 
   test('what it has told is not told again as it stops; it stops when all is gone', () => {

@@ -205,7 +205,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   node: 'codec event metrics bootcom messages am streams',
   peers: 'members bootcom messages node',
   service: 'codec event job binding membership detector bootcom messages am node peers',
-  pmi: 'codec bootcom job messages am service',
+  pmi: 'codec event bootcom job messages am service',
   pmix: 'event binding service pmi',
   assembly: 'topology binding launcher detector notifier errmgr fault bootcom node service pmi pmix',
   boot: 'codec event launcher membership bootcom messages node assembly',
