@@ -1,20 +1,29 @@
 /**
  * MPI programs under stcirun, and under the launchers of their libraries, in turns: from MPI_Init to the first barrier
- * as the slowest rank sees it; the whole command; a fence of PMIx; recovery after the death of a rank (ULFM), with Open
- * MPI 5 alone. STCI_MPI_ROOT names a root with packages of a later release (packages/stcirun/test/mpi-libraries.ts);
- * its own launcher takes part where the root can be entered: bin, lib and lib64 are links into usr, dev, proc and sys
- * are bound.
+ * as the slowest rank sees it; the whole command, also in a running session; a fence of PMIx; recovery after the death
+ * of a rank (ULFM), with Open MPI 5 alone; and what an agent of many ranks holds. STCI_MPI_ROOT names a root with
+ * packages of a later release (packages/stcirun/test/mpi-libraries.ts); its own launcher takes part where the root can
+ * be entered: bin, lib and lib64 are links into usr, dev, proc and sys are bound.
  */
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { cleanEnvironment, script, stcirun, withDirectory } from './lib/place.mjs';
-import { print, printGoal } from './lib/print.mjs';
+import { cleanEnvironment, script, stci, stcirun, withDirectory } from './lib/place.mjs';
+import { mib, print, printGoal } from './lib/print.mjs';
+import { commandLine, descendants, pssBytes } from './lib/proc.mjs';
 import { interleave, ratio, scaled, spread } from './lib/stats.mjs';
 
 const ROUNDS = scaled(15);
 const RANKS = process.env.BENCH_SMOKE ? [2] : [4, 16, 32];
+/** Agents on this machine, in place of hosts. */
+const HOSTS = ['a', 'b', 'c', 'd'];
+const EACH = scaled(8, 1);
+/** What one agent serves while its memory is measured. */
+const MANY = scaled(128, 4);
+const MEMORY_GOAL_MIB = 40;
+const SESSION = 'bench-mpi';
 const FENCES = process.env.BENCH_SMOKE ? [2] : [2, 8, 32];
 const TRIPLET = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
 /** Without these the libraries look for networks and displays, under any launcher. */
@@ -61,9 +70,11 @@ function run(command, args, env) {
   return { tookMs: Number(took), wallMs };
 }
 
-const ours = (ranks, variables, more, program, mode) => {
+const onHost = (ranks) => ['--launcher', 'local', '--host', `a:${ranks}`];
+
+const ours = (ranks, variables, more, program, mode, where = onHost(ranks)) => {
   const options = Object.entries(variables).flatMap(([name, value]) => ['-x', `${name}=${value}`]);
-  const all = [stcirun, '--launcher', 'local', '--host', `a:${ranks}`, '-n', String(ranks), ...options, ...more];
+  const all = [stcirun, ...where, '-n', String(ranks), ...options, ...more];
   return run(process.execPath, [...all, program, ...mode], cleanEnvironment());
 };
 
@@ -95,11 +106,63 @@ export async function bench() {
           [each.launcher, () => run(each.launcher, [...each.launch(ranks), program, 'init'], env)],
         ]);
       }
+      await warm(each, program, variables, env);
     }
+    if (hydra !== undefined) await onHosts(hydra, join(place, hydra.name));
+    await memory(libraries[0], join(place, libraries[0].name));
     if (mpirun !== undefined) await fences(mpirun, place);
     const five = root && library('openmpi', join(root, 'usr/bin/mpirun.openmpi'), undefined, root);
     if (five) await compareFive(five, place);
   });
+}
+
+/** In a session that runs: the whole command. */
+async function warm(library, program, variables, env) {
+  const ranks = Math.max(...RANKS);
+  const start = [stci, 'start', '--name', SESSION, ...onHost(ranks)];
+  execFileSync(process.execPath, start, { env: cleanEnvironment(), stdio: 'ignore' });
+  try {
+    const results = await interleave(ROUNDS, [
+      () => ours(ranks, variables, [], program, ['init'], ['--session', SESSION]),
+      () => run(library.launcher, [...library.launch(ranks), program, 'init'], env),
+    ]);
+    const wall = results.map((list) => list.map(({ wallMs }) => wallMs));
+    const what = `${library.name}, a command of ${ranks} ranks`;
+    print(`  ${what}: in a session ${spread(wall[0], 'ms')}; ${library.launcher} ${spread(wall[1], 'ms')}`);
+    printGoal(`${what} in a session to ${library.launcher}`, ratio(wall[0], wall[1]), 1);
+  } finally {
+    execFileSync(process.execPath, [stci, 'stop', SESSION], { env: cleanEnvironment(), stdio: 'ignore' });
+  }
+}
+
+/** Four agents, and four proxies of hydra, on this machine. */
+async function onHosts(hydra, program) {
+  const ranks = HOSTS.length * EACH;
+  const where = ['--launcher', 'local', '--host', HOSTS.map((host) => `${host}:${EACH}`).join()];
+  const proxies = HOSTS.map((_, i) => `127.0.0.${i + 1}`).join();
+  const theirs = ['-launcher', 'fork', '-hosts', proxies, '-ppn', String(EACH), '-n', String(ranks), program, 'init'];
+  await compare(`mpich, ${HOSTS.length} × ${EACH} ranks, MPI_Init to the first barrier`, 1.3, [
+    ['stcirun', () => ours(ranks, QUIET, [], program, ['init'], where)],
+    [hydra.launcher, () => run(hydra.launcher, theirs, { ...cleanEnvironment(), ...QUIET })],
+  ]);
+}
+
+/** Of one agent, all of whose ranks have met and wait. */
+async function memory({ name }, program) {
+  const options = Object.entries(QUIET).flatMap(([variable, value]) => ['-x', `${variable}=${value}`]);
+  const args = [stcirun, ...onHost(MANY), '-n', String(MANY), ...options, program, 'wait'];
+  const child = spawn(process.execPath, args, { env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  try {
+    await Promise.race([once(child.stdout, 'data'), exited]);
+    const agents = descendants(child.pid).filter((pid) => commandLine(pid)[1]?.endsWith('agent.cjs'));
+    const held = agents.map((pid) => mib(pssBytes(pid)));
+    print(`  ${name}, an agent of ${MANY} ranks: PSS ${spread(held, 'MiB')}`);
+    printGoal(`PSS of an agent of ${MANY} ranks, MiB`, Math.max(...held), MEMORY_GOAL_MIB);
+  } finally {
+    child.kill('SIGTERM');
+    await exited;
+  }
 }
 
 /** Of the root: its mpirun runs in it, and stcirun's ranks with its libraries. */

@@ -1,5 +1,6 @@
 /* What bench/mpi.mjs measures. init: time from the start of MPI_Init to the end of the first barrier, the longest of
- * all ranks, in ms; survive: from the kill of the last rank to the agreed new communicator, the longest, in ms. */
+ * all ranks, in ms; survive: from the kill of the last rank to the agreed new communicator, the longest, in ms;
+ * wait: as init, and waits for a signal then. */
 #include <mpi.h>
 #ifdef WITH_FT
 #include <mpi-ext.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static double now_ms(void) {
   struct timespec t;
@@ -49,6 +51,10 @@ int main(int argc, char **argv) {
 #endif
   MPI_Reduce(&took, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   if (rank == 0) printf("took %f\n", longest);
+  if (argc > 1 && strcmp(argv[1], "wait") == 0) {
+    fflush(stdout);
+    pause();
+  }
   MPI_Finalize();
   return 0;
 }
