@@ -10,8 +10,7 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { caught } from '@stci/interface';
-import { assert, eventually, suite } from '@stci/testkit';
+import { assert, eventually, killThose, suite } from '@stci/testkit';
 import { run, start, type Run } from './e2e.js';
 import { LOOPBACK, MPI_LIBRARIES, type MpiLibrary } from './mpi-libraries.js';
 
@@ -226,7 +225,7 @@ function pidOf(job: Run, rank: number): number {
 
 /** However it stands; MPI's own end is not waited for, nor agents that stand still. */
 async function end(job: Run): Promise<void> {
-  for (const pid of job.leftovers()) caught(() => process.kill(pid, 'SIGCONT'), () => undefined); // It may have ended.
+  killThose(job.leftovers(), 'SIGCONT');
   job.child.kill('SIGTERM');
   await job.result;
   await eventually(() => job.leftovers().length === 0, { what: 'the end of all', deadlineMs: 30_000 });
