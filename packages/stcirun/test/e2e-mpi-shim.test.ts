@@ -17,7 +17,6 @@ import { LOOPBACK, MPI_LIBRARIES, type MpiLibrary } from './mpi-libraries.js';
 const LONG = { timeoutMs: 120_000 };
 const STCI = fileURLToPath(new URL('../bin/stci.cjs', import.meta.url));
 const SOURCE = fileURLToPath(new URL('../test/mpi/waits.c', import.meta.url));
-const LATE_MS = 1500;
 const HOST = ['--launcher', 'local', '--host', 'a:8', '--oversubscribe'];
 
 interface Built {
@@ -25,11 +24,24 @@ interface Built {
   readonly program: string;
 }
 
-/** Each kind of call with what rank 0 says of it; `undefined`: all ranks. */
-const CALLS: readonly (readonly [kind: string, ...told: (readonly number[] | undefined)[]])[] = [
-  ['recv', [2], []], ['any', undefined, []], ['probe', [1], []], ['ssend', [2], []], ['send', [1], []],
-  ['sendrecv', [1, 2], []], ['wait', [2], []], ['waitall', [1, 2], []], ['waitany', [1, 2], [], [1], []],
-  ['barrier', undefined, []], ['ibarrier', undefined, []], ['allreduce', undefined, []], ['sub', [2], []],
+/** Every so often the shim looks, and tells at most once. */
+const LOOK_MS = 50;
+
+type Told = readonly number[] | undefined;
+
+/** Told when the call begins, and when the others come. `undefined`: all ranks. */
+const once = (on: Told): Told[][] => [[on], [[]]];
+
+/** What the agent's socket does. */
+type How = 'reads' | 'is not there' | 'ends at once' | 'ends while a rank waits' | 'reads nothing';
+type Agent = Awaited<ReturnType<typeof listen>>;
+
+/** Each kind of call with what rank 0 says at each step. */
+const CALLS: readonly (readonly [kind: string, steps: readonly (readonly Told[])[]])[] = [
+  ['recv', once([2])], ['any', once(undefined)], ['probe', once([1])], ['ssend', once([2])], ['send', once([1])],
+  ['sendrecv', once([1, 2])], ['wait', once([2])], ['waitall', once([1, 2])],
+  ['waitany', [[[1, 2]], [[], [1]], [[]]]], ['barrier', once(undefined)], ['ibarrier', once(undefined)],
+  ['allreduce', once(undefined)], ['sub', once([2])],
 ];
 
 for (const library of MPI_LIBRARIES) {
@@ -44,52 +56,65 @@ for (const library of MPI_LIBRARIES) {
     const real = (name: string, body: () => Promise<void>): void =>
       test.skipIf(library.why !== undefined, library.why ?? '', name, body, LONG);
 
-    /** Options and program of ranks that speak to the test's agent. */
-    const toAgent = (path: string, kind: string, late = '0'): string[] => [
-      ...HOST, ...LOOPBACK, ...library.options, '-x', `LD_PRELOAD=${built.shim}`, '-n', '3',
-      built.program, kind, late, path,
-    ];
+    /** Ranks that speak to the test's agent, from when all are up to their good end. */
+    const speak = async (kind: string, how: How, body: (agent: Agent) => Promise<void>): Promise<void> => {
+      const agent = await listen(join(directory, `${kind} ${how}`), how);
+      if (how === 'is not there') agent.close();
+      const job = start([
+        ...HOST, ...LOOPBACK, ...library.options, '-x', `LD_PRELOAD=${built.shim}`, '-n', '3',
+        built.program, kind, agent.path, agent.path,
+      ], { limitMs: 60_000 });
+      try {
+        await up(job, 3);
+        await body(agent);
+        step(agent.path, 'end');
+        const { exitCode, out, err } = await job.result;
+        assert.equal([exitCode, out.split('done').length, err], [0, 4, '']);
+      } finally {
+        job.child.kill('SIGTERM');
+        await job.result;
+        agent.close();
+      }
+    };
 
-    for (const [kind, ...told] of CALLS) {
-      real(`it tells for whom a rank waits, and when it waits no more: ${kind}`, async () => {
-        const agent = await listen(join(directory, kind));
-        try {
-          const { exitCode, out, err } = await run(toAgent(agent.path, kind, String(LATE_MS)), { limitMs: 60_000 });
-          assert.equal([exitCode, out.split('done').length], [0, 4], err);
+    for (const [kind, steps] of CALLS) {
+      real(`it tells for whom a rank waits, and when it waits no more: ${kind}`, () =>
+        speak(kind, 'reads', async (agent) => {
+          await eventually(() => agent.hellos.length === 3, { what: 'all shims', deadlineMs: 30_000 });
           assert.equal(agent.hellos, [0, 1, 2].map((rank) =>
             ({ type: 'hello', version: 2, token: `0${rank}`, only: 'waits' })));
-          // MPI_Finalize may take long, too: it is a wait for all.
-          assert.equal(agent.told(0).slice(0, told.length), told);
-        } finally {
-          agent.close();
-        }
-      });
+          const expected: Told[] = [];
+          for (const [i, told] of steps.entries()) {
+            step(agent.path, i + 1);
+            expected.push(...told);
+            await eventually(() => agent.told(0).length >= expected.length,
+              { what: `what is told at step ${i + 1}: ${JSON.stringify(expected)}`, deadlineMs: 30_000 });
+            assert.equal(agent.told(0), expected);
+          }
+        }));
     }
 
     real('calls that return soon are not told', async () => {
-      const agent = await listen(join(directory, 'quick'));
-      try {
-        const { exitCode, err } = await run(toAgent(agent.path, 'quick'), { limitMs: 60_000 });
-        assert.is(exitCode, 0, err);
-        const lines = agent.told(0);
-        assert.ok(lines.length < 100, `${lines.length} of 100000 calls were told`);
-      } finally {
-        agent.close();
-      }
+      let [startMs, told] = [0, (): number => 0];
+      await speak('quick', 'reads', async (agent) => {
+        told = () => agent.told(0).length;
+        startMs = performance.now();
+        step(agent.path, 1);
+      });
+      // One that the system interrupts for long is told, and MPI_Finalize.
+      const looks = Math.ceil((performance.now() - startMs) / LOOK_MS);
+      assert.ok(told() <= looks, `${told()} of 100000 calls were told in ${looks} looks`);
     });
 
     for (const how of ['is not there', 'ends at once', 'ends while a rank waits', 'reads nothing'] as const) {
-      real(`the program goes on where the agent's socket ${how}`, async () => {
-        const agent = await listen(join(directory, how.replaceAll(' ', '-')), how);
-        if (how === 'is not there') agent.close();
-        try {
-          const { exitCode, out, err } = await run(toAgent(agent.path, 'recv', '500'), { limitMs: 60_000 });
-          assert.equal([exitCode, out.split('done').length], [0, 4], err);
-          assert.ok(!/libstci/u.test(err), err);
-        } finally {
-          agent.close();
-        }
-      });
+      real(`the program goes on where the agent's socket ${how}`, () =>
+        speak('recv', how, async (agent) => {
+          step(agent.path, 1);
+          if (how === 'ends while a rank waits') {
+            await eventually(() => agent.told(0).length > 0, { what: 'that it waits', deadlineMs: 30_000 });
+          }
+          step(agent.path, 2);
+        }));
     }
 
     for (const kind of ['recv', 'barrier'] as const) {
@@ -102,10 +127,11 @@ for (const library of MPI_LIBRARIES) {
             '--events', events, ...LOOPBACK, ...library.options,
             '--mca', 'detector=sporadic', '--mca', 'detector.sporadic.timeout=400ms',
             '--mca', 'detector.sporadic.period=100ms', ...(withShim ? ['-x', `LD_PRELOAD=${built.shim}`] : []),
-            built.program, kind, 'freeze',
+            built.program, kind, events, 'freeze',
           ], { limitMs: 60_000 });
           try {
             await up(job, 3);
+            step(events, 1);
             await eventually(() => (withShim ? recordsOf(events).length > 0 : job.out().includes('late')),
               { what: 'the loss of b, or the end of the time for it', deadlineMs: 30_000 });
             assert.equal(recordsOf(events).map(({ hostName, detector, reporter }) => [hostName, detector, reporter]),
@@ -122,10 +148,11 @@ for (const library of MPI_LIBRARIES) {
         const events = join(directory, policy);
         const job = start([
           ...HOST, '--client', '-n', '3', '--on-failure', policy, '--events', events, ...LOOPBACK, ...library.options,
-          '--mca', 'detector=sporadic', '-x', `LD_PRELOAD=${built.shim}`, built.program, 'recv', 'never',
+          '--mca', 'detector=sporadic', '-x', `LD_PRELOAD=${built.shim}`, built.program, 'recv', events,
         ], { limitMs: 60_000 });
         try {
           await up(job, 3);
+          step(events, 1);
           process.kill(pidOf(job, 2), 'SIGKILL');
           await eventually(() => recordsOf(events).length > 0, { what: 'the record', deadlineMs: 20_000 });
           const [{ subject, cause } = {}] = recordsOf(events);
@@ -172,7 +199,7 @@ async function build(library: MpiLibrary, directory: string): Promise<Built> {
 }
 
 /** A socket as agents have; `how` it behaves. */
-async function listen(path: string, how = 'reads') {
+async function listen(path: string, how: How) {
   const sockets = new Set<Socket>();
   const lines: [rank: number, line: { readonly type: string; readonly ranks?: readonly number[] }][] = [];
   const server = createServer((socket) => {
@@ -215,8 +242,14 @@ function recordsOf(events: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
+/** Says to the ranks that they may go on. */
+function step(path: string, name: number | 'end'): void {
+  writeFileSync(`${path}.${name}`, '');
+}
+
 async function up(job: Run, ranks: number): Promise<void> {
-  await eventually(() => job.out().split('up ').length > ranks, { what: 'all ranks', deadlineMs: 60_000 });
+  const count = (): number => job.out().match(/^up \d+ \d+\n/gmu)?.length ?? 0;
+  await eventually(() => count() === ranks, { what: 'all ranks', deadlineMs: 60_000 });
 }
 
 function pidOf(job: Run, rank: number): number {

@@ -1,6 +1,7 @@
-/* Rank 0 waits in an MPI call of each kind, for ranks that come late or never. Arguments: the kind; how late, ms, or
- * `never`; the path of a socket in place of the agent's. `freeze`: they never come, the agent of rank 2 stands still
- * before rank 0 waits, and rank 1 says `late` when that should have been found. */
+/* Rank 0 waits in an MPI call of each kind, for ranks that come when the test says so, or never. Arguments: the kind;
+ * the path of files by which the test says it: PATH.1, rank 0 may begin; PATH.2 and PATH.3, the others may come;
+ * PATH.end; and the path of a socket in place of the agent's: then nobody waits in MPI before. `freeze` in its place:
+ * the agent of rank 2 stands still before rank 0 waits, and rank 1 says `late` when that should have been found. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,18 +10,34 @@
 #include <time.h>
 #include <unistd.h>
 
-static int rank, size;
+/* Longer than two looks of the shim. */
+#define TOLD_MS 200
+/* After it nothing is on the way that an agent would have to answer. */
+#define QUIET_MS 1500
+/* Longer than the detector needs. */
+#define FOUND_MS 4000
+
+static int rank;
+static const char *steps;
+static MPI_Comm sub = MPI_COMM_NULL;
 
 static void rest(int ms) {
   struct timespec pause = {ms / 1000, ms % 1000 * 1000000L};
   nanosleep(&pause, NULL);
 }
 
-/* Ranks in reverse order, without rank 1. */
-static MPI_Comm reversed(void) {
-  MPI_Comm made;
-  MPI_Comm_split(MPI_COMM_WORLD, rank == 1, size - rank, &made);
-  return made;
+static void await(const char *step) {
+  char path[256];
+  snprintf(path, sizeof path, "%s.%s", steps, step);
+  while (access(path, F_OK) != 0) rest(5);
+}
+
+/* Of ranks 2 and 0 in this order, made by a call that the shim does not know. */
+static void makeSub(void) {
+  MPI_Group world, group;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_incl(world, 2, (int[]){2, 0}, &group);
+  MPI_Comm_create_group(MPI_COMM_WORLD, group, 0, &sub);
 }
 
 /* `isLate`: what the others do for the call to return. */
@@ -36,9 +53,11 @@ static void play(const char *kind, int isLate) {
     if (!isLate) MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     else if (rank == 2) MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
   } else if (strcmp(kind, "probe") == 0) {
-    if (!isLate) MPI_Probe(1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (!isLate) MPI_Recv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    else if (rank == 1) MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    if (isLate && rank == 1) MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    if (isLate) return;
+    MPI_Probe(1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Irecv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, requests);
+    for (flag = 0; !flag;) MPI_Test(requests, &flag, MPI_STATUS_IGNORE);
   } else if (strcmp(kind, "ssend") == 0) {
     if (!isLate) MPI_Ssend(&value, 1, MPI_INT, 2, 0, MPI_COMM_WORLD);
     else if (rank == 2) MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -61,7 +80,7 @@ static void play(const char *kind, int isLate) {
     for (int i = 0; i < 2; i++) MPI_Irecv(i ? &value : &more, 1, MPI_INT, i + 1, 0, MPI_COMM_WORLD, &requests[i]);
     MPI_Waitall(2, requests, statuses);
   } else if (strcmp(kind, "waitany") == 0) {
-    if (isLate && rank == 1) rest(1000);
+    if (isLate && rank == 1) await("3");
     if (isLate) MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
     if (isLate) return;
     for (int i = 0; i < 2; i++) MPI_Irecv(i ? &value : &more, 1, MPI_INT, i + 1, 0, MPI_COMM_WORLD, &requests[i]);
@@ -74,47 +93,50 @@ static void play(const char *kind, int isLate) {
     MPI_Wait(requests, MPI_STATUS_IGNORE);
   } else if (strcmp(kind, "allreduce") == 0) {
     MPI_Allreduce(&value, &more, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  } else if (strcmp(kind, "sub") == 0) { /* Rank 0 of it is rank 2 of the world. */
+    if (!isLate) MPI_Recv(&value, 1, MPI_INT, 0, 0, sub, MPI_STATUS_IGNORE);
+    else if (rank == 2) MPI_Send(&value, 1, MPI_INT, 1, 0, sub);
   }
 }
 
 int main(int argc, char **argv) {
-  const char *kind = argv[1], *late = argv[2];
+  const char *kind = argv[1];
   char token[16];
-  int isFrozen = strcmp(late, "freeze") == 0;
-  if (argc > 3) {
+  int isFrozen = argc > 3 && strcmp(argv[3], "freeze") == 0, isToAgent = argc > 3 && !isFrozen;
+  steps = argv[2];
+  if (isToAgent) {
     snprintf(token, sizeof token, "0%s", getenv("STCI_RANK"));
     setenv("STCI_CLIENT_SOCKET", argv[3], 1);
     setenv("STCI_CLIENT_TOKEN", token, 1);
   }
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Comm sub = strcmp(kind, "sub") == 0 ? reversed() : MPI_COMM_NULL;
-  MPI_Barrier(MPI_COMM_WORLD);
+  if (!isToAgent) MPI_Barrier(MPI_COMM_WORLD);
+  if (strcmp(kind, "sub") == 0 && rank != 1) makeSub();
   printf("up %d %d\n", rank, (int)getpid());
   fflush(stdout);
-  if (isFrozen) { /* By then nothing else is on the way that the agent would have to answer. */
-    rest(rank == 2 ? 1500 : rank == 0 ? 2000 : 6000);
-    if (rank == 1) puts("late"), fflush(stdout);
+  await("1");
+  if (isFrozen) {
+    rest(QUIET_MS);
     if (rank == 2) kill(getppid(), SIGSTOP);
+    rest(rank == 1 ? FOUND_MS : 500);
+    if (rank == 1) puts("late"), fflush(stdout);
   }
   if (strcmp(kind, "quick") == 0) {
     int value = 0, more = 0;
     for (int i = 0; i < 100000; i++) {
       MPI_Sendrecv(&value, 1, MPI_INT, 0, 0, &more, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     }
-  } else if (strcmp(kind, "sub") == 0) { /* Of ranks 2 and 0 in this order: 0 is rank 2 of the world. */
-    int value = 0;
-    if (rank == 2) rest(atoi(late));
-    if (rank == 2) MPI_Send(&value, 1, MPI_INT, 1, 0, sub);
-    if (rank == 0) MPI_Recv(&value, 1, MPI_INT, 0, 0, sub, MPI_STATUS_IGNORE);
-    MPI_Comm_free(&sub);
   } else if (rank == 0) play(kind, 0);
-  else if (isFrozen || strcmp(late, "never") == 0) for (;;) pause();
-  else rest(atoi(late)), play(kind, 1);
+  else {
+    await("2");
+    rest(TOLD_MS);
+    play(kind, 1);
+  }
   printf("done %d\n", rank);
   fflush(stdout);
-  if (rank == 0) rest(500); /* It computes: that it waits no more is told. */
+  if (sub != MPI_COMM_NULL) MPI_Comm_free(&sub);
+  await("end"); /* MPI_Finalize is a wait, too. */
   MPI_Finalize();
   return 0;
 }
