@@ -75,6 +75,7 @@ export function hostScript({ places, host, traits, machine, ownPasswd, slurm }: 
     ...homeSteps(places, host, traits),
     // Slurm's steps have the HOME of who started them.
     ...(slurm && hasOwnHome(traits) ? [`mount --rbind ${places.home} ${places.loginHome}`] : []),
+    'mount -t tmpfs -o mode=1777 stci /dev/shm',
     ...(names.has('private-tmp') ? ['mount -t tmpfs -o mode=1777,size=256m stci /tmp'] : []),
     ...(names.has('no-node') || names.has('old-node') ? nodeSteps(at, machine, names.has('old-node')) : []),
     ...(isRoot ? ['mkdir -p /run/sshd'] : ['echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start']),
