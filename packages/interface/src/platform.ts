@@ -315,7 +315,8 @@ export interface Files {
   removeNamed(paths: readonly string[]): readonly string[];
   /**
    * Removes files of this user's in /dev/shm whose names begin so, that were changed since then (`Clock.wallMs`), and
-   * that no process has open or mapped: what programs were about to share when they died.
+   * that no process has open or mapped: what programs were about to share when they died. Where others may share
+   * there whose processes cannot be seen, nothing is removed.
    */
   removeUnused(prefixes: readonly string[], sinceWallMs: number): void;
 }

@@ -1,20 +1,24 @@
 /** Ports of 127.0.0.1 for this user's programs, and files that programs leave. */
 // @sameFor node: sockets and files of the system.
 
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
-  closeSync, existsSync, lstatSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync,
+  closeSync, existsSync, lstatSync, mkdirSync, openSync, readFileSync, readlinkSync, rmSync, symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
+import { whyNoHosts } from '@stci/testkit/hosts';
 import type { Channel, LoopbackListener } from '@stci/interface';
 import { usersOfConnections } from '../dist/sockets/loopback-sockets.js';
 
 const { network, files } = createNodePlatform();
 const notRoot = process.getuid?.() !== 0;
+const hasMachineMemory = readlinkSync('/proc/self/ns/ipc') === `ipc:[${0xef_ff_ff_ff}]`;
+const whyNotUnseen = hasMachineMemory ? whyNoHosts() : 'this container has its own /dev/shm';
 
 async function listening(accept: (channel: Channel) => void): Promise<LoopbackListener> {
   let found: LoopbackListener | undefined;
@@ -113,6 +117,28 @@ suite('files of programs', (test) => {
     files.removeUnused([`stci-test-${process.pid}.`], sinceMs - 60_000);
     assert.is(existsSync(path('open')), false);
   });
+
+  test.skipIf(whyNotUnseen !== undefined, whyNotUnseen ?? '',
+    'that nobody uses stay where others may use them who cannot be seen: own processes, the machine\'s memory', () => {
+      const path = `/dev/shm/stci-unseen-${process.pid}.a`;
+      const platform = import.meta.resolve('@stci/platform-node');
+      const code = `import { createNodePlatform } from '${platform}';
+        createNodePlatform().files.removeUnused(['stci-unseen-${process.pid}.'], 0);`;
+      const remove = (...own: string[]): void => {
+        const user = notRoot ? ['--user', '--map-current-user'] : [];
+        const node = [process.execPath, '--input-type=module', '-e', code];
+        execFileSync('unshare', [...user, ...own, '--pid', '--fork', '--mount-proc', ...node]);
+      };
+      writeFileSync(path, '');
+      try {
+        remove();
+        assert.is(existsSync(path), true);
+        remove('--ipc');
+        assert.is(existsSync(path), false);
+      } finally {
+        rmSync(path, { force: true });
+      }
+    });
 
   test('that they name are removed where they are their own, and lie where they may', () => {
     const directory = files.makeDirectory('stci-test');

@@ -11,6 +11,9 @@ import { makeTemporary } from './trusted-path.js';
 /** Where programs share memory. */
 const SHARED_MEMORY = '/dev/shm';
 
+/** Numbers of the machine's own namespaces, which every kernel gives them. */
+const MACHINE = { pid: 0xef_ff_ff_fc, ipc: 0xef_ff_ff_ff };
+
 export function createFiles(): Files {
   const made = new Set<string>();
   return {
@@ -67,6 +70,7 @@ function removeNamed(path: string, made: ReadonlySet<string>): boolean {
 function removeUnused(prefixes: readonly string[], sinceWallMs: number): void {
   const { lstatSync, readdirSync, unlinkSync } = builtin('node:fs');
   const unused = new Set<string>();
+  if (!seesUsers()) return;
   for (const name of listed(SHARED_MEMORY, readdirSync)) {
     const path = `${SHARED_MEMORY}/${name}`;
     const facts = lstatSync(path, { throwIfNoEntry: false });
@@ -81,6 +85,16 @@ function removeUnused(prefixes: readonly string[], sinceWallMs: number): void {
       // Somebody else was quicker.
     }
   }
+}
+
+/**
+ * Whether those who use the shared memory here are among the processes that can be seen: not in a container that has
+ * the machine's (`--ipc=host`), but processes of its own.
+ */
+function seesUsers(): boolean {
+  const { statSync } = builtin('node:fs');
+  const [pid, ipc] = ['pid', 'ipc'].map((kind) => statSync(`/proc/self/ns/${kind}`, { throwIfNoEntry: false })?.ino);
+  return pid === MACHINE.pid || (pid !== undefined && ipc !== MACHINE.ipc);
 }
 
 /** Files of shared memory that processes have mapped or open, of those that this user may look into. */
