@@ -130,8 +130,10 @@ export class ProgramPort implements JobService {
       onClosed: () => {
         this.#connections.delete(connection);
         this.#gate.settled(connection);
-        if (program?.connection === connection) this.#disconnected(program);
-        if (program?.observer !== connection) return;
+        // A child of its process, which has ended, may have held it: then another attempt may be there.
+        if (program === undefined || this.#programs.get(program.rank) !== program) return;
+        if (program.connection === connection) this.#disconnected(program);
+        if (program.observer !== connection) return;
         program.observer = undefined;
         this.#waits.set(program.rank, []);
       },

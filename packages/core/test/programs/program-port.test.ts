@@ -326,6 +326,20 @@ suite('programs at their session agent', (test) => {
     assert.ok(three.isClosed);
   });
 
+  test('an old connection that a child of the process holds takes nothing from the next attempt', () => {
+    const { port, alive, connect, hello, deliver, run } = play({ isKnown: true });
+    const [old, next] = [connect(), connect()];
+    old.send(hello(2), { type: 'alive', withinMs: 1000 });
+    old.channel.readable(false);
+    deliver('program.failed', { lost: [[5, 5, 'r'.repeat(8_000_000), 'c']] });
+    port.remove(2);
+    const token = port.add(2, 2)['STCI_CLIENT_TOKEN'];
+    next.send({ type: 'hello', version: 2, token }, { type: 'alive', withinMs: 2000 });
+    old.channel.readable(true);
+    run();
+    assert.equal([old.isClosed, next.isClosed, alive], [true, false, [[2, 1000], [2, 2000]]]);
+  });
+
   test('what it may leave unread: answers to a mark, the last of them, a decision, and as much again of news', () => {
     const mib = 1024 * 1024;
     let [queuedBytes, sent, why] = [0, 0, ''];
