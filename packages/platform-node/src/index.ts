@@ -13,7 +13,7 @@ export { START_SCRIPT } from './processes/start-script.js';
 export { runtimeDirectory, spareDirectories, usualDirectory } from './files/private-directory.js';
 export {
   distrusted, holdDirectory, makeTemporary, openOwn, openReal, privateDirectory, publicity, readOwn, resolveDirectory,
-  UntrustedPath, writeOwn,
+  sharedFile, UntrustedPath, writeOwn,
 } from './files/trusted-path.js';
 export type { HeldDirectory } from './files/trusted-path.js';
 export { checkProgram } from './system/program.js';

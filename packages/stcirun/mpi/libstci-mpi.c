@@ -364,14 +364,41 @@ static int isToken(const char *token) {
   return length > 0 && length <= 64 && strspn(token, "0123456789abcdef") == length;
 }
 
+/* Handles of one library are none of another's: MPICH's are numbers, Open MPI's addresses. So not even calls could
+ * pass. */
+static void checkLibrary(void) {
+  char version[8192] = ""; /* Of any library. */
+  int length = 0, isOpenMpi;
+#ifdef OPEN_MPI
+  int isMeant = 1;
+#else
+  int isMeant = 0;
+#endif
+  PMPI_Get_library_version(version, &length);
+  isOpenMpi = strncmp(version, "Open MPI", 8) == 0;
+  if (isOpenMpi == isMeant) return;
+  for (char *tab = version; (tab = strchr(tab, '\t')) != NULL;) *tab = ' ';
+  fprintf(stderr, "libstci-mpi.so was built with %s, and this program has %.*s: build it with the mpicc of that "
+    "library (stci mpi-shim build --mpicc).\n", isMeant ? "Open MPI" : "MPICH or a relative of it",
+    (int)strcspn(version, ",\n"), version);
+  exit(1);
+}
+
+/* Not of a world that another launcher has made inside of a rank, and whose processes have the rank's variables. */
+static int isWorldOfJob(int rank, int size) {
+  const char *ownRank = getenv("STCI_RANK"), *jobSize = getenv("STCI_SIZE");
+  return ownRank != NULL && jobSize != NULL && atoi(ownRank) == rank && atoi(jobSize) == size;
+}
+
 static void begin(void) {
   const char *givenPath = getenv("STCI_CLIENT_SOCKET"), *givenToken = getenv("STCI_CLIENT_TOKEN");
   sigset_t all, before;
   pthread_t watcher;
-  int size = 1;
+  int rank = 0, size = 1;
   if (givenPath == NULL || givenToken == NULL || strlen(givenPath) >= sizeof path || !isToken(givenToken)) return;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size < 2 || hasBegun++ > 0 || pthread_key_create(&slotKey, freeSlot) != 0) return;
+  if (size < 2 || !isWorldOfJob(rank, size) || hasBegun++ > 0 || pthread_key_create(&slotKey, freeSlot) != 0) return;
   if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, dropTable, &tableKey, NULL) != MPI_SUCCESS) return;
   strcpy(path, givenPath);
   strcpy(token, givenToken);
@@ -384,12 +411,14 @@ static void begin(void) {
 }
 
 int MPI_Init(int *argc, char ***argv) {
+  checkLibrary();
   int code = PMPI_Init(argc, argv);
   if (code == MPI_SUCCESS) begin();
   return code;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+  checkLibrary();
   int code = PMPI_Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) begin();
   return code;

@@ -5,7 +5,7 @@
 // @timeoutMs 600000
 // @sameFor user, node: a library in programs of their own; detectors are core's.
 
-import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,12 +57,14 @@ for (const library of MPI_LIBRARIES) {
       test.skipIf(library.why !== undefined, library.why ?? '', name, body, LONG);
 
     /** Ranks that speak to the test's agent, from when all are up to their good end. */
-    const speak = async (kind: string, how: How, body: (agent: Agent) => Promise<void>): Promise<void> => {
+    const speak = async (
+      kind: string, how: How, body: (agent: Agent) => Promise<void>, before: readonly string[] = [],
+    ): Promise<void> => {
       const agent = await listen(join(directory, `${kind} ${how}`), how);
       if (how === 'is not there') agent.close();
       const job = start([
         ...HOST, ...LOOPBACK, ...library.options, '-x', `LD_PRELOAD=${built.shim}`, '-n', '3',
-        built.program, kind, agent.path, agent.path,
+        ...before, built.program, kind, agent.path, agent.path,
       ], { limitMs: 60_000 });
       try {
         await up(job, 3);
@@ -106,6 +108,18 @@ for (const library of MPI_LIBRARIES) {
       assert.ok(told() <= looks, `${told()} of 100000 calls were told in ${looks} looks`);
     });
 
+    for (const other of ['STCI_SIZE=2', 'STCI_RANK=7']) {
+      real(`nothing is told of a world that another launcher has made in a rank: ${other}`, async () => {
+        let hellos = (): unknown[] => [0];
+        await speak('recv', 'reads', async (agent) => {
+          hellos = () => agent.hellos;
+          step(agent.path, 1);
+          step(agent.path, 2);
+        }, ['env', other]);
+        assert.equal(hellos(), []);
+      });
+    }
+
     for (const how of ['is not there', 'ends at once', 'ends while a rank waits', 'reads nothing'] as const) {
       real(`the program goes on where the agent's socket ${how}`, () =>
         speak('recv', how, async (agent) => {
@@ -143,6 +157,18 @@ for (const library of MPI_LIBRARIES) {
       }
     }
 
+    const other = MPI_LIBRARIES.find(({ protocol, isOfRoot, why }) =>
+      protocol !== library.protocol && isOfRoot === library.isOfRoot && why === undefined);
+    test.skipIf(library.why !== undefined || other === undefined, library.why ?? 'no other library is here',
+      'a program of another library is told so, and runs no further', async () => {
+        const program = other?.build(SOURCE, join(directory, 'other')) ?? '';
+        const { exitCode, out, err } = await run([
+          ...HOST, ...LOOPBACK, ...library.options, '-x', `LD_PRELOAD=${built.shim}`, '-n', '2', program, 'recv', '',
+        ]);
+        assert.equal([exitCode, out], [1, '']);
+        assert.match(err, /^libstci-mpi\.so was built with (MPICH|Open MPI)[ a-z]*, and this program has (?!\1)[MO]/u);
+      }, LONG);
+
     for (const policy of ['notify', 'continue'] as const) {
       real(`the death of a rank that is waited for is found: ${policy}`, async () => {
         const events = join(directory, policy);
@@ -167,6 +193,25 @@ for (const library of MPI_LIBRARIES) {
 
 suite('stci mpi-shim build', (test) => {
   const build = (...args: string[]): ReturnType<typeof run> => run(['mpi-shim', 'build', ...args], { program: STCI });
+
+  test('not where all may write: who exchanges it runs in each rank', async () => {
+    const directory = realpathSync(mkdtempSync(join(tmpdir(), 'stci-shim-')));
+    try {
+      chmodSync(directory, 0o777);
+      const { exitCode, err } = await build('--mpicc', 'true', '-o', join(directory, 'x.so'));
+      assert.is(exitCode, 196);
+      assert.match(err, /x\.so: others may rename what is in .*\. Name another place by -o\.\n$/u);
+      chmodSync(directory, 0o1777);
+      assert.is((await build('--mpicc', 'true', '-o', join(directory, 'x.so'))).exitCode, 0);
+      if (process.getuid?.() !== 0) return;
+      writeFileSync(join(directory, 'x.so'), '');
+      chownSync(join(directory, 'x.so'), 12_345, 12_345);
+      const foreign = await build('--mpicc', 'true', '-o', join(directory, 'x.so'));
+      assert.match(foreign.err, /x\.so belongs to user 12345, not to you/u);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
 
   test('no compiler, one that cannot be run, and what a compiler says', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'stci-shim-'));

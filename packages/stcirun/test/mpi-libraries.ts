@@ -15,6 +15,8 @@ export interface MpiLibrary {
   readonly protocol: 'pmi1' | 'pmix';
   /** Why there is none here; undefined: there is. */
   readonly why: string | undefined;
+  /** Not of this machine's packages. */
+  readonly isOfRoot: boolean;
   /** It has MPI-4's sessions, and goes on after failures. */
   readonly isFive: boolean;
   /** The test program; builds it at the first call. */
@@ -45,6 +47,7 @@ function library(name: 'mpich' | 'openmpi', root: string | undefined): MpiLibrar
     title: `${name === 'mpich' ? 'MPICH' : 'Open MPI'}${root === undefined ? '' : ' of the root'}`,
     protocol: name === 'mpich' ? 'pmi1' : 'pmix',
     why: missing === undefined ? undefined : `no ${name} in ${root ?? '/'}: ${basename(missing)} is missing`,
+    isOfRoot: root !== undefined,
     isFive,
     program: () => (built ??= build(SOURCE, join(mkdtempSync(PLACE), 'program'))),
     build,

@@ -140,6 +140,21 @@ export function makeTemporary(directory: string, prefix: string): string {
   return mkdtempSync(`${resolved}/${prefix}`);
 }
 
+/**
+ * The path without links of a file that is to be made, or replaced, where the user works: nobody can exchange it but
+ * who shares that place. Throws as resolveDirectory.
+ */
+export function sharedFile(path: string): string {
+  const { basename, dirname, join } = builtin('node:path');
+  const directory = resolveDirectory(dirname(path), { isShared: true });
+  const { mode } = stableFacts(directory, ALL_WRITE);
+  const file = join(directory, basename(path));
+  const facts = builtin('node:fs').lstatSync(file, { throwIfNoEntry: false });
+  const isOpen = (mode & ALL_WRITE) !== 0;
+  if (isOpen && facts !== undefined && facts.uid !== ownUser() && facts.uid !== 0) throw foreign(file, facts);
+  return file;
+}
+
 /** Why others could enter an entry of a directory that was resolved. Throws if it is not there. */
 export function publicity(directory: string): string | undefined {
   try {

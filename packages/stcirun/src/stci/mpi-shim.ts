@@ -4,6 +4,7 @@ import * as Flags from '@oclif/core/flags';
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { StciError } from '@stci/interface';
+import { sharedFile } from '@stci/platform-node';
 import { printOut } from '../process/print.js';
 import { callerDirectory, resolveFrom } from '../files/caller-directory.js';
 import { StciCommand } from './base.js';
@@ -38,7 +39,7 @@ Examples:
 
   async run(): Promise<void> {
     const { flags: { mpicc, output } } = await this.parse(MpiShimBuildCommand);
-    const file = resolveFrom(callerDirectory(), output, '-o');
+    const file = checked(resolveFrom(callerDirectory(), output, '-o'));
     // Programs are in dist/bundle of the package.
     const source = join(dirname(dirname(this.config.root)), 'mpi', 'libstci-mpi.c');
     const args = ['-O2', '-fPIC', '-shared', '-pthread', '-o', file, source];
@@ -50,6 +51,16 @@ Examples:
       throw new StciError('STCI_MPI_SHIM', `${mpicc} ${end}: the library was not built.\n${stdout}${stderr}`.trimEnd());
     }
     printOut(`${file}\n`);
+  }
+}
+
+/** What is preloaded runs as the user: where all may write, others could put theirs in its place. */
+function checked(file: string): string {
+  try {
+    return sharedFile(file);
+  } catch (thrown) {
+    const { message } = thrown as Error;
+    throw new StciError('STCI_MPI_SHIM', `The library is not built as ${file}: ${message}. Name another place by -o.`);
   }
 }
 
