@@ -4,7 +4,9 @@
  */
 
 import { assert, entryOf, type JobId, type Rank } from '@stci/interface';
-import { KEYS_OF_RANK_MAX, KEY_CHARS_MAX, RANK_BYTES_MAX, pairBytes, type Pair } from './contracts.js';
+import {
+  KEYS_OF_RANK_MAX, KEY_CHARS_MAX, RANK_BYTES_MAX, VALUE_BYTES_MAX, pairBytes, type Pair,
+} from './contracts.js';
 
 /** Who sees a value: ranks of the same host, or ranks elsewhere. */
 export type View = 'near' | 'far';
@@ -127,6 +129,7 @@ function putInto(keys: RankKeys, view: View, pair: Pair): string | undefined {
   const [key, value] = pair;
   const into = keys[view];
   if (key.length > KEY_CHARS_MAX) return `at most ${KEY_CHARS_MAX} characters of a key`;
+  if (value.length > VALUE_BYTES_MAX) return `at most ${VALUE_BYTES_MAX} bytes of a value`;
   const known = into.get(key);
   const bytes = keys.bytes + pairBytes(pair) - (known === undefined ? 0 : pairBytes([key, known]));
   if (known === undefined && into.size >= KEYS_OF_RANK_MAX) return `at most ${KEYS_OF_RANK_MAX} keys`;

@@ -1,7 +1,9 @@
 /** Keys and names of MPI libraries. */
 
 import { assert, suite } from '@stci/testkit';
-import { KEYS_OF_RANK_MAX, RANK_BYTES_MAX, hasMember, rangesOf, type Pair } from '../../dist/pmi/contracts.js';
+import {
+  KEYS_OF_RANK_MAX, RANK_BYTES_MAX, VALUE_BYTES_MAX, hasMember, rangesOf, type Pair,
+} from '../../dist/pmi/contracts.js';
 import { Keys } from '../../dist/pmi/keys.js';
 import { Names } from '../../dist/pmi/names.js';
 
@@ -47,10 +49,14 @@ suite('keys', (test) => {
     assert.is(keys.put(0, { near: [pair('7', 2)], far: [] }), undefined);
     assert.match(keys.put(0, { near: [pair('x', 1)], far: [] }) ?? '', /at most 4096 keys/);
     keys.add(1);
-    const most = RANK_BYTES_MAX - 1;
-    assert.is(keys.put(1, { near: [pair('x', 1, most)], far: [] }), undefined);
-    assert.is(keys.put(1, { near: [pair('x', 2, most)], far: [] }), undefined);
-    assert.match(keys.put(1, { near: [], far: [pair('y', 1)] }) ?? '', /bytes/);
+    const whole = Array.from({ length: RANK_BYTES_MAX / VALUE_BYTES_MAX }, (_, i) =>
+      pair(String(i), 1, VALUE_BYTES_MAX - 1));
+    assert.is(keys.put(1, { near: whole, far: [] }), undefined);
+    assert.is(keys.put(1, { near: whole, far: [] }), undefined);
+    assert.match(keys.put(1, { near: [], far: [pair('y', 1)] }) ?? '', new RegExp(`most ${RANK_BYTES_MAX} bytes$`));
+    // No message holds it.
+    keys.add(2);
+    assert.match(keys.put(2, { near: [], far: [pair('x', 1, VALUE_BYTES_MAX + 1)] }) ?? '', /bytes of a value/);
   });
 });
 
