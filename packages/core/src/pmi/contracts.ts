@@ -32,6 +32,9 @@ export interface ProcessSet {
 /** Called once: with what came of it, or why nothing did. */
 export type Done<T> = (result: T | undefined, problem?: string) => void;
 
+/** Ends a wait: what is waited for is not told any more. */
+export type Cancel = () => void;
+
 export const PMI1_FENCE = 'pmi1';
 
 export type CollectiveKind = 'fence' | 'connect' | 'disconnect' | 'group' | 'ungroup';

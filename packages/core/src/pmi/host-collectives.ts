@@ -5,7 +5,8 @@
 
 import type { JobId, Rank } from '@stci/interface';
 import {
-  PMI1_FENCE, hasMember, seriesKey, type CollectiveId, type CollectiveResult, type Done, type Pair,
+  PMI1_FENCE, hasMember, seriesKey, type Cancel, type CollectiveId, type CollectiveKind,
+  type CollectiveResult, type Done, type Pair,
 } from './contracts.js';
 
 export type CollectiveOf = Omit<CollectiveId, 'sequence'>;
@@ -61,11 +62,11 @@ export class HostCollectives {
   }
 
   /** A rank takes part; as `PmiHost.enter`. */
-  enter(rank: Rank, of: CollectiveOf, tells: Tells, done: Done<CollectiveResult>): void {
-    if (!hasMember(of.members, this.#host.job, rank)) return done(undefined, 'it is not among the members');
+  enter(rank: Rank, of: CollectiveOf, tells: Tells, done: Done<CollectiveResult>): Cancel | undefined {
+    if (!hasMember(of.members, this.#host.job, rank)) return void done(undefined, 'it is not among the members');
     const series = this.#seriesOf(of);
-    if (series?.isMixed === true) return this.#host.endWorld(rank);
-    if (this.#openCount >= COLLECTIVES_MAX || series === undefined) return done(undefined, 'too many collectives');
+    if (series?.isMixed === true) return void this.#host.endWorld(rank);
+    if (this.#openCount >= COLLECTIVES_MAX || series === undefined) return void done(undefined, 'too many collectives');
     let sequence = series.sequence + 1;
     let collective = series.open.get(sequence);
     while (collective !== undefined && (collective.isSent || collective.calls.has(rank))) {
@@ -77,8 +78,24 @@ export class HostCollectives {
       series.open.set(sequence, collective);
       this.#openCount += 1;
     }
-    collective.calls.set(rank, { tells, done });
+    const [call, { calls }] = [{ tells, done }, collective];
+    calls.set(rank, call);
     this.#check(series, sequence, collective);
+    return () => {
+      if (calls.get(rank) === call) this.#withdraw(series, sequence, collective, [rank]);
+    };
+  }
+
+  #withdraw(series: Series, sequence: number, { calls, isSent }: Collective, ranks: readonly Rank[]): void {
+    for (const rank of ranks) calls.delete(rank);
+    if (calls.size === 0 && !isSent && series.open.delete(sequence)) this.#openCount -= 1;
+  }
+
+  /** How many members wait here in each that is open. */
+  *waiting(): Iterable<readonly [kind: CollectiveKind, count: number]> {
+    for (const { of: { kind }, open } of this.#series.values()) {
+      for (const { calls } of open.values()) yield [kind, calls.size];
+    }
   }
 
   #seriesOf(of: CollectiveOf): Series | undefined {
@@ -151,9 +168,8 @@ export class HostCollectives {
   drop(ranks: readonly Rank[]): void {
     for (const series of this.#series.values()) {
       for (const [sequence, collective] of [...series.open]) {
-        for (const rank of ranks) collective.calls.delete(rank);
-        if (collective.calls.size > 0 || collective.isSent) this.#check(series, sequence, collective);
-        else if (series.open.delete(sequence)) this.#openCount -= 1;
+        this.#withdraw(series, sequence, collective, ranks);
+        this.#check(series, sequence, collective);
       }
     }
   }

@@ -218,6 +218,7 @@ export class JobPmi implements JobHooks {
   /** What ranks that have ended well there have put is lost with their agent. */
   onHostLost(host: HostIndex): void {
     this.#open.delete(host);
+    this.#session.names.forget({ job: this.job, host });
     const { ledger } = this.#of;
     const ended = [...ranksOf(ledger.map.hosts[host]!)].filter((rank) =>
       ledger.rankReport(rank) !== undefined && !this.#lost.has(rank));
@@ -290,9 +291,10 @@ function listen({ node: { messages }, jobOf }: ControllerPlace): OpenService {
     open(job).checkRank(host, rank);
     return { missing: session.names.unpublish(job, keys) };
   });
-  messages.on('pmi.lookup', ({ keys, waits }, { job }) => new Later<'pmi.lookup'>((answer) => {
-    const owner = open(job);
-    session.names.lookup(owner.job, keys, waits, (found) => answer.done({ found }));
+  messages.on('pmi.lookup', ({ host, number, keys, waits }, { job }) => new Later<'pmi.lookup'>((answer) => {
+    const seeker = { job: open(job).job, host, number };
+    session.names.lookup(seeker, keys, waits, (found) => answer.done({ found }));
   }));
+  messages.on('pmi.forget', ({ host, number }, { job }) => session.names.forget({ job, host, number }));
   return { stop: () => undefined };
 }

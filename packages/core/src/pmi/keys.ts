@@ -5,7 +5,7 @@
 
 import { assert, entryOf, type JobId, type Rank } from '@stci/interface';
 import {
-  KEYS_OF_RANK_MAX, KEY_CHARS_MAX, RANK_BYTES_MAX, VALUE_BYTES_MAX, pairBytes, type Pair,
+  KEYS_OF_RANK_MAX, KEY_CHARS_MAX, RANK_BYTES_MAX, VALUE_BYTES_MAX, pairBytes, type Cancel, type Pair,
 } from './contracts.js';
 
 /** Who sees a value: ranks of the same host, or ranks elsewhere. */
@@ -37,7 +37,7 @@ export class Keys {
   /** Of ranks elsewhere. */
   readonly #told = new Map<JobId, Map<Rank, readonly Pair[]>>();
   readonly #byKey = new Map<string, Uint8Array>();
-  #waiting: Waiting[] = [];
+  readonly #waiting = new Set<Waiting>();
 
   constructor(job: JobId) {
     this.#job = job;
@@ -89,6 +89,11 @@ export class Keys {
     for (const rank of this.#told.get(this.#job)?.keys() ?? []) if (!this.#own.has(rank)) yield rank;
   }
 
+  /** Gets that wait. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /** The value of a key, whoever of this job has put it last. */
   find(key: string): Uint8Array | undefined {
     return this.#byKey.get(key);
@@ -98,7 +103,9 @@ export class Keys {
    * Calls `done` with what a rank of this host has put, once this key, or any, is among it; undefined: it is gone, or
    * there is none.
    */
-  await(rank: Rank, key: string | undefined, view: View, done: (pairs: readonly Pair[] | undefined) => void): void {
+  await(
+    rank: Rank, key: string | undefined, view: View, done: (pairs: readonly Pair[] | undefined) => void,
+  ): Cancel | undefined {
     const keys = this.#own.get(rank);
     const isAnswered = (): boolean => {
       const isThere = keys?.hasPut === true && (key === undefined || keys[view].has(key));
@@ -106,9 +113,11 @@ export class Keys {
       done(keys !== undefined && isThere ? [...keys[view]] : undefined);
       return true;
     };
-    if (isAnswered()) return;
-    if (this.#waiting.length < WAITING_MAX) this.#waiting.push({ rank, isAnswered });
-    else done(undefined);
+    if (isAnswered()) return undefined;
+    if (this.#waiting.size >= WAITING_MAX) return void done(undefined);
+    const waiting = { rank, isAnswered };
+    this.#waiting.add(waiting);
+    return () => void this.#waiting.delete(waiting);
   }
 
   /** The rank will put nothing more. */
@@ -119,9 +128,7 @@ export class Keys {
   }
 
   #answer(rank: Rank): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    this.#waiting.push(...waiting.filter((each) => each.rank !== rank || !each.isAnswered()));
+    for (const each of [...this.#waiting]) if (each.rank === rank && each.isAnswered()) this.#waiting.delete(each);
   }
 }
 

@@ -42,9 +42,13 @@ const PMI_MESSAGES = {
       id: collective, problem: text, context: u32, data: members(tuple(u32, u32, pairs)), sets: members(processSet),
     }),
   },
-  /** Session agent → that of the rank's host, request: what it has put, once this key, or any, is among it. */
+  /**
+   * Session agent → that of the rank's host, request: what it has put, once this key, or any, is among it. `number`: of
+   * the asking host's own, for `pmi.forget`.
+   */
   'pmi.get': {
-    id: 153, from: ['session'], late: true, body: fields({ rank: u32, key: optional(key) }),
+    id: 153, from: ['session'], ofOwnHost: true, late: true,
+    body: fields({ host: u32, number: u32, rank: u32, key: optional(key) }),
     reply: fields({ isFound: bool, pairs }),
   },
   /** Session agent → controller, request: `keepsFor`: what outlives, as PMIx counts it. Reply: keys that are taken. */
@@ -59,9 +63,11 @@ const PMI_MESSAGES = {
   /** ... `waits`: until all are there. Reply: `[nspace, process, key, value]` each. */
   'pmi.lookup': {
     id: 156, from: ['session'], ofOwnHost: true, late: true,
-    body: fields({ host: u32, rank: u32, keys, waits: bool }),
+    body: fields({ host: u32, number: u32, keys, waits: bool }),
     reply: fields({ found: list(tuple(name, u32, key, bytes(VALUE_BYTES_MAX)), KEYS_OF_RANK_MAX) }),
   },
+  /** From who has asked with this number, `pmi.get` or `pmi.lookup`: nobody waits for that any longer. */
+  'pmi.forget': { id: 164, from: ['session'], ofOwnHost: true, body: fields({ host: u32, number: u32 }) },
   /** Session agent → controller, request: of other jobs; whoever knows their names may know them. */
   'pmi.sets': {
     id: 162, from: ['session'], late: true, body: fields({ nspaces: list(name, KEYS_OF_RANK_MAX) }),

@@ -1,6 +1,6 @@
 /** Names that libraries publish for each other, of all jobs of a session; pure. */
 
-import type { JobId, Rank } from '@stci/interface';
+import type { HostIndex, JobId, Rank } from '@stci/interface';
 import { KEYS_OF_RANK_MAX, pairBytes, type Pair } from './contracts.js';
 
 export interface Publisher {
@@ -17,8 +17,15 @@ export const PERSISTENCE = { indefinite: 0, firstRead: 1 } as const;
 
 type Found = readonly (readonly [nspace: string, process: Rank, key: string, value: Uint8Array])[];
 
-interface Lookup {
+/** Who looks up: a number of its agent's. */
+export interface Seeker {
   readonly job: JobId;
+  readonly host: HostIndex;
+  readonly number: number;
+}
+
+interface Lookup {
+  readonly seeker: Seeker;
   readonly keys: readonly string[];
   readonly done: (found: Found) => void;
 }
@@ -27,7 +34,7 @@ interface Lookup {
 const NAMES_MAX = 65_536;
 /** Of names and values, all together. */
 const BYTES_MAX = 16 * 0x10_0000;
-/** Lookups that wait. */
+/** Lookups of a job that wait. */
 const LOOKUPS_MAX = 4096;
 
 export class Names {
@@ -58,14 +65,24 @@ export class Names {
   }
 
   /** Calls `done` with what there is of these keys; `waits`: once there are all. */
-  lookup(job: JobId, keys: readonly string[], waits: boolean, done: Lookup['done']): void {
-    const lookup = { job, keys, done };
-    if (!waits || this.#lookups.length >= LOOKUPS_MAX) done(this.#read(keys));
+  lookup(seeker: Seeker, keys: readonly string[], waits: boolean, done: Lookup['done']): void {
+    const lookup = { seeker, keys, done };
+    const isFull = (): boolean => this.#lookups.filter((each) => each.seeker.job === seeker.job).length >= LOOKUPS_MAX;
+    if (!waits || isFull()) done(this.#read(keys));
     else if (!this.#answer(lookup)) this.#lookups.push(lookup);
   }
 
+  /** Those of this host that wait, or one of them, find nothing. */
+  forget({ job, host, number }: Omit<Seeker, 'number'> & { readonly number?: number }): void {
+    const isIt = ({ seeker }: Lookup): boolean =>
+      seeker.job === job && seeker.host === host && (number === undefined || seeker.number === number);
+    const forgotten = this.#lookups.filter(isIt);
+    this.#lookups = this.#lookups.filter((each) => !isIt(each));
+    for (const { done } of forgotten) done([]);
+  }
+
   onJobEnded(job: JobId): void {
-    this.#lookups = this.#lookups.filter((each) => each.job !== job);
+    this.#lookups = this.#lookups.filter(({ seeker }) => seeker.job !== job);
     for (const [key, name] of this.#names) {
       if (name.job === job && name.persistence !== PERSISTENCE.indefinite) this.#delete(key);
     }

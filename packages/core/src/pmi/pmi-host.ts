@@ -5,15 +5,18 @@
  */
 
 import {
-  CONTROLLER, caught, sessionAddress, type ErrorRecord, type HostIndex, type JobId, type Rank, type SpawnRequest,
+  CONTROLLER, type ErrorRecord, type JobId, type Rank, type SpawnRequest,
 } from '@stci/interface';
 import { NAME_CHARS_MAX } from '../codec/bounds.js';
-import { checkBody, type MessageBody, type MessageName, type MessageReply } from '../messages/messages.js';
+import type { MessageBody, MessageReply } from '../messages/messages.js';
 import type { JobPlace } from '../service/contracts.js';
-import { isOfInit, type CollectiveResult, type Done, type Pair, type PmiClient, type ProcessSet } from './contracts.js';
+import {
+  isOfInit, type Cancel, type CollectiveResult, type Done, type Pair, type PmiClient, type ProcessSet,
+} from './contracts.js';
 import { HostCollectives, type CollectiveOf, type Tells } from './host-collectives.js';
 import { Keys, hasKey } from './keys.js';
 import { policyOf } from './policy.js';
+import { Requests, problemOf } from './requests.js';
 
 interface RankState {
   /** Libraries that are between init and finalize. A child of the rank may have one, too. */
@@ -40,6 +43,7 @@ const RESTART_TEXT = 'is an MPI program, of which no rank can be started again (
 export class PmiHost {
   readonly place: JobPlace;
   readonly keys: Keys;
+  readonly requests: Requests;
   readonly #ranks = new Map<Rank, RankState>();
   readonly #sets = new Map<string, ProcessSet>();
   readonly #collectives: HostCollectives;
@@ -50,8 +54,6 @@ export class PmiHost {
   readonly #lost = new Set<Rank>();
   /** Of other hosts: nobody has what they put. */
   readonly #silent = new Set<Rank>();
-  /** Gets of ranks elsewhere, which their agents have not answered. */
-  readonly #asked = new Set<{ readonly rank: Rank; readonly answer: Done<readonly Pair[]> }>();
   #hasNoWorld = false;
   /** The controller knows the version of a library. */
   #hasSpoken = false;
@@ -65,6 +67,7 @@ export class PmiHost {
     this.place = place;
     this.#sinceWallMs = place.node.platform.clock.wallMs() - EARLIER_MS;
     this.keys = new Keys(place.job);
+    this.requests = new Requests(place, this.keys);
     this.isTolerant = isTolerant;
     this.#collectives = new HostCollectives({
       job: place.job,
@@ -77,6 +80,13 @@ export class PmiHost {
       far: (own) => this.keys.far(own),
       send: (id, data) => place.node.messages.send(CONTROLLER, 'pmi.enter', { host: place.host, id, data })?.message,
     });
+    place.holds.holdAll(() => this.#held());
+  }
+
+  *#held(): Iterable<string> {
+    for (const { rank } of this.#clients()) yield `MPI library of rank ${rank}`;
+    for (const [kind, count] of this.#collectives.waiting()) yield `${kind} of MPI libraries, ${count} wait here`;
+    for (let count = this.requests.waiting + this.keys.waiting; count > 0; count--) yield 'get of an MPI library';
   }
 
   onEvent({ rank, nspace, process, status, event }: MessageBody<'pmi.event'>): void {
@@ -187,6 +197,11 @@ export class PmiHost {
     if (this.#lost.size > 0) client.onLost([...this.#lost]);
   }
 
+  /** Its connection is closed. */
+  end(client: PmiClient): void {
+    this.#ranks.get(client.rank)?.clients.delete(client);
+  }
+
   /** It has said that it ends. */
   finalize(client: PmiClient): void {
     const state = this.#ranks.get(client.rank);
@@ -195,45 +210,29 @@ export class PmiHost {
   }
 
   /** Calls `done` as `Keys.await` does, also of a rank that runs elsewhere. */
-  await(rank: Rank, job: JobId, key: string | undefined, done: Done<readonly Pair[]>): void {
+  await(rank: Rank, job: JobId, key: string | undefined, done: Done<readonly Pair[]>): Cancel | undefined {
     const known = this.keys.known(rank, job);
-    if (known !== undefined && hasKey(known, key)) done(known);
-    else if (job !== this.job || !this.isHere(rank)) this.#ask(rank, job, key, done);
-    else this.keys.await(rank, key, 'near', (pairs) => done(pairs));
+    if (known !== undefined && hasKey(known, key)) return void done(known);
+    if (job !== this.job || !this.isHere(rank)) return this.#ask(rank, job, key, done);
+    return this.keys.await(rank, key, 'near', (pairs) => done(pairs));
   }
 
   /** A rank of this job; those of others have told with the connect what they have put. */
-  #ask(rank: Rank, job: JobId, key: string | undefined, done: Done<readonly Pair[]>): void {
+  #ask(rank: Rank, job: JobId, key: string | undefined, done: Done<readonly Pair[]>): Cancel | undefined {
     const host = job !== this.job ? undefined : this.setOfRank(rank)?.hosts.find(([, , ranks]) =>
       ranks.some(([first, last]) => rank >= first && rank <= last))?.[0];
     // An agent that is lost with its ranks does not answer.
-    if (host === undefined || this.#lost.has(rank) || this.#silent.has(rank)) return done(undefined);
-    const asked = {
-      rank,
-      answer: (pairs: readonly Pair[] | undefined, problem?: string): void => {
-        if (this.#asked.delete(asked)) done(pairs, problem);
-      },
-    };
-    this.#asked.add(asked);
-    const body = { rank, ...(key !== undefined && { key }) };
-    this.#request('pmi.get', body, (reply, problem) => {
-      if (reply?.isFound !== true) return asked.answer(undefined, problem);
-      this.keys.tell(job, rank, reply.pairs);
-      asked.answer(reply.pairs);
-    }, host);
-  }
-
-  /** Another host's agent asks: for what ranks elsewhere see. */
-  onGet({ rank, key }: MessageBody<'pmi.get'>, reply: (reply: MessageReply<'pmi.get'>) => void): void {
-    this.keys.await(rank, key, 'far', (pairs) => reply({ isFound: pairs !== undefined, pairs: pairs ?? [] }));
+    if (host === undefined || this.#lost.has(rank) || this.#silent.has(rank)) return void done(undefined);
+    return this.requests.get(host, rank, job, key, done);
   }
 
   /**
-   * A rank takes part in a collective. Calls `done` when all that live have come.
+   * A rank takes part in a collective. Calls `done` when all that live have come; of who withdraws before, the next
+   * call counts in its place.
    */
-  enter(rank: Rank, of: CollectiveOf, tells: Tells, done: Done<CollectiveResult>): void {
-    if (of.name.length > NAME_CHARS_MAX) return done(undefined, `at most ${NAME_CHARS_MAX} characters of a name`);
-    this.#collectives.enter(rank, of, tells, done);
+  enter(rank: Rank, of: CollectiveOf, tells: Tells, done: Done<CollectiveResult>): Cancel | undefined {
+    if (of.name.length > NAME_CHARS_MAX) return void done(undefined, `at most ${NAME_CHARS_MAX} characters of a name`);
+    return this.#collectives.enter(rank, of, tells, done);
   }
 
   /** No MPI_COMM_WORLD comes about: one is gone, or has another library. Who waits for it waits for the job's end. */
@@ -258,9 +257,7 @@ export class PmiHost {
     const lost = ranks.filter((rank) => !this.#lost.has(rank));
     for (const rank of lost) this.#lost.add(rank);
     if (this.isTolerant && lost.length > 0) for (const client of this.#clients()) client.onLost(lost);
-    for (const asked of [...this.#asked]) {
-      if (lost.includes(asked.rank) || silent.includes(asked.rank)) asked.answer(undefined);
-    }
+    this.requests.onLost([...lost, ...silent]);
     this.#drop(lost);
   }
 
@@ -280,7 +277,7 @@ export class PmiHost {
 
   /** Asks for sets of this job, and for those of others by their names. */
   learn(nspaces: readonly string[], done: (problem?: string) => void): void {
-    this.#request('pmi.sets', { nspaces }, (reply, problem) => {
+    this.requests.ask('pmi.sets', { nspaces }, (reply, problem) => {
       for (const set of reply?.sets ?? []) this.#learn(set);
       done(problem);
     });
@@ -292,21 +289,13 @@ export class PmiHost {
 
   /** Keys that anybody in the session may look up. `taken`: those that somebody has published. */
   publish(rank: Rank, persistence: number, pairs: readonly Pair[], done: Done<readonly string[]>): void {
-    const { host } = this.place;
-    this.#request('pmi.publish', { host, rank, persistence, pairs }, (reply, problem) => done(reply?.taken, problem));
+    const body = { host: this.place.host, rank, persistence, pairs };
+    this.requests.ask('pmi.publish', body, (reply, problem) => done(reply?.taken, problem));
   }
 
   unpublish(rank: Rank, keys: readonly string[], done: Done<readonly string[]>): void {
     const { host } = this.place;
-    this.#request('pmi.unpublish', { host, rank, keys }, (reply, problem) => done(reply?.missing, problem));
-  }
-
-  lookup(
-    rank: Rank, keys: readonly string[], waits: boolean,
-    done: Done<readonly (readonly [nspace: string, process: number, key: string, value: Uint8Array])[]>,
-  ): void {
-    const { host } = this.place;
-    this.#request('pmi.lookup', { host, rank, keys, waits }, (reply, problem) => done(reply?.found, problem));
+    this.requests.ask('pmi.unpublish', { host, rank, keys }, (reply, problem) => done(reply?.missing, problem));
   }
 
   /** The job ends, with this exit code and text. */
@@ -318,7 +307,7 @@ export class PmiHost {
   /** Further ranks of the job, of which `done` gets the set; or why there are none. */
   spawn(request: SpawnRequest, done: Done<ProcessSet>): void {
     const { host } = this.place;
-    this.#request('pmi.spawn', { host, request }, (reply, problem = reply?.problem) => {
+    this.requests.ask('pmi.spawn', { host, request }, (reply, problem = reply?.problem) => {
       for (const set of reply?.sets ?? []) this.#learn(set);
       done(reply?.sets[0], problem);
     });
@@ -330,20 +319,4 @@ export class PmiHost {
     const body = { host, rank, status, event };
     return problemOf('pmi.notify', body) ?? node.messages.send(CONTROLLER, 'pmi.notify', body)?.message;
   }
-
-  /** To the agent of this host; default: the controller. A library may have named what no message has room for. */
-  #request<Name extends MessageName>(
-    name: Name, body: MessageBody<Name>, done: Done<MessageReply<Name>>, host?: HostIndex,
-  ): void {
-    const problem = problemOf(name, body);
-    if (problem !== undefined) return done(undefined, problem);
-    const to = host === undefined ? CONTROLLER : sessionAddress(host);
-    this.place.node.messages.request(to, name, body, (error, reply) =>
-      done(reply as MessageReply<Name> | undefined, error?.message));
-  }
-}
-
-/** Why whoever gets the message would take its sender for an enemy. */
-function problemOf(name: MessageName, body: unknown): string | undefined {
-  return caught<string | undefined>(() => void checkBody(name, body), ({ message }) => message);
 }

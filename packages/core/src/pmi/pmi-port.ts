@@ -51,9 +51,10 @@ export class PmiPort implements JobService {
     messages.on('pmi.done', (result) => this.#host?.onDone(result));
     messages.on('pmi.lost', ({ ranks, silent }) => this.#host?.onLost(ranks, silent));
     messages.on('pmi.event', (event) => this.#host?.onEvent(event));
+    messages.on('pmi.forget', (asked) => this.#host?.requests.onForget(asked));
     messages.on('pmi.get', (asked) => new Later<'pmi.get'>((answer) => this.#use((host, error) => {
       if (host === undefined) answer.fail(error);
-      else host.onGet(asked, (reply) => answer.done(reply));
+      else host.requests.onGet(asked, (reply) => answer.done(reply));
     })));
   }
 

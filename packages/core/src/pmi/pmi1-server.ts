@@ -5,7 +5,7 @@ import {
   DEAD_PROCESSES_KEY, PMI1_MAXES, PROCESS_MAPPING_KEY, Pmi1Server, decodeValue, encodeValue, formatDeadProcesses,
   formatProcessMapping, fromByteText, readText, toByteText, type Pmi1Answer, type Pmi1Event,
 } from '@stci/pmi';
-import { PMI1_FENCE, abortCode, type PmiClient, type ProcessSet } from './contracts.js';
+import { PMI1_FENCE, abortCode, type Cancel, type PmiClient, type ProcessSet } from './contracts.js';
 import type { PmiServer } from './framework.js';
 import type { PmiHost } from './pmi-host.js';
 
@@ -31,6 +31,8 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
   #server: Pmi1Server | undefined;
   #set: ProcessSet | undefined;
   readonly #early: Uint8Array[] = [];
+  /** Of the barrier in which it waits. */
+  #cancel: Cancel | undefined;
   /** The client does not read its answers: it is not heard until it does. */
   #isFull = false;
   /** Processes of its set. */
@@ -95,6 +97,9 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
 
   onClose(): void {
     // The end of its process says whether it has failed.
+    this.#early.length = 0;
+    this.#cancel?.();
+    this.#host.end(this);
   }
 
   /** MPICH reads the key, and does so when a signal comes. */
@@ -126,11 +131,13 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
       case 'barrier': {
         const { job, first, size } = this.#set as ProcessSet;
         const members = [[job, first, first + size - 1]] as const;
-        return host.enter(this.rank, { kind: 'fence', name: PMI1_FENCE, members }, true, (_result, problem) => {
+        const of = { kind: 'fence', name: PMI1_FENCE, members } as const;
+        this.#cancel = host.enter(this.rank, of, true, (_result, problem) => {
           this.#handlesSignals = true;
           if (problem === undefined) answer({ kind: 'barrier' });
           else this.#channel.destroy(problem);
         });
+        return undefined;
       }
       case 'publish': {
         const pairs = [[event.service, encodeValue({ type: 'string', data: event.port })]] as const;
@@ -141,7 +148,7 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
       }
       case 'unpublish': return host.unpublish(this.rank, [event.service], (missing) =>
         answer({ kind: 'unpublish', ...(missing?.length !== 0 && { problem: 'service_not_found' }) }));
-      case 'lookup': return host.lookup(this.rank, [event.service], false, (found) => {
+      case 'lookup': return void host.requests.lookup([event.service], false, (found) => {
         const value = found?.[0]?.[3];
         answer({ kind: 'lookup', value: value && portOf(value) });
       });

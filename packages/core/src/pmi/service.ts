@@ -12,10 +12,10 @@ import { PmiPort } from './pmi-port.js';
 export const pmiService: Service = {
   name: 'pmi',
   messages: {
-    job: ['pmi.done', 'pmi.lost', 'pmi.event', 'pmi.get'],
+    job: ['pmi.done', 'pmi.lost', 'pmi.event', 'pmi.get', 'pmi.forget'],
     controller: [
       'pmi.open', 'pmi.enter', 'pmi.publish', 'pmi.unpublish', 'pmi.lookup', 'pmi.sets', 'pmi.spawn', 'pmi.abort',
-      'pmi.notify',
+      'pmi.notify', 'pmi.split', 'pmi.forget',
     ],
   },
   passed: ['pmi.done', 'pmi.lost', 'pmi.event'],

@@ -5,7 +5,7 @@ import {
   PMIX_RANK, PMIX_STATUS, decodeInfos, encodeGroupSince6, encodeInfos, encodeReply, encodeStatus, hasFlag,
   type BufferForm, type PmixRequestOf,
 } from '@stci/pmi';
-import type { CollectiveKind, CollectiveResult, Done } from '../pmi/contracts.js';
+import type { Cancel, CollectiveKind, CollectiveResult, Done } from '../pmi/contracts.js';
 import type { PmixHost } from './pmix-host.js';
 
 export type CollectiveRequest = PmixRequestOf<keyof typeof KINDS>;
@@ -30,8 +30,8 @@ const GROUP_INFO = 'pmix.grp.info';
 /** Calls `send` with the answer when the collective is over. */
 export function enterCollective(
   server: PmixHost, member: PmixMember, request: CollectiveRequest, send: (body: Uint8Array) => void,
-): void {
-  enter(server, member, request, (result, problem) => {
+): Cancel {
+  return enter(server, member, request, (result, problem) => {
     if (result === undefined) {
       const status = problem === undefined ? PMIX_STATUS.success : PMIX_STATUS.error;
       return send(encodeStatus(member.form, status));
@@ -60,11 +60,13 @@ function answerOf(
 function enter(
   server: PmixHost, { rank, nspace }: PmixMember, { command, ...request }: CollectiveRequest,
   done: Done<CollectiveResult>,
-): void {
+): Cancel {
   const { host } = server;
   const { procs, infos } = request;
   const named = procs.length > 0 ? procs : [{ nspace, rank: PMIX_RANK.wildcard }];
+  let [isCancelled, cancel] = [false, undefined as Cancel | undefined];
   const known = (problem?: string): void => {
+    if (isCancelled) return;
     const members = problem === undefined ? server.rangesOf(named) : undefined;
     if (members === undefined) return done(undefined, problem ?? 'it names processes that are not known');
     const of = { kind: KINDS[command], name: 'id' in request ? request.id : '', members };
@@ -72,9 +74,13 @@ function enter(
     const collects = command === 'connect' || hasFlag(infos, 'pmix.collect');
     const told = infos.filter(({ key }) => key === GROUP_INFO);
     const own = told.length > 0 ? [[GROUP_INFO, encodeInfos(told)] as const] : [];
-    host.enter(rank, of, of.kind === 'group' ? own : collects, done);
+    cancel = host.enter(rank, of, of.kind === 'group' ? own : collects, done);
   };
   const foreign = [...new Set(named.map((proc) => proc.nspace))].filter((name) => host.setOf(name) === undefined);
   if (foreign.length === 0) known();
   else host.learn(foreign, known);
+  return () => {
+    isCancelled = true;
+    cancel?.();
+  };
 }

@@ -8,7 +8,7 @@ import {
   type PmixRequestOf,
 } from '@stci/pmi';
 import { Timers } from '../event/timers.js';
-import { abortCode, type Done, type Pair, type PmiClient, type ProcessSet } from '../pmi/contracts.js';
+import { abortCode, type Cancel, type Done, type Pair, type PmiClient, type ProcessSet } from '../pmi/contracts.js';
 import type { PmiServer } from '../pmi/framework.js';
 import { hasKey } from '../pmi/keys.js';
 import type { PmiHost } from '../pmi/pmi-host.js';
@@ -44,7 +44,8 @@ class PmixConnection implements ChannelEvents, PmiClient {
   /** Requests wait until it is known who asks, and while the client does not read its answers. */
   #isHeld = false;
   rank: Rank = -1;
-  #open = 0;
+  /** Requests without an answer yet; how to end those that wait for others. */
+  readonly #open = new Map<number, Cancel | undefined>();
   #count = 0;
   readonly #timers: Timers<number>;
   #isFinalized = false;
@@ -88,6 +89,9 @@ class PmixConnection implements ChannelEvents, PmiClient {
   onClose(): void {
     this.#isClosed = true;
     this.#timers.close();
+    for (const cancel of this.#open.values()) cancel?.();
+    this.#open.clear();
+    this.#server.host.end(this);
     // The end of its process says whether it has failed; its children may have had connections of their own.
   }
 
@@ -116,24 +120,26 @@ class PmixConnection implements ChannelEvents, PmiClient {
     if (arrival.kind === 'refused') {
       return this.#put(tag, encodeStatus(this.#end.form, PMIX_STATUS.badParameter));
     }
-    if (this.#open >= OPEN_MAX) return this.#refuse(`more than ${OPEN_MAX} requests wait for an answer`);
-    this.#open += 1;
-    let isAnswered = false;
+    if (this.#open.size >= OPEN_MAX) return this.#refuse(`more than ${OPEN_MAX} requests wait for an answer`);
     const { form } = this.#end;
     const number = this.#count++;
-    const send = (body: Uint8Array): void => {
-      if (isAnswered) return;
-      isAnswered = true;
-      this.#open -= 1;
+    this.#open.set(number, undefined);
+    const forget = (): boolean => {
       this.#timers.clear(number);
-      this.#put(tag, body);
+      return this.#open.delete(number);
+    };
+    const send = (body: Uint8Array): void => {
+      if (forget()) this.#put(tag, body);
     };
     const timeoutMs = 'infos' in arrival.request ? timeoutMsOf(arrival.request.infos) : 0;
-    if (timeoutMs > 0) this.#timers.set(number, timeoutMs, () => send(encodeStatus(form, PMIX_STATUS.timeout)));
-    this.#handle(arrival.request, send, () => {
-      isAnswered = true;
-      this.#open -= 1;
-      this.#timers.clear(number);
+    if (timeoutMs > 0) {
+      this.#timers.set(number, timeoutMs, () => {
+        this.#open.get(number)?.();
+        send(encodeStatus(form, PMIX_STATUS.timeout));
+      });
+    }
+    this.#handle(arrival.request, send, forget, (cancel) => {
+      if (this.#open.has(number)) this.#open.set(number, cancel);
     });
   }
 
@@ -175,21 +181,23 @@ class PmixConnection implements ChannelEvents, PmiClient {
     if (!this.#isFinalized) this.#events.take(source, status, body);
   }
 
-  /** `forget`: it gets no answer, or none before its process ends. */
-  #handle(request: PmixRequest, send: Send, forget: () => void): void {
+  /** `forget`: it gets no answer, or none before its process ends. `wait`: it may wait for others, until this. */
+  #handle(
+    request: PmixRequest, send: Send, forget: () => void, wait: (cancel: Cancel | undefined) => void,
+  ): void {
     const { host } = this.#server;
     const { form } = this.#end;
     const status = (code: number): void => send(encodeStatus(form, code));
     switch (request.command) {
       case 'jobInfo': return this.#jobInfo(send);
       case 'commit': return status(this.#commit(request));
-      case 'get': return this.#get(request, send);
+      case 'get': return wait(this.#get(request, send));
       case 'fence': case 'connect': case 'disconnect': case 'groupConstruct': case 'groupDestruct':
-        return enterCollective(this.#server, this.#member(), request, send);
+        return wait(enterCollective(this.#server, this.#member(), request, send));
       case 'publish': return this.#publish(request, status);
       case 'unpublish': return host.unpublish(this.rank, request.keys, (missing) =>
         status(missing?.length === 0 ? PMIX_STATUS.success : PMIX_STATUS.notFound));
-      case 'lookup': return this.#lookup(request, send);
+      case 'lookup': return wait(this.#lookup(request, send));
       case 'registerEvents': case 'notify': return this.#event(request, status);
       case 'deregisterEvents':
         this.#events.deregister(request.codes);
@@ -263,10 +271,10 @@ class PmixConnection implements ChannelEvents, PmiClient {
     return problem === undefined ? PMIX_STATUS.success : PMIX_STATUS.error;
   }
 
-  #get({ nspace, rank: process, key, infos }: PmixRequestOf<'get'>, send: Send): void {
+  #get({ nspace, rank: process, key, infos }: PmixRequestOf<'get'>, send: Send): Cancel | undefined {
     const { host } = this.#server;
     const { form } = this.#end;
-    const notFound = (): void => send(encodeStatus(form, PMIX_STATUS.notFound));
+    const notFound = (): undefined => void send(encodeStatus(form, PMIX_STATUS.notFound));
     const known = this.#server.rankOf({ nspace, rank: process });
     // What the launcher knows was told at the start.
     if (known === undefined || key?.startsWith('pmix.') === true) return notFound();
@@ -281,9 +289,9 @@ class PmixConnection implements ChannelEvents, PmiClient {
     };
     if (hasFlag(infos, 'pmix.immediate')) {
       const pairs = host.keys.known(rank, job);
-      return pairs !== undefined && hasKey(pairs, key) ? answer(pairs) : notFound();
+      return void (pairs !== undefined && hasKey(pairs, key) ? answer(pairs) : notFound());
     }
-    host.await(rank, job, key ?? undefined, (pairs) => (pairs === undefined ? notFound() : answer(pairs)));
+    return host.await(rank, job, key ?? undefined, (pairs) => (pairs === undefined ? notFound() : answer(pairs)));
   }
 
   /** What other ranks have put, as far as it is known here, and this library has not got it: it will ask. */
@@ -315,9 +323,9 @@ class PmixConnection implements ChannelEvents, PmiClient {
     });
   }
 
-  #lookup({ keys, infos }: PmixRequestOf<'lookup'>, send: Send): void {
+  #lookup({ keys, infos }: PmixRequestOf<'lookup'>, send: Send): Cancel {
     const { form } = this.#end;
-    this.#server.host.lookup(this.rank, keys, hasFlag(infos, 'pmix.wait'), (found) => {
+    return this.#server.host.requests.lookup(keys, hasFlag(infos, 'pmix.wait'), (found) => {
       const pdata = (found ?? []).flatMap(([nspace, rank, key, bytes]) => {
         const value = caught(() => decodeValue(bytes), () => undefined);
         return value === undefined ? [] : [{ proc: { nspace, rank }, key, value }];

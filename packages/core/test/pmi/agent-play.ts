@@ -35,7 +35,12 @@ export function agent(policy = 'notify') {
     }
     asked.push([name, body as Asked[1], done]);
   };
-  const clock = { wallMs: () => 0, after: () => ({ cancel: () => undefined }) } as unknown as Clock;
+  const timers = new Set<() => void>();
+  const after = (_ms: number, fire: () => void) => {
+    timers.add(fire);
+    return { cancel: () => void timers.delete(fire) };
+  };
+  const clock = { wallMs: () => 0, after } as unknown as Clock;
   const removed: string[] = [];
   const files = {
     makeDirectory: () => '/tmp/x', removeDirectory: (path: string) => void removed.push(path),
@@ -69,7 +74,7 @@ export function agent(policy = 'notify') {
     return asked.splice(at, 1)[0] as Asked;
   };
   return {
-    host, asked, said, malformed, take, removed, signals, holds,
+    host, asked, said, malformed, take, removed, signals, holds, timers,
     prepare: () => pmix.prepare(),
     open: () => take('pmi.open')[2](undefined, { sets: [SET], lost: [] }),
     line: (rank: number) => connect((channel) => pmi1.accept(channel, rank)),
@@ -97,6 +102,7 @@ function connect(accept: (channel: Channel) => ChannelEvents) {
   return Object.assign(line, {
     write: (text: string) => events.onData(fromByteText(text)),
     data: (bytes: Uint8Array) => events.onData(bytes),
+    end: () => events.onClose('it has gone'),
     drain: () => {
       line.queued = 0;
       events.onDrain();

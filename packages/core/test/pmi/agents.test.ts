@@ -2,6 +2,7 @@
 
 import { PMIX_STATUS, decodeEvent, decodeReply, fromByteText } from '@stci/pmi';
 import { assert, suite } from '@stci/testkit';
+import type { HeldRow } from '../../dist/event/scope.js';
 import type { CollectiveResult } from '../../dist/pmi/contracts.js';
 import { FORM, SET, agent, frame, hello, pmi1Client, pmixClient, statusOf, textValue } from './agent-play.js';
 
@@ -102,6 +103,59 @@ suite('an agent of MPI libraries', (test) => {
     assert.is(client.frames().length, 2); // The event, and the answer.
     ask(get(2, 'k'));
     assert.equal([client.frames().map(statusOf), of.asked], [[PMIX_STATUS.notFound], []]);
+  });
+
+  test('waits no longer for who has gone, or whose time is over', () => {
+    for (const how of ['gone', 'timeout']) {
+      const { of, client, ask } = pmixClient();
+      const second = pmixClient(of, 1);
+      const own = of.holds.rows();
+      const waits = [{ key: 'pmix.wait', value: { type: 'bool', data: true } }] as const;
+      const inTime = [{ key: 'pmix.timeout', value: { type: 'int', data: 1 } }] as const;
+      ask({ ...fence(0, 1), infos: inTime });
+      ask({ ...get(1, 'never'), infos: inTime });
+      ask({ ...get(2, 'never'), infos: inTime });
+      ask({ command: 'lookup', uid: 0, keys: ['never'], infos: [...waits, ...inTime] });
+      const asked = [of.take('pmi.get'), of.take('pmi.lookup')];
+      assert.is(of.timers.size, 4);
+      if (how === 'gone') client.end();
+      else for (const fire of of.timers) fire();
+      if (how === 'gone') assert.is(of.timers.size, 0);
+      const forgotten = [of.take('pmi.forget'), of.take('pmi.forget')].map(([, { number }]) => number);
+      assert.equal(forgotten, asked.map(([, { number }]) => number));
+      const isOwn = ([, label]: HeldRow): boolean => how === 'timeout' || label !== 'MPI library of rank 0';
+      assert.equal(of.holds.rows(), own.filter(isOwn));
+      const nothing = { isFound: false, pairs: [], found: [] };
+      for (const [, , done] of asked) done(undefined, nothing);
+      assert.equal(client.frames().map(statusOf), how === 'gone' ? [] : Array(4).fill(PMIX_STATUS.timeout));
+      second.ask(fence(0, 1));
+      assert.equal(second.client.frames(), []);
+      assert.equal(of.malformed, []);
+    }
+  });
+
+  test('ends what another agent waits for once that forgets it', () => {
+    const { of } = pmixClient();
+    const told: boolean[] = [];
+    for (const number of [1, 2]) {
+      of.host.requests.onGet({ host: 1, number, rank: 0, key: 'never' }, ({ isFound }) => told.push(isFound));
+    }
+    of.host.requests.onForget({ host: 1, number: 1 });
+    of.host.requests.onForget({ host: 0, number: 2 });
+    of.host.requests.onForget({ host: 1, number: 1 });
+    assert.equal([told, of.host.keys.waiting], [[false], 1]);
+  });
+
+  test('has no client of a closed connection, so that the rank itself can still finalize', () => {
+    const { of, ask } = pmixClient();
+    const child = pmixClient(of);
+    child.client.end();
+    ask({ command: 'finalize' });
+    assert.is(of.host.complaintOf(0), undefined);
+    const { client } = pmi1Client(of, 1);
+    client.write('cmd=barrier_in\n');
+    client.end();
+    assert.equal(of.holds.rows(), []);
   });
 
   test('tells each loss once, to who wants it and may know of it', () => {

@@ -168,7 +168,7 @@ suite('a job of MPI programs', (test) => {
     assert.equal(told, []);
     holds.close();
     assert.equal(told.map(([name]) => name), ['pmi.done']);
-    ask('pmi.lookup', { keys: ['k'], waits: false }, 2);
+    ask('pmi.lookup', { host: 0, number: 0, keys: ['k'], waits: false }, 2);
     assert.equal(answered, [{ found: [] }]);
   });
 });

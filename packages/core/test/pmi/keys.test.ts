@@ -8,6 +8,7 @@ import { Keys } from '../../dist/pmi/keys.js';
 import { Names } from '../../dist/pmi/names.js';
 
 const pair = (key: string, value: number, length = 1): Pair => [key, new Uint8Array(length).fill(value)];
+const seeker = (job: number, number = 0) => ({ job, host: 0, number });
 const values = (pairs: readonly Pair[] | undefined): string | undefined =>
   pairs?.map(([key, value]) => `${key}=${value[0]}`).join();
 
@@ -37,6 +38,8 @@ suite('keys', (test) => {
     keys.put(0, { near: [pair('b', 2)], far: [] });
     assert.equal(got.splice(0), ['a=1,b=2']);
     keys.await(0, 'c', 'near', (pairs) => got.push(values(pairs)));
+    keys.await(0, 'c', 'near', () => got.push('cancelled'))?.();
+    assert.is(keys.waiting, 1);
     keys.giveUp(0);
     keys.await(7, undefined, 'near', (pairs) => got.push(values(pairs)));
     assert.equal(got, [undefined, undefined]);
@@ -64,7 +67,7 @@ suite('names', (test) => {
   const of = (job: number, persistence = 3) => ({ job, rank: 0, nspace: `n${job}`, persistence });
   const found = (names: Names, keys: string[]): string[] => {
     const all: string[] = [];
-    names.lookup(9, keys, false, (list) => all.push(...list.map(([nspace, , key]) => `${nspace} ${key}`)));
+    names.lookup(seeker(9), keys, false, (list) => all.push(...list.map(([nspace, , key]) => `${nspace} ${key}`)));
     return all;
   };
 
@@ -81,15 +84,31 @@ suite('names', (test) => {
   test('are awaited until there are all', () => {
     const names = new Names();
     const got: number[] = [];
-    names.lookup(2, ['a', 'b'], true, (list) => got.push(list.length));
+    names.lookup(seeker(2), ['a', 'b'], true, (list) => got.push(list.length));
     names.publish(of(1), [pair('a', 1)]);
     assert.equal(got, []);
     names.publish(of(1), [pair('b', 1)]);
     assert.equal(got, [2]);
-    names.lookup(2, ['z'], true, () => got.push(0));
+    names.lookup(seeker(2), ['z'], true, () => got.push(0));
     names.onJobEnded(2);
     names.publish(of(1), [pair('z', 1)]);
     assert.equal(got, [2]);
+  });
+
+  test('are awaited no longer by who has gone', () => {
+    const names = new Names();
+    const got: number[] = [];
+    for (const number of [1, 2, 3]) {
+      names.lookup(seeker(2, number), ['a', 'a'], true, (list) => got.push(number, list.length));
+    }
+    names.forget({ job: 2, host: 0, number: 1 });
+    names.forget({ job: 2, host: 1 });
+    names.publish(of(1), [pair('a', 1)]);
+    assert.equal(got, [1, 0, 2, 1, 3, 1]);
+    names.lookup(seeker(2), ['b'], true, () => got.push(0));
+    names.forget({ job: 2, host: 0 });
+    names.publish(of(1), [pair('b', 1)]);
+    assert.equal(got, [1, 0, 2, 1, 3, 1, 0]);
   });
 
   test('end with their job, with their first reader, or with the session', () => {
