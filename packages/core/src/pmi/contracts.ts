@@ -6,6 +6,7 @@
 
 import { assert, type HostIndex, type JobId, type Rank } from '@stci/interface';
 
+/** The value is encoded as PMIx has it. */
 export type Pair = readonly [key: string, value: Uint8Array];
 
 /** Ranks of a job, first to last. */

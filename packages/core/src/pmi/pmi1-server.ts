@@ -3,7 +3,7 @@
 import { caught, type Channel, type ChannelEvents, type Rank } from '@stci/interface';
 import {
   DEAD_PROCESSES_KEY, PMI1_MAXES, PROCESS_MAPPING_KEY, Pmi1Server, decodeValue, encodeValue, formatDeadProcesses,
-  formatProcessMapping, fromByteText, readText, toByteText, type Pmi1Answer, type Pmi1Event,
+  formatProcessMapping, readText, type Pmi1Answer, type Pmi1Event,
 } from '@stci/pmi';
 import { PMI1_FENCE, abortCode, type Cancel, type PmiClient, type ProcessSet } from './contracts.js';
 import type { PmiServer } from './framework.js';
@@ -124,7 +124,7 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
       case 'abort': return host.abort(this.rank, abortCode(event.exitCode), readText(event.message));
       case 'get': return answer({ kind: 'get', value: this.#find(event.key) });
       case 'put': {
-        const pairs = [[event.key, fromByteText(event.value)]] as const;
+        const pairs = [[event.key, textValue(event.value)]] as const;
         const problem = host.keys.put(this.rank, { near: pairs, far: pairs });
         return answer({ kind: 'put', ...(problem !== undefined && { problem: problem.replaceAll(' ', '_') }) });
       }
@@ -140,7 +140,7 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
         return undefined;
       }
       case 'publish': {
-        const pairs = [[event.service, encodeValue({ type: 'string', data: event.port })]] as const;
+        const pairs = [[event.service, textValue(event.port)]] as const;
         return host.publish(this.rank, PERSISTENCE_JOB, pairs, (taken, problem) => {
           const why = problem ?? (taken?.length === 0 ? undefined : 'name_in_use');
           answer({ kind: 'publish', ...(why !== undefined && { problem: why.replaceAll(' ', '_') }) });
@@ -150,7 +150,7 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
         answer({ kind: 'unpublish', ...(missing?.length !== 0 && { problem: 'service_not_found' }) }));
       case 'lookup': return void host.requests.lookup([event.service], false, (found) => {
         const value = found?.[0]?.[3];
-        answer({ kind: 'lookup', value: value && portOf(value) });
+        answer({ kind: 'lookup', value: value && lineOf(value) });
       });
       case 'spawn': return answer({ kind: 'spawn', errorCodes: [], problem: 'not_supported' });
       case 'unknown': {
@@ -167,19 +167,20 @@ class Pmi1Connection implements ChannelEvents, PmiClient {
       return this.#lost.size === 0 ? undefined : formatDeadProcesses([...this.#lost].sort((a, b) => a - b));
     }
     const value = this.#host.keys.find(key);
-    return value && inLine(toByteText(value));
+    return value && lineOf(value);
   }
 }
 
-/** Undefined of a text for which a client's line has no room: a program of another protocol has put it. */
-function inLine(text: string): string | undefined {
-  return text.length > PMI1_MAXES.valueChars || text.includes('\n') ? undefined : text;
+/** Values are those of PMIx, whose programs may be told them, too. */
+function textValue(data: string): Uint8Array {
+  return encodeValue({ type: 'string', data });
 }
 
-/** A name's value is that of PMIx, whose programs may look it up, too. */
-function portOf(bytes: Uint8Array): string | undefined {
+/** Undefined of what is no text, or has no room in a client's line: a program of another protocol has put it. */
+function lineOf(bytes: Uint8Array): string | undefined {
   const value = caught(() => decodeValue(bytes), () => undefined);
-  return value?.type === 'string' && value.data !== null ? inLine(value.data) : undefined;
+  const text = value?.type === 'string' ? value.data : null;
+  return text === null || text.length > PMI1_MAXES.valueChars || text.includes('\n') ? undefined : text;
 }
 
 /** The place of each process's host among those of the set. */

@@ -1,8 +1,8 @@
 /** What libraries say to their agent, and what comes of it: a client costs its own connection, whatever it sends. */
 
-import { PMIX_STATUS, fromByteText, toByteText } from '@stci/pmi';
+import { PMIX_STATUS, decodeReply, decodeValue, fromByteText, toByteText } from '@stci/pmi';
 import { assert, suite } from '@stci/testkit';
-import { SET, agent, frame, hello, joined, pmi1Client, pmixClient, statusOf, textValue } from './agent-play.js';
+import { FORM, SET, agent, frame, hello, joined, pmi1Client, pmixClient, statusOf, textValue } from './agent-play.js';
 
 suite('PMIx: a client', (test) => {
   test('asks for nothing before it is known', () => {
@@ -134,6 +134,19 @@ suite('PMI-1: a client', (test) => {
     for (let turn = 0; turn < 200 && !client.isReadable; turn++) client.drain();
     assert.is(client.text().split('\n').length, 3001);
     assert.equal(of.malformed, []);
+  });
+
+  test('puts what programs of PMIx can read, which get it with what others have put', () => {
+    const { of, client } = pmi1Client();
+    client.write(`cmd=put kvsname=${SET.nspace} key=k value=v\n`);
+    const { client: other, ask } = pmixClient(of, 1);
+    client.write(`cmd=get kvsname=${SET.nspace} key=k\n`);
+    assert.match(client.text(), /^cmd=put_result rc=0[^\n]*\ncmd=get_result rc=0 [^\n]*value=v\n$/);
+    ask({ command: 'commit', scopes: [{ scope: 1, kvals: [{ key: 'own', bytes: fromByteText('\x01\x01') }] }] });
+    ask({ command: 'get', nspace: SET.nspace, rank: 1, infos: [], key: 'own' });
+    const ranks = decodeReply(FORM, 'get', other.frames()[1]!.body).reply?.ranks ?? [];
+    assert.equal(ranks.map(({ proc, kvals }) => [proc.rank, kvals[0]!.key]), [[1, 'own'], [0, 'k']]);
+    assert.equal(decodeValue(ranks[1]!.kvals[0]!.bytes), textValue('v'));
   });
 
   test('is told no value that would be more than a line', () => {
