@@ -3,7 +3,10 @@
  * until its own end, the end of its output, and the end of the processes it left in its group.
  */
 
-import type { Channel, ErrorRecord, Platform, Process, ProcessEnd, Rank, SignalName, SpawnSpec } from '@stci/interface';
+import {
+  fromErrorRecord, toErrorRecord, type Channel, type ErrorRecord, type Platform, type Process, type ProcessEnd,
+  type Rank, type SignalName, type SpawnSpec,
+} from '@stci/interface';
 import { formatDuration } from '@stci/registry';
 import { Lifecycle, type LifeTable } from '../event/lifecycle.js';
 import type { Scope } from '../event/scope.js';
@@ -194,7 +197,9 @@ export class Tool {
   }
 
   #onError(error: ErrorRecord): void {
-    this.#finish({ outcome: 'failed-start', error: { ...error, rank: this.rank } });
+    // It quotes the program's name, which may be longer than any message.
+    const cut = toErrorRecord(fromErrorRecord(error));
+    this.#finish({ outcome: 'failed-start', error: { ...cut, rank: this.rank } });
     this.#finishStreams();
   }
 

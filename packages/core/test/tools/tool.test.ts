@@ -1,6 +1,8 @@
 /** Tool agent: a process from its start until nothing of it is left, with its parts ending in every order. */
 
 import { assert, suite } from '@stci/testkit';
+import { check } from '../../dist/codec/shape.js';
+import { errorRecord } from '../../dist/messages/job-shapes.js';
 import { DRAIN_MS, GRACE_MS, play, type Playing } from './fake-tool.js';
 
 const bytes = (length: number): Uint8Array => new Uint8Array(length);
@@ -196,6 +198,15 @@ suite('tool agent', (test) => {
       undefined]);
     p.tool.end(true);
     assert.equal(p.process.log, []);
+  });
+
+  test('says no more of a start that fails than a message has room for', () => {
+    const p = play(0);
+    const program = 'x'.repeat(100_000);
+    p.process.events.onError({ code: 'STCI_PROGRAM_NOT_FOUND', message: `no ${program}`, data: { program } });
+    const error = p.ends[0]?.error;
+    check(errorRecord, error, 'error');
+    assert.equal([error?.code, error?.message.slice(0, 4)], ['STCI_PROGRAM_NOT_FOUND', 'no x']);
   });
 
   test('every order of exit, ends of streams and of the group gives one end and one gone, last', () => {
