@@ -56,7 +56,7 @@ export class Collectives {
   }
 
   /** Throws STCI_MESSAGE_INVALID for members that are none, and for one that does not run at the sender's host. */
-  onEnter(job: CollectingJob, { host, id, data }: MessageBody<'pmi.enter'>): void {
+  onEnter(job: CollectingJob, { host, id, data }: Omit<MessageBody<'pmi.enter'>, 'lost'>): void {
     for (const [rank] of data) job.checkRank(host, rank);
     const key = collectiveKey(id);
     const collective = this.#open.get(key) ?? this.#begin(key, job, host, id);

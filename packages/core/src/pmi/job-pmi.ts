@@ -201,11 +201,23 @@ export class JobPmi implements JobHooks {
     this.#of.abort({ rank, host, code: 'STCI_MPI_ABORT', exitCode: code, message: text });
   }
 
+  /** An agent goes on without these ranks of its host; that they have ended may not have been told yet. */
+  onLost(host: HostIndex, ranks: readonly Rank[]): void {
+    for (const rank of ranks) this.checkRank(host, rank);
+    const news = ranks.filter((rank) => !this.#lost.has(rank));
+    for (const rank of news) {
+      this.#lost.add(rank);
+      this.#gone.add(rank);
+    }
+    this.#tell(news);
+  }
+
   onEnded(report: RankReport): void {
+    const isNews = !this.#lost.has(report.rank);
     this.#add(report);
     this.#answer();
     if (report.rank === this.#split?.[1]) this.onSplit(...this.#split);
-    this.#tell([report.rank]);
+    if (isNews) this.#tell([report.rank]);
   }
 
   onRestarting({ rank }: RankReport): void {
@@ -267,7 +279,11 @@ function listen({ node: { messages }, jobOf }: ControllerPlace): OpenService {
     return found;
   };
   messages.on('pmi.open', (opening, { job }) => new Later<'pmi.open'>((answer) => open(job).onOpen(opening, answer)));
-  messages.on('pmi.enter', (entry, { job }) => session.collectives.onEnter(open(job), entry));
+  messages.on('pmi.enter', (entry, { job }) => {
+    const own = open(job);
+    own.onLost(entry.host, entry.lost);
+    session.collectives.onEnter(own, entry);
+  });
   messages.on('pmi.split', ({ host, rank, absent }, { job }) => {
     const owner = of(job);
     owner?.checkRank(host, rank);

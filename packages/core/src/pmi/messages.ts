@@ -30,10 +30,13 @@ const PMI_MESSAGES = {
     body: fields({ host: u32, protocol: oneOf('pmi1', 'pmix'), version: name }),
     reply: fields({ sets: members(processSet), lost: numbers, silent: numbers }),
   },
-  /** Session agent → controller: all members of this host that live have come; `[rank, pairs]` of what they put. */
+  /**
+   * Session agent → controller: all members of this host that live have come; `[rank, pairs]` of what they put. `lost`:
+   * members of this host that are, which is told before anybody goes on without them.
+   */
   'pmi.enter': {
     id: 151, from: ['session'], ofOwnHost: true,
-    body: fields({ host: u32, id: collective, data: members(tuple(u32, pairs)) }),
+    body: fields({ host: u32, id: collective, data: members(tuple(u32, pairs)), lost: numbers }),
   },
   /** Controller → the session agents of the members. */
   'pmi.done': {

@@ -11,7 +11,7 @@ import { NAME_CHARS_MAX } from '../codec/bounds.js';
 import type { MessageBody, MessageReply } from '../messages/messages.js';
 import type { JobPlace } from '../service/contracts.js';
 import {
-  isOfInit, type Cancel, type CollectiveResult, type Done, type Pair, type PmiClient, type ProcessSet,
+  hasMember, isOfInit, type Cancel, type CollectiveResult, type Done, type Pair, type PmiClient, type ProcessSet,
 } from './contracts.js';
 import { HostCollectives, type CollectiveOf, type Tells } from './host-collectives.js';
 import { Keys, hasKey } from './keys.js';
@@ -78,7 +78,11 @@ export class PmiHost {
       isOfInit: (id) => isOfInit(id, this.#sets.values()),
       endWorld: (rank, absent) => this.#endWorld(rank, absent),
       far: (own) => this.keys.far(own),
-      send: (id, data) => place.node.messages.send(CONTROLLER, 'pmi.enter', { host: place.host, id, data })?.message,
+      send: (id, data) => {
+        const lost = [...this.#lost].filter((rank) => this.isHere(rank) && hasMember(id.members, place.job, rank));
+        const body = { host: place.host, id, data, lost: isTolerant ? lost : [] };
+        return place.node.messages.send(CONTROLLER, 'pmi.enter', body)?.message;
+      },
     });
     place.holds.holdAll(() => this.#held());
   }

@@ -158,6 +158,15 @@ suite('an agent of MPI libraries', (test) => {
     assert.equal(of.holds.rows(), []);
   });
 
+  test('names the lost with a collective that goes on without them', () => {
+    const { of, ask } = pmixClient();
+    of.host.remove(1, false);
+    for (const lost of [[1], []]) {
+      ask({ ...fence(...lost, 0, 2), command: 'connect' });
+      assert.equal(of.take('pmi.enter')[1]['lost'], lost);
+    }
+  });
+
   test('tells each loss once, to who wants it and may know of it', () => {
     const of = agent();
     const { client, ask } = pmixClient(of);

@@ -157,6 +157,19 @@ suite('a job of MPI programs', (test) => {
     }
   });
 
+  test('tells of losses before a collective goes on without them, once, and of ranks of the agent alone', () => {
+    const { call, open } = session();
+    const { pmi, told } = open(1);
+    open(1, 1);
+    const id = { kind: 'connect', name: '', members: [[1, 0, 2]], sequence: 1 };
+    assert.throws(() => call('pmi.enter', { host: 0, id, data: [], lost: [2] }), /Expected ranks of host 0/);
+    call('pmi.enter', { host: 1, id, data: [], lost: [] });
+    call('pmi.enter', { host: 0, id, data: [], lost: [1] });
+    assert.equal(told.map(([name]) => name), ['pmi.lost', 'pmi.done']);
+    pmi.onEnded(ended(1, 1));
+    assert.equal([told.length, told[0]![1]], [2, { ranks: [1], silent: [] }]);
+  });
+
   test('leaves nothing behind when it has ended', () => {
     const { call, ask, open, answered } = session();
     const { holds } = open(1);
@@ -164,7 +177,7 @@ suite('a job of MPI programs', (test) => {
     answered.length = 0;
     call('pmi.publish', { host: 0, rank: 0, persistence: 3, pairs: [['k', new Uint8Array(1)]] });
     const id = { kind: 'connect', name: '', members: [[1, 0, 0], [2, 0, 0]], sequence: 1 };
-    call('pmi.enter', { host: 0, id, data: [] }, 2);
+    call('pmi.enter', { host: 0, id, data: [], lost: [] }, 2);
     assert.equal(told, []);
     holds.close();
     assert.equal(told.map(([name]) => name), ['pmi.done']);

@@ -15,6 +15,9 @@ import { truthOf, type RankTruth } from './truth.js';
 /** Policies by which a job goes on without ranks that are lost. */
 const TOLERANT: readonly (string | undefined)[] = ['notify', 'continue'];
 
+/** From the end of a process to the news of it, at most: links are of 25 ms, and trees a chain at worst. */
+const NEWS_MS = 1500;
+
 interface Member {
   readonly rank: number;
   readonly facts: readonly TimedFact[];
@@ -45,6 +48,7 @@ export function checkMpi(run: Run): string[] {
   return [
     ...all.flatMap((member) => ownProblems(member, members, launched)),
     ...fenceProblems(all, members, isTolerant),
+    ...all.flatMap((member) => unnamedProblems(member, run, members, isTolerant)),
     ...all.flatMap((member) => lossProblems(member, run, truths, isTolerant)),
     ...endProblems(run, all, programs[0]?.app.args ?? []),
   ];
@@ -68,6 +72,8 @@ function ownProblems({ rank, facts }: Member, members: Members, size: number): s
 interface Fence {
   readonly members: readonly number[];
   readonly enteredMs: Map<number, number>;
+  /** Of a group. */
+  readonly contexts: Set<bigint>;
   /** The first of them. */
   left?: { readonly rank: number; readonly atMs: number };
 }
@@ -79,12 +85,15 @@ function fenceProblems(all: readonly Member[], members: Members, isTolerant: boo
   for (const { rank, facts } of all) {
     for (const fact of facts) {
       if (fact.kind === 'enter') {
-        const fence = entryOf(fences, fact.name, (): Fence => ({ members: fact.members, enteredMs: new Map() }));
+        const fence = entryOf(fences, fact.name, (): Fence => ({
+          members: fact.members, enteredMs: new Map(), contexts: new Set(),
+        }));
         fence.enteredMs.set(rank, fact.atMs);
       }
       if (fact.kind !== 'left') continue;
-      if (!fact.isWell) problems.push(`rank ${rank}: fence '${fact.name}' failed`);
+      if (!fact.isWell) problems.push(`rank ${rank}: '${fact.name}' failed`);
       const fence = fences.get(fact.name) as Fence;
+      if (fact.context !== undefined) fence.contexts.add(fact.context);
       if (fence.left === undefined || fact.atMs < fence.left.atMs) fence.left = { rank, atMs: fact.atMs };
     }
   }
@@ -94,7 +103,40 @@ function fenceProblems(all: readonly Member[], members: Members, isTolerant: boo
       const isHere = (enteredMs.get(rank) ?? Infinity) <= left.atMs;
       return !isHere && (!isTolerant || members.get(rank)?.isWell === true);
     });
-    if (absent.length > 0) problems.push(`rank ${left.rank} left fence '${name}' before ${absent} had come`);
+    if (absent.length > 0) problems.push(`rank ${left.rank} left '${name}' before ${absent} had come`);
+  }
+  const contexts = [...fences.values()].flatMap((fence) => [...fence.contexts]);
+  const groups = [...fences.values()].filter((fence) => fence.contexts.size > 0);
+  if (contexts.length > groups.length || new Set(contexts).size < contexts.length) {
+    problems.push(`contexts of ${groups.length} groups: ${contexts}`);
+  }
+  return problems;
+}
+
+/**
+ * Who goes on without a member has been told that it is lost; and of each whose process ended a while before, in a run
+ * in which nothing holds news up.
+ */
+function unnamedProblems({ rank, facts, process }: Member, run: Run, members: Members, isTolerant: boolean): string[] {
+  if (!isTolerant) return [];
+  const told = new Set<number>();
+  const isUndisturbed = run.faults.every(({ step }) => hitsRanks(step) && step.kind === 'kill');
+  // A signal says it to a client of PMI-1, which may come after an answer.
+  const isOrdered = process?.command[0]?.endsWith('pmix') === true;
+  const problems: string[] = [];
+  let named: readonly number[] = [];
+  for (const fact of facts) {
+    if (fact.kind === 'lost') told.add(fact.rank);
+    if (fact.kind === 'enter') named = fact.members;
+    if (fact.kind !== 'left') continue;
+    const unnamed = named.filter((other) => {
+      const { facts: theirs = [], process: its, isWell = false } = members.get(other) ?? {};
+      if (told.has(other) || isWell) return false;
+      const hasCome = theirs.some((each) => each.kind === 'enter' && each.name === fact.name && each.atMs <= fact.atMs);
+      const isNews = isUndisturbed && (its?.endMs ?? Infinity) + NEWS_MS < fact.atMs;
+      return (!hasCome && isOrdered) || isNews;
+    });
+    if (unnamed.length > 0) problems.push(`rank ${rank} left '${fact.name}', and was not told of ${unnamed}`);
   }
   return problems;
 }
@@ -109,7 +151,10 @@ function lossProblems(
   const isHarmed = run.faults.some(({ step }) => !hitsRanks(step));
   const alive = isHarmed ? [] : told.filter((lost) => {
     const facts = factsOf(truths[lost]?.process);
-    const hasEnded = facts.length === 0 || facts.some(({ kind }) => kind === 'finalized');
+    // One that ends inside of init may have begun.
+    const { insideMs, step } = mpiPlan(truths[lost]?.app.args ?? []);
+    const isBeginning = isMpi(truths[lost]?.app.program ?? '') && insideMs !== undefined && step === 0;
+    const hasEnded = (facts.length === 0 && !isBeginning) || facts.some(({ kind }) => kind === 'finalized');
     return truths[lost]?.process?.end?.status === 0 && hasEnded;
   });
   return alive.length === 0 ? problems : [...problems, `rank ${rank} was told of ${alive}, which ended well`];
@@ -121,7 +166,9 @@ function endProblems(run: Run, members: readonly Member[], args: readonly string
   if (report === undefined) return [];
   const problems = members.flatMap(({ rank, facts, process, isWell }): string[] => {
     const hasInit = facts.some(({ kind }) => kind === 'init');
-    const hasFailed = hasInit && process?.end?.status === 0 && !isWell;
+    // Its agent may have heard it before the process ended.
+    const finalizes = isWell || facts.some(({ kind }) => kind === 'finalizes');
+    const hasFailed = hasInit && process?.end?.status === 0 && !finalizes;
     return hasFailed && report.exitCode === 0 ? [`rank ${rank} ended without finalize, exit code 0`] : [];
   });
   const isSplit = report.failures.some(({ code }) => code === 'STCI_MPI_WORLD');

@@ -6,14 +6,16 @@ export type MpiFact =
   | { readonly kind: 'init'; readonly size: number }
   /** A collective, by what all of its members call it; left with success, or not. */
   | { readonly kind: 'enter'; readonly name: string; readonly members: readonly number[] }
-  | { readonly kind: 'left'; readonly name: string; readonly isWell: boolean }
+  /** `context`: of a group. */
+  | { readonly kind: 'left'; readonly name: string; readonly isWell: boolean; readonly context?: bigint }
   | { readonly kind: 'got' | 'found'; readonly of: number; readonly value: string | undefined }
   | { readonly kind: 'published'; readonly isWell: boolean }
   /** A rank is told to be lost. */
   | { readonly kind: 'lost'; readonly rank: number }
   /** It has said that its job is to end, with this code. */
   | { readonly kind: 'aborts'; readonly code: number }
-  | { readonly kind: 'finalized' }
+  /** It says so to its agent, and was answered. */
+  | { readonly kind: 'finalizes' | 'finalized' }
   /** What it got makes no sense, or its connection was closed. */
   | { readonly kind: 'fault'; readonly text: string };
 

@@ -7,7 +7,7 @@ import {
 } from '@stci/pmi';
 import type { Channel } from '@stci/interface';
 import { textBytes, type Tool } from '@stci/platform-sim';
-import type { LibraryEvents, MpiLibrary } from './mpi-program.js';
+import type { LibraryEvents, MpiCollective, MpiLibrary } from './mpi-program.js';
 
 const FORM = BUFFER_FORM.plain;
 const SCOPE_GLOBAL = [1, 2];
@@ -127,6 +127,20 @@ export class PmixLibrary implements MpiLibrary {
     const procs = ranks.map((rank) => ({ nspace: this.#nspace, rank }));
     const infos: PmixInfo[] = collects ? [{ key: 'pmix.collect', value: TRUE }] : [];
     this.#ask({ command: 'fence', procs, infos }, (reply) => done(reply !== undefined));
+  }
+
+  meet(
+    of: MpiCollective, id: string, members: readonly number[], done: (isWell: boolean, context?: bigint) => void,
+  ): void {
+    const procs = members.map((rank) => ({ nspace: this.#nspace, rank }));
+    switch (of) {
+      case 'groupConstruct':
+        return this.#ask({ command: of, id, procs, infos: [] }, (reply) => done(reply !== undefined, reply?.context));
+      case 'groupDestruct':
+        return this.#ask({ command: of, id, procs, infos: [] }, (reply) => done(reply !== undefined));
+      case 'connect': case 'disconnect':
+        return this.#ask({ command: of, procs, infos: [] }, (reply) => done(reply !== undefined));
+    }
   }
 
   get(rank: number, done: (value: string | undefined) => void): void {

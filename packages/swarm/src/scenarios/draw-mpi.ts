@@ -14,8 +14,14 @@ export function drawMpi(random: SimRandom, count: number): AppPlan {
   const seconds = random.pick([0, 0, 0.01, 0.2]);
   const end = isWell ? 'well' : random.pick(ENDS);
   // A library can abort once it has begun.
-  const step = (end === 'abort' ? 1 : 0) + random.integer(STEPS_MAX);
+  const early = (end === 'abort' ? 1 : 0) + random.integer(STEPS_MAX);
+  const step = random.chance(0.3) ? random.pick([-1, -2]) : early;
   const args = [count, rounds, seconds, end, isWell ? -1 : random.integer(count), step].map(String);
-  const isDirect = isPmix && random.chance(0.4);
-  return { program: isPmix ? 'pmix' : 'pmi1', args: [...args, ...(isDirect ? ['direct'] : [])], count };
+  const flags = [
+    ...(isPmix && random.chance(0.4) ? ['direct'] : []), ...(isPmix && random.chance(0.5) ? ['groups'] : []),
+    ...(isPmix && random.chance(0.2) ? ['early'] : []),
+    ...(random.chance(0.5) ? [`in=${random.pick([0.05, 0.2, 1, 20])}`] : []),
+  ];
+  const all = [...args, ...(flags.length > 0 ? [flags.join(',')] : [])];
+  return { program: isPmix ? 'pmix' : 'pmi1', args: all, count };
 }
