@@ -4,36 +4,14 @@
  */
 
 import { Pmi1Server, PmixServerEnd } from '@stci/pmi';
-import { StciError, joinBytes } from '@stci/interface';
-import { assert, seeded, suite, type Seeded } from '@stci/testkit';
+import { StciError } from '@stci/interface';
+import { assert, mutatedBytes, seeded, suite, type Seeded } from '@stci/testkit';
 import { dialogues, sentBy, split } from './dialogues.js';
 
 const MUTANTS = Number(process.env['STCI_FUZZ'] ?? 10_000);
 /** Mutants of one turn. */
 const BATCH = 1000;
-const EXTREMES = [0, 1, 0x7f, 0x80, 0xfe, 0xff];
 const REFUSALS: readonly unknown[] = ['STCI_FRAME_INVALID', 'STCI_MESSAGE_INVALID'];
-
-/** A few bytes are others, doubled, left out or inserted; often with an end soon behind them. */
-function mutant(bytes: Uint8Array, draw: Seeded): Uint8Array {
-  const start = draw.below(bytes.length);
-  let changed: Uint8Array = draw.below(8) === 0 ? bytes.slice() : bytes.slice(0, start + 500);
-  for (let count = 1 + draw.below(4); count > 0; count--) {
-    const at = draw.below(2) === 0 ? draw.below(changed.length) : Math.min(changed.length - 1, start + draw.below(200));
-    const byte = draw.below(2) === 0 ? draw.pick(EXTREMES) : draw.below(256);
-    const kind = draw.below(8);
-    if (kind < 5) changed[at] = byte;
-    else if (kind === 5) changed = spliced(changed, at, 1 + draw.below(8), []);
-    else if (kind === 6) changed = spliced(changed, at, 0, [byte, byte]);
-    else changed = spliced(changed, at, 0, changed.slice(at, at + draw.below(64)));
-  }
-  return changed;
-}
-
-function spliced(bytes: Uint8Array, at: number, removed: number, inserted: Iterable<number>): Uint8Array {
-  const after = bytes.subarray(at + removed);
-  return joinBytes([bytes.subarray(0, at), Uint8Array.from(inserted), after.length > 0 ? after : Uint8Array.of(0)]);
-}
 
 interface Machine {
   append(chunk: Uint8Array): void;
@@ -66,7 +44,7 @@ async function fuzz(library: 'mpich' | 'openmpi', make: () => Machine): Promise<
   for (let seed = 0; seed < MUTANTS / 2; seed++) {
     if (seed % BATCH === 0) await new Promise(setImmediate);
     const draw = seeded(seed);
-    const { code } = feed(make(), mutant(draw.pick(sent), draw), draw);
+    const { code } = feed(make(), mutatedBytes(draw.pick(sent), draw), draw);
     assert.is.not(code, 'STCI_MESSAGE_INVALID', `seed ${seed}: a refused body left the machine`);
     if (code !== undefined) refused += 1;
   }

@@ -6,4 +6,5 @@
 
 export * from '@stci/compliance/basics';
 export { killThose } from './ended.js';
+export { mutatedBytes } from './mutated-bytes.js';
 export { findBrowser, renderPage, takePicture, type BrowserOptions, type PageRun } from './browser.js';

@@ -14,7 +14,10 @@ const CHUNK = 4096;
 
 export function toByteText(bytes: Uint8Array): string {
   let text = '';
-  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  for (let at = 0; at < bytes.length; at += CHUNK) {
+    // Spread would go through an iterator, which is ten times as slow.
+    text += String.fromCharCode.apply(null, bytes.subarray(at, at + CHUNK) as unknown as number[]);
+  }
   return text;
 }
 
