@@ -6,7 +6,7 @@
 
 import { entryOf, type Channel } from '@stci/interface';
 import type { Tool, ToolProgram } from '@stci/platform-sim';
-import { PmixClientEnd, PmixServerEnd, TAG, type PmixRequest } from '@stci/pmi';
+import { PmixClientEnd, PmixServerEnd, TAG, fromByteText, toByteText, type PmixRequest } from '@stci/pmi';
 import { seeded, type Seeded } from '@stci/testkit';
 import { pmi1Mutants, pmixMutants } from './mutants.js';
 
@@ -65,7 +65,7 @@ export function hostileProgram(log: HostileLog): ToolProgram {
 
 type Done = (isClosed: boolean, answers: number, missing: readonly string[]) => void;
 
-/** Whole, or in pieces; the connection is closed once what is to be answered should have been. */
+/** Whole, in halves, or in lines; the connection is closed once what is to be answered should have been. */
 function send(tool: Tool, bytes: Uint8Array, draw: Seeded, isPmix: boolean, done: Done): void {
   const channel = isPmix ? tool.connectLoopback(portOf(tool)) : tool.socket as Channel;
   const client = new PmixClientEnd();
@@ -83,15 +83,30 @@ function send(tool: Tool, bytes: Uint8Array, draw: Seeded, isPmix: boolean, done
     onDrain: () => undefined,
     onClose: () => (isClosed = true),
   });
-  const cut = draw.below(3) === 0 ? draw.below(bytes.length + 1) : bytes.length;
-  if (cut > 0) channel.send([bytes.slice(0, cut)]);
-  tool.after(draw.below(2), () => {
-    if (cut < bytes.length && !isClosed) channel.send([bytes.slice(cut)]);
-    tool.after(ANSWER_MS, () => {
+  const pieces = !isPmix && draw.below(2) === 0 ? linesOf(bytes) : halvesOf(bytes, draw);
+  const pauseMs = draw.below(2);
+  const put = (at: number): void => {
+    const piece = pieces[at];
+    if (piece !== undefined && !isClosed) {
+      channel.send([piece]);
+      return tool.after(pauseMs, () => put(at + 1));
+    }
+    return tool.after(ANSWER_MS, () => {
       channel.close();
       done(isClosed, answers, isPmix && !isClosed ? missingOf(client, bytes, tags) : []);
     });
-  });
+  };
+  put(0);
+}
+
+function halvesOf(bytes: Uint8Array, draw: Seeded): Uint8Array[] {
+  const cut = draw.below(3) === 0 ? draw.below(bytes.length + 1) : bytes.length;
+  return [bytes.slice(0, cut), bytes.slice(cut)].filter(({ length }) => length > 0);
+}
+
+/** A client of PMI-1 that sends a line before the last is answered is refused. */
+function linesOf(bytes: Uint8Array): Uint8Array[] {
+  return (toByteText(bytes).match(/[^\n]*\n|[^\n]+$/gu) ?? []).map(fromByteText);
 }
 
 function portOf(tool: Tool): number {

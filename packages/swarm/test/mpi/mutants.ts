@@ -41,7 +41,10 @@ export function pmi1Mutants(): (who: Impostor, draw: Seeded) => Uint8Array {
   const all = recorded('mpich').map((pieces) => pieces.map((piece) => toByteText(piece)));
   return ({ nspace }, draw) => {
     const lines = draw.pick(all).join('').replaceAll(RECORDED_KVS, nspace).match(/[^\n]*\n/gu) ?? [];
-    const kept = reordered(lines.filter((line) => !isAbort(line)), draw);
+    // Behind a barrier, to which the others do not come, all else is refused.
+    const hasBarriers = draw.below(3) === 0;
+    const sent = lines.filter((line) => !isAbort(line) && (hasBarriers || !line.startsWith('cmd=barrier_in')));
+    const kept = reordered(sent, draw);
     const at = draw.below(8) === 0 ? draw.below(kept.length) : -1;
     if (kept[at] !== undefined) kept[at] = lengthened(kept[at], draw);
     const bytes = fromByteText(kept.join(''));
