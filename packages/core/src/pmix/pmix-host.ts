@@ -126,8 +126,9 @@ export class PmixHost {
     const ranks: (readonly [JobId, Rank])[] = [];
     for (const proc of procs) {
       const set = this.host.setOf(proc.nspace);
-      if (set === undefined || ranks.length + set.size > PROCS_MAX) return undefined;
-      if (proc.rank === PMIX_RANK.wildcard) for (let i = 0; i < set.size; i++) ranks.push([set.job, set.first + i]);
+      const isWhole = proc.rank === PMIX_RANK.wildcard;
+      if (set === undefined || ranks.length + (isWhole ? set.size : 1) > PROCS_MAX) return undefined;
+      if (isWhole) for (let i = 0; i < set.size; i++) ranks.push([set.job, set.first + i]);
       else if (proc.rank < set.size) ranks.push([set.job, set.first + proc.rank]);
       else return undefined;
     }

@@ -1,9 +1,9 @@
 /** What libraries of one host get of their agent: fences, keys, losses, events, ends. */
 
-import { PMIX_STATUS, decodeEvent, decodeReply, fromByteText } from '@stci/pmi';
+import { PMIX_RANK, PMIX_STATUS, decodeEvent, decodeReply, fromByteText } from '@stci/pmi';
 import { assert, suite } from '@stci/testkit';
 import type { HeldRow } from '../../dist/event/scope.js';
-import type { CollectiveResult } from '../../dist/pmi/contracts.js';
+import type { CollectiveId, CollectiveResult } from '../../dist/pmi/contracts.js';
 import { FORM, SET, agent, frame, hello, pmi1Client, pmixClient, statusOf, textValue } from './agent-play.js';
 
 const { nspace } = SET;
@@ -231,6 +231,29 @@ suite('an agent of MPI libraries', (test) => {
     client.data(frame(get(1, 'never')));
     assert.match(client.closed, /more than 4096 requests/);
     assert.is(of.host.isHere(0), true);
+  });
+
+  test('removes so many files of a job, whose names are so long', () => {
+    const of = agent();
+    of.host.leave([`/${'x'.repeat(4096)}`, ...Array.from({ length: 65_537 }, (_, i) => `/dev/shm/${i}`)]);
+    of.host.remove(0, true);
+    assert.equal(of.removed, []);
+    of.host.remove(1, true);
+    assert.equal([of.removed.length, of.removed[0], of.removed.at(-1)], [65_536, '/dev/shm/0', '/dev/shm/65535']);
+  });
+
+  test('names no more than 2^20 processes in a collective, but whole sets', () => {
+    const of = agent();
+    const client = of.socket();
+    client.data(hello());
+    of.take('pmi.open')[2](undefined, { sets: [{ ...SET, size: 0x10_0000 }], lost: [] });
+    of.host.remove(1, true);
+    const all = PMIX_RANK.wildcard;
+    client.data(frame({ ...fence(all, 0), command: 'connect' }));
+    assert.equal(client.frames().map(statusOf), [PMIX_STATUS.error]);
+    for (const ranks of [[all], [0, 2]]) client.data(frame({ ...fence(...ranks), command: 'connect' }));
+    const named = [of.take('pmi.enter'), of.take('pmi.enter')].map(([, { id }]) => (id as CollectiveId).members);
+    assert.equal(named, [[[1, 0, 0xf_ffff]], [[1, 0, 0], [1, 2, 2]]]);
   });
 
   test('removes what a library leaves, when the last rank has ended', () => {
