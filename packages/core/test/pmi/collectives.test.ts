@@ -70,6 +70,28 @@ function place(...jobs: number[][]) {
 }
 
 suite('collectives of MPI libraries', (test) => {
+  test('have so many members, all together, which are free again however one ends', () => {
+    const places: number[] = Array(4 * 0x10_0000);
+    [places[0], places[1]] = [0, 1];
+    const { told, jobs, collectives, enter } = place(places);
+    const all = (sequence: number): CollectiveId => id([[1, 0, places.length - 1]], { kind: 'connect', sequence });
+    const [one, done] = [id([[1, 1, 1]], { kind: 'connect' }), ['1:all', '', 0]];
+    enter(1, 0, all(1));
+    enter(1, 1, one);
+    assert.equal(told.splice(0), [['1:1', 'at most 4194304 members of all collectives', 0]]);
+    enter(1, 1, all(1));
+    enter(1, 1, one);
+    enter(1, 0, all(2));
+    jobs[0]!.gone.add(1);
+    collectives.onGone(1, [1]);
+    enter(1, 0, all(3));
+    jobs[0]!.gone.delete(1);
+    enter(1, 0, all(4));
+    collectives.onJobEnded(1);
+    enter(1, 1, one);
+    assert.equal(told, [done, ['1:1', '', 0], done, done, done, ['1:1', '', 0]]);
+  });
+
   test('of a whole job are told to all once, with what each host brought', () => {
     const { told, enter } = place([0, 0, 1, 2]);
     const all = id([[1, 0, 3]]);
