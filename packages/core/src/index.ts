@@ -8,7 +8,7 @@ export * from './component.js';
 export { BIND_TO, HostBinding, ruleOf, ruleText, wishOf, type BindTo, type BindingRule } from './binding/plan.js';
 export { readTopology } from './binding/topology.js';
 export { name, word } from './codec/bounds.js';
-export { check, integer, list, object, optional, u32, type Shape } from './codec/shape.js';
+export { check, integer, list, object, oneOf, optional, u32, type Shape } from './codec/shape.js';
 export { bootPlanOf, checkBootPlan, shortestCycle } from './launcher/boot-plan.js';
 export { ParentTree, wholePart, type BootTreePart } from './launcher/parent-tree.js';
 export { agentsPerLevel, childrenMax, criticalPathSteps, planLaunch, starterOf } from './launcher/plan.js';

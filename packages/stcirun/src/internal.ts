@@ -9,7 +9,7 @@ export { FLAG_NAMES, FLAGS, GROUPS, OPTION_FACTS, type FlagName } from './cli/fl
 export { helpText, optionSyntax } from './cli/help.js';
 export { parseCommandLine, type CommandLine, type ProgramRequest, type RunRequest } from './cli/parse.js';
 export { exportedVariables, SECRET_VARIABLES, SESSION_VARIABLES, toolEnvironment } from './cli/environment.js';
-export { neededLibraries } from './run/mpi-program.js';
+export { linkedMpi, neededLibraries, type LinkedMpi, type LinkPlaces } from './files/linked-mpi.js';
 export { openDriver, type DriverParams } from './run/driver.js';
 export { Progress, progressText, type LaunchState } from './run/terminal/progress.js';
 export { FORWARDED, parseForwardList, STOP_DELAY_MS, watchSignals } from './run/terminal/signals.js';

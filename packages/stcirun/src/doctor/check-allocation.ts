@@ -40,9 +40,9 @@ export async function checkAllocation(
     const reports = await byLogin(hosts, params);
     return {
       allocation,
-      reports: reports.map(({ host, ms, checks }) => {
+      reports: reports.map(({ host, ms, checks, linked }) => {
         const { slurm = NONE, cpus = NONE } = nodes.get(host) ?? {};
-        return hostReport(host, ms, { slurm, cpus, ...checks });
+        return hostReport(host, ms, { slurm, cpus, ...checks }, linked);
       }),
     };
   }
@@ -74,7 +74,7 @@ async function checkByStep(
     const found = step === undefined || task === undefined
       ? { slurm: slurm.state === 'bad' ? slurm : { ...slurm, state: 'bad' as const } }
       : taskChecks(name, task, step, slurm, params);
-    return hostReport(name, ms, { slurm, cpus, ...facts, name: address, ...found });
+    return hostReport(name, ms, { slurm, cpus, ...facts, name: address, ...found }, task?.facts?.linked);
   });
 }
 

@@ -5,9 +5,11 @@
 
 import { localCommand } from '@stci/host-program';
 import type { HostSpec } from '@stci/interface';
+import type { LinkedMpi } from '../files/linked-mpi.js';
 import { diagnose, hostProblem, kexAdvice, type SshParams } from '@stci/launcher-ssh';
 import {
   bad, CHECKS, good, NONE, warn, type BatchCheckName, type Check, type CheckName, type LaunchCheckName,
+  type ProgramCheckName,
 } from './check.js';
 import { hostFacts, probeProgram, type HostFacts, type ProbeParams } from './probe.js';
 import { reach, type Reach } from './reach.js';
@@ -19,10 +21,12 @@ export interface HostReport {
   /** How long all of it took. */
   readonly ms: number;
   readonly checks: HostChecks;
+  /** Of the program that was asked for. */
+  readonly linked?: LinkedMpi;
 }
 
 export type HostChecks = Readonly<Record<CheckName, Check>>
-  & Readonly<Partial<Record<BatchCheckName | LaunchCheckName, Check>>>;
+  & Readonly<Partial<Record<BatchCheckName | LaunchCheckName | ProgramCheckName, Check>>>;
 
 export interface DoctorParams extends ProbeParams {
   /** undefined: this machine, without a login. */
@@ -41,30 +45,34 @@ type Result = ProbeResult<HostFacts>;
 /** Never rejects; takes little more than the deadline. */
 export async function checkHost(host: HostSpec, params: DoctorParams): Promise<HostReport> {
   const startMs = performance.now();
-  const checks = await (params.ssh === undefined ? checkHere(params) : checkThere(host, params.ssh, params));
-  return hostReport(host.name, performance.now() - startMs, checks);
+  const { ssh } = params;
+  const { checks, linked } = await (ssh === undefined ? checkHere(params) : checkThere(host, ssh, params));
+  return hostReport(host.name, performance.now() - startMs, checks, linked);
 }
 
-export function hostReport(host: string, ms: number, checks: HostChecks): HostReport {
+export function hostReport(host: string, ms: number, checks: HostChecks, linked?: LinkedMpi): HostReport {
   const usable = !Object.values(checks).some(({ state }) => state === 'bad');
-  return { host, usable, ms: Math.round(ms), checks };
+  return { host, usable, ms: Math.round(ms), checks, ...(linked && { linked }) };
 }
 
-async function checkHere(params: DoctorParams): Promise<HostChecks> {
+type Found = Pick<HostReport, 'checks' | 'linked'>;
+
+async function checkHere(params: DoctorParams): Promise<Found> {
   const nonce = makeNonce();
   const command = localCommand(probeProgram(params), nonce, process.execPath);
   const result = await runProbe(command, { nonce, deadlineMs: params.deadlineMs, read: hostFacts, clocks: CLOCKS });
   const why = result.invalid ?? result.lines.join('; ');
   const login = result.facts === undefined ? bad('FAIL', `the check itself failed: ${why}`) : NONE;
-  return { ...factChecks(result, params.ports), name: NONE, port: NONE, login, clock: NONE };
+  const checks = { ...factChecks(result, params.ports), name: NONE, port: NONE, login, clock: NONE };
+  return found(checks, result);
 }
 
-async function checkThere(host: HostSpec, ssh: SshParams, params: DoctorParams): Promise<HostChecks> {
+async function checkThere(host: HostSpec, ssh: SshParams, params: DoctorParams): Promise<Found> {
   const { ports, deadlineMs } = params;
   const wrong = hostProblem(host.name);
   if (wrong !== undefined) {
     const none = Object.fromEntries(CHECKS.map((name) => [name, NONE])) as Record<CheckName, Check>;
-    return { ...none, name: bad('FAIL', `'${host.name}' ${wrong}. Correct the host list.`) };
+    return { checks: { ...none, name: bad('FAIL', `'${host.name}' ${wrong}. Correct the host list.`) } };
   }
   const nonce = makeNonce();
   // A little less than the deadline: ssh's own message is better than ours.
@@ -74,7 +82,11 @@ async function checkThere(host: HostSpec, ssh: SshParams, params: DoctorParams):
   const [reached, result] = await Promise.all([reach(host, ssh, connectMs), probe]);
   const isIn = result.facts !== undefined || result.report !== undefined;
   const login = loginAndNode(host, ssh, result, deadlineMs);
-  return { ...factChecks(result, ports), ...reachChecks(reached, isIn), ...login };
+  return found({ ...factChecks(result, ports), ...reachChecks(reached, isIn), ...login }, result);
+}
+
+function found(checks: HostChecks, { facts }: Result): Found {
+  return { checks, ...(facts?.linked && { linked: facts.linked }) };
 }
 
 /** A result of name or port that was found from here: a warning where the login works all the same, else a failure. */

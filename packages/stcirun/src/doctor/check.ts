@@ -11,6 +11,10 @@ export type BatchCheckName = (typeof BATCH_CHECKS)[number];
 export const LAUNCH_CHECKS = ['agent', 'program'] as const;
 export type LaunchCheckName = (typeof LAUNCH_CHECKS)[number];
 
+/** Where a program is named. */
+export const PROGRAM_CHECKS = ['mpi'] as const;
+export type ProgramCheckName = (typeof PROGRAM_CHECKS)[number];
+
 /** `none`: unknown, or does not apply. */
 export type CheckState = 'good' | 'warn' | 'bad' | 'none';
 

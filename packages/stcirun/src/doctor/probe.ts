@@ -4,10 +4,13 @@
  * then answers each byte of its standard input with its clock until end of file. Plain old JavaScript: see the loader.
  */
 
-import { check, integer, list, object, optional, word, u32, type Shape } from '@stci/core';
+import { check, integer, list, object, oneOf, optional, word, u32, type Shape } from '@stci/core';
 import { MAKE_DIRECTORY, hostProgram } from '@stci/host-program';
 import { printable } from '@stci/interface';
 import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
+import {
+  KINDS, LINKED_MPI, MISSING_MAX, type LinkedMpi, type LinkPlaces,
+} from '../files/linked-mpi.js';
 
 /** Ports of a range that are tried. */
 const PORTS_TRIED_MAX = 64;
@@ -25,6 +28,13 @@ export interface ProbeParams {
   /** End what earlier runs left. */
   readonly clean: boolean;
   readonly bundleBytes: number;
+  /** Whose MPI library is to be found. */
+  readonly asked: AskedProgram | undefined;
+}
+
+/** A program, and where it and its libraries are looked for, on each host. */
+export interface AskedProgram extends LinkPlaces {
+  readonly program: string;
 }
 
 /** The results that it writes. */
@@ -44,6 +54,8 @@ export interface HostFacts {
   readonly endedCount: number;
   /** Private sockets of processes that have ended, removed where that was asked for. */
   readonly sockets: number;
+  /** Of the program that was asked for. */
+  readonly linked?: LinkedMpi;
 }
 
 /** Most processes of a host. */
@@ -64,6 +76,11 @@ const FACTS = object<HostFacts>({
   ended: someProcesses,
   endedCount: u32,
   sockets: u32,
+  linked: optional(object<LinkedMpi>({
+    kind: oneOf(...KINDS), file: optional(word), interpreter: optional(word), library: optional(word),
+    libraryFile: optional(word), via: optional(word), family: optional(word), version: optional(word),
+    missing: list(word, MISSING_MAX),
+  })),
 });
 
 /** Checks what a host sent; each of its texts becomes one line that a terminal prints as it is. Throws. */
@@ -104,14 +121,14 @@ function named(list) {
 `;
 
 /**
- * Expects `low` and `tried`, the first port and how many, or 0 and 0; `wantsClean`; and `size`, that of the agent's
- * bundle. Leftovers carry the mark of an agent (platform-node's process-mark.ts), or are agents, and no agent of a
- * running job is their ancestor or shares the mark with them; nor does the login itself. Processes of this user only,
- * and none above this program. A front-end is known by the agent or the guardian that it is the parent of, because it
- * may be called by any name; by its name too, where it is the first process of a container. Words of a command line
- * alone make no process an agent that may be ended: the program that it runs has to be Node. An agent that is stopped,
- * and has no process that is to continue it, is left over as well: it is continued, and ends itself if it has lost its
- * parent.
+ * Expects `low` and `tried`, the first port and how many, or 0 and 0; `wantsClean`; `size`, that of the agent's
+ * bundle; and `asked`, an AskedProgram, with LINKED_MPI, or undefined. Leftovers carry the mark of an agent
+ * (platform-node's process-mark.ts), or are agents, and no agent of a running job is their ancestor or shares the
+ * mark with them; nor does the login itself. Processes of this user only, and none above this program. A front-end
+ * is known by the agent or the guardian that it is the parent of, because it may be called by any name; by its name
+ * too, where it is the first process of a container. Words of a command line alone make no process an agent that may
+ * be ended: the program that it runs has to be Node. An agent that is stopped, and has no process that is to
+ * continue it, is left over as well: it is continued, and ends itself if it has lost its parent.
  */
 const BODY = `${PROGRAM_OF}${MAKE_DIRECTORY}
 var facts = { node: me.version, nodePath: real(me.execPath), hostname: require('os').hostname() };
@@ -261,6 +278,7 @@ facts.cache = cache();
 facts.left = facts.ended = [];
 facts.leftCount = facts.endedCount = facts.agents = facts.sockets = 0;
 try { if (wantsClean) clean(); else leftovers(); } catch (e) {}
+try { if (asked) facts.linked = linkedMpi(asked.program, asked); } catch (e) {}
 function report(found) {
   facts.ports = found;
   say('facts ' + JSON.stringify(facts));
@@ -273,8 +291,16 @@ if (wantsClean) sockets(function () { ports(report); });
 else ports(report);
 `;
 
-export function probeProgram({ ports, clean, bundleBytes }: ProbeParams): string {
+export function probeProgram({ ports, clean, bundleBytes, asked }: ProbeParams): string {
   const [low, high] = ports ?? [0, -1];
   const tried = Math.min(PORTS_TRIED_MAX, high - low + 1);
-  return hostProgram(`var low = ${low}, tried = ${tried}, wantsClean = ${clean}, size = ${bundleBytes};\n${BODY}`);
+  const linked = asked === undefined ? 'var asked;' : `var asked = ${asciiJson(asked)};${LINKED_MPI}`;
+  const asks = `var low = ${low}, tried = ${tried}, wantsClean = ${clean}, size = ${bundleBytes};`;
+  return hostProgram(`${asks}\n${linked}\n${BODY}`);
+}
+
+/** What is sent to a host is ASCII. */
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/[^ -~]/gu, (char) =>
+    [...Array(char.length).keys()].map((i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`).join(''));
 }

@@ -3,9 +3,9 @@
 import { alignColumns, foldHostlist } from '@stci/core';
 import { jsonText } from '../process/print.js';
 import {
-  BATCH_CHECKS, CHECKS, LAUNCH_CHECKS, type BatchCheckName, type CheckName, type LaunchCheckName,
+  BATCH_CHECKS, CHECKS, LAUNCH_CHECKS, PROGRAM_CHECKS,
 } from './check.js';
-import type { HostReport } from './check-host.js';
+import type { HostChecks, HostReport } from './check-host.js';
 import type { AllocationReport } from './slurm-report.js';
 
 /** Steps that are named. */
@@ -22,8 +22,13 @@ export function doctorText(reports: readonly HostReport[], allocation?: Allocati
   return `${[...head, ...alignColumns(rows), ...told, ...problems(reports), summary(reports)].join('\n')}\n`;
 }
 
+function columnsOf(reports: readonly HostReport[]): readonly (keyof HostChecks)[] {
+  const ofProgram = PROGRAM_CHECKS.filter((name) => reports.some(({ checks }) => checks[name] !== undefined));
+  return [...columnsOfHost(reports), ...ofProgram];
+}
+
 /** In an allocation, what Slurm says, and logins only where there were any. */
-function columnsOf(reports: readonly HostReport[]): readonly (CheckName | BatchCheckName | LaunchCheckName)[] {
+function columnsOfHost(reports: readonly HostReport[]): readonly (keyof HostChecks)[] {
   if (reports.every(({ checks }) => checks.agent !== undefined)) return LAUNCH_CHECKS;
   if (reports.every(({ checks }) => checks.slurm === undefined)) return CHECKS;
   const hasLogin = reports.some(({ checks }) => checks.login.state !== 'none' || checks.port.state !== 'none');
@@ -50,7 +55,7 @@ function allocationLines({ job, version, state, partition, left, nodes, noKill, 
 function problems(reports: readonly HostReport[]): string[] {
   const byText = new Map<string, string[]>();
   for (const { host, checks } of reports) {
-    for (const name of [...LAUNCH_CHECKS, ...BATCH_CHECKS, ...CHECKS]) {
+    for (const name of [...LAUNCH_CHECKS, ...BATCH_CHECKS, ...CHECKS, ...PROGRAM_CHECKS]) {
       const problem = checks[name]?.problem;
       if (problem === undefined) continue;
       const text = `${name}: ${problem}`;

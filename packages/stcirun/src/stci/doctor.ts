@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { didYouMean, THIS_MACHINE } from '@stci/core';
 import { allocationFramework, machineHost } from '@stci/core/allocation';
@@ -13,6 +14,7 @@ import { AGENT_BUNDLE } from '../agent/agent-files.js';
 import { parseDuration } from '../cli/values.js';
 import type { AllocationChecks, AllocationParams } from '../doctor/check-allocation.js';
 import { checkHost, type DoctorParams, type HostReport } from '../doctor/check-host.js';
+import { checkMpi } from '../doctor/check-mpi.js';
 import { doctorJson, doctorText } from '../doctor/render.js';
 import type { AllocationReport } from '../doctor/slurm-report.js';
 import { inWindow } from '../doctor/window.js';
@@ -27,8 +29,8 @@ const duration = Flags.custom<number>({ parse: async (text) => parseDuration('--
 const DEADLINE_MS = 15_000;
 
 export class DoctorCommand extends StciCommand {
-  static override readonly summary = 'checks hosts: name, port, login, node, clock, free ports, cache, leftovers';
-  static override readonly synopsis = '[--host LIST]... [--launcher NAME] [--plugin PATH]... [--clean] [--json]';
+  static override readonly summary = 'checks hosts: name, port, login, node, clock, free ports, cache, leftovers, MPI';
+  static override readonly synopsis = '[--host LIST]... [--launcher NAME] [--plugin PATH]... [--clean] [PROGRAM]';
   static override readonly page = 'cli.md#stci-doctor';
   static override readonly details = `
 Exit code: 0 if every host is usable, else ${EXIT.launch}.
@@ -36,9 +38,16 @@ Exit code: 0 if every host is usable, else ${EXIT.launch}.
 Examples:
   stci doctor --hostfile hosts
   stci doctor --clean --host 'n[01-04]'
+  stci doctor --host a,b ./mpi_program
   stci doctor --plugin ./my-launcher --launcher mylauncher --host a,b
   stci doctor --host 'n[01-64]' --mca bootcom.ws.ports=40000-40100
 `;
+
+  static override args = {
+    program: Args.string({
+      ignoreStdin: true, description: 'one whose MPI library is looked for on each host: which, and the same on all',
+    }),
+  };
 
   static override flags = {
     host: commonFlags.host,
@@ -61,7 +70,7 @@ Examples:
   };
 
   async run(): Promise<number> {
-    const { flags } = await this.parse(DoctorCommand);
+    const { args: { program }, flags } = await this.parse(DoctorCommand);
     const wdir = callerDirectory();
     const settings = await loadFlagParams(flags, wdir);
     const { params } = settings;
@@ -71,7 +80,7 @@ Examples:
     }
     const place = hostPlace(settings, createNodePlatform(), wdir);
     const other = otherLauncher(flags.launcher, settings, () => allocateHosts(flags, place));
-    if (other !== undefined) return this.#checkLaunches(other, allocateHosts(flags, place), flags);
+    if (other !== undefined) return this.#checkLaunches(other, allocateHosts(flags, place), { ...flags, program });
     const job = flags.launcher === 'local' ? undefined : slurmJob(place);
     if (flags.launcher === 'slurm' && job === undefined) {
       const text = '--launcher slurm checks the hosts of the Slurm job in which it runs, and this is in none.';
@@ -87,20 +96,25 @@ Examples:
       clean: flags.clean,
       bundleBytes: statSync(join(this.config.root, AGENT_BUNDLE)).size,
       deadlineMs: flags.timeout,
+      asked: program === undefined ? undefined : askedProgram(program, place.env.variables, wdir ?? '/'),
     };
     const { reports, allocation }: Partial<AllocationChecks> & Pick<AllocationChecks, 'reports'> = job === undefined
       ? { reports: await checkAll(hosts, checked) } : await checkSlurm(hosts, {
         ...checked, ...job, slurm: slurmParams(params.under('launcherproc.slurm')),
       });
-    return printReports(reports, flags.json, allocation);
+    return printReports(program === undefined ? reports : checkMpi(reports, program), flags.json, allocation);
   }
 
   /** By a launcherproc of which nothing more is known than its contract. */
   async #checkLaunches(
     launcher: string, hosts: readonly HostSpec[],
-    { clean, json, timeout, plugin = [], mca = [], am = [] }: LaunchFlags,
+    { clean, json, timeout, program, plugin = [], mca = [], am = [] }: LaunchFlags,
   ): Promise<number> {
     if (clean) throw new StciError('STCI_USAGE', `--clean is not known of launcher ${launcher}. Leave it out.`);
+    if (program !== undefined) {
+      const text = `${program}: launcher ${launcher} cannot look for its MPI library. Leave it out.`;
+      throw new StciError('STCI_USAGE', text);
+    }
     const { checkLaunches } = await import('../doctor/check-launches.js');
     const options = {
       launcher, plugins: plugin, paramFiles: am, params: Object.fromEntries(mca.map(({ key, value }) => [key, value])),
@@ -115,6 +129,7 @@ interface LaunchFlags {
   readonly clean: boolean;
   readonly json: boolean;
   readonly timeout: number;
+  readonly program: string | undefined;
   readonly plugin?: readonly string[] | undefined;
   readonly mca?: readonly { readonly key: string; readonly value: string }[] | undefined;
   readonly am?: readonly string[] | undefined;
@@ -123,6 +138,17 @@ interface LaunchFlags {
 function printReports(reports: readonly HostReport[], json: boolean, allocation?: AllocationReport): number {
   printOut(json ? doctorJson(reports, allocation) : doctorText(reports, allocation));
   return reports.every(({ usable }) => usable) && allocation?.usable !== false ? 0 : EXIT.launch;
+}
+
+/** Bound on the lists of directories that a host is sent. */
+const PATH_CHARS_MAX = 16_384;
+
+/** As ranks would find it: by the variables of here, which programs get, and from this directory. */
+function askedProgram(
+  program: string, { PATH = '', LD_LIBRARY_PATH = '' }: Readonly<Record<string, string>>, wdir: string,
+): DoctorParams['asked'] {
+  const [path, libraries] = [PATH, LD_LIBRARY_PATH].map((list) => list.slice(0, PATH_CHARS_MAX)) as [string, string];
+  return { program, wdir, path, libraries };
 }
 
 /** Launchers of which more is looked at than whether an agent can be started. */
