@@ -3,6 +3,7 @@
 import { assert, suite } from '@stci/testkit';
 import { parseCommandLine, type DefaultedName, type OptionDefault, type RunRequest } from '@stci/stcirun/internal';
 import { StciError } from '@stci/interface';
+import { mcaPairs } from '../dist/cli/param-options.js';
 
 async function request(...argv: string[]): Promise<RunRequest> {
   const line = await parseCommandLine(argv);
@@ -217,6 +218,16 @@ suite('command line, values', (test) => {
     ['--pmi p', 'MPI programs find PMI-1 and PMIx as they are started'],
     ['-nolocal p', 'Unknown option -nolocal. Write --exclude LIST'],
     ['-npersocket 1 p', 'Unknown option -npersocket.', '--map-by socket'],
+    ['-usize 8 p', 'Unknown option -usize.', '--host a:8'],
+    ['-gpus-per-proc 1 p', 'Unknown option -gpus-per-proc.', 'STCI_LOCAL_RANK'],
+    ['-membind local p', 'Unknown option -membind.', '--bind-to'],
+    ['-rmk slurm p', 'Unknown option -rmk.', 'leave it out'],
+    ['--prefix /opt/ompi p', 'Unknown option --prefix.', '-x LD_LIBRARY_PATH='],
+    ['--omca btl tcp p', 'Unknown option --omca.', '-x OMPI_MCA_NAME=VALUE'],
+    ['--cpu-set 0 p', 'Unknown option --cpu-set.', '--bind-to'],
+    ['--ompi-server x p', 'Unknown option --ompi-server.', '--session NAME'],
+    ['--max-restarts 2 p', 'Unknown option --max-restarts.', '--on-failure restart:N'],
+    ['--preload-binary p', 'Unknown option --preload-binary.', 'put them where each host finds them'],
     ['-np2 p', 'Unknown option -np2. Write -np 2.'],
     ['-nx p', 'Unknown option -nx.'],
     ['-qnx p', 'Unknown option -qnx.'],
@@ -355,5 +366,22 @@ suite('command line, values', (test) => {
   test('abbreviations are not accepted', async () => {
     assert.match(await refusal('--verb', 'p'), 'Unknown option --verb');
     assert.match(await refusal('--time', '5s', 'p'), 'Unknown option --time');
+  });
+});
+
+suite("command lines of mpiexec and mpirun", (test) => {
+  test('their common options are taken as they are', async () => {
+    for (const line of [
+      '-np 4 -ppn 2 -hosts a,b -genv A 1 -l p', '-n 2 -f hosts -print-rank-map p', '-machinefile hosts -np 2 p',
+      '-bind-to core -map-by socket p', '--oversubscribe --report-bindings --map-by node p', '-x A=1 -x B p',
+      '--timeout 10 --with-ft ulfm p', '-genvall p', '-prepend-rank p', '--hostfile hosts --npernode 1 p',
+    ]) assert.equal(await commandOf(...line.split(' ')), ['p'], line);
+  });
+
+  test("parameters of Open MPI's library are told apart, and how they are passed; those of ours are ours", () => {
+    for (const key of ['btl', 'pml', 'btl_tcp_if_include', 'osc_rdma_acc_single_intrinsic', 'mpi_abort_delay']) {
+      assert.throws(() => mcaPairs([{ key, value: 'v' }]), `--mca ${key}=v: It is Open MPI's: write -x OMPI_MCA_${key}=v.`);
+    }
+    for (const key of ['pmi', 'mpi.singletons', 'errmgr', 'topology', 'bootcom.ws.ports']) mcaPairs([{ key, value: 'v' }]);
   });
 });

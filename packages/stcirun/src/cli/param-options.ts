@@ -1,15 +1,22 @@
 /** Options that are short for parameters, such as `--launcher NAME`. */
 
+import { StciError } from '@stci/interface';
 import { pluginPairs } from '../plugin/params.js';
 import type { FlagValues } from './parse-options.js';
+import { peerParameter } from './peers.js';
 import type { Pair } from './values.js';
 
 /** `origin`: the option, for messages. */
 export type GivenPair = Pair & { readonly origin: string };
 
-/** The pairs of `--mca` with their origin, where they have none. */
+/** The pairs of `--mca` with their origin, where they have none. Throws STCI_PARAM_UNKNOWN for those of Open MPI. */
 export function mcaPairs(mca: readonly (Pair & { readonly origin?: string })[] = []): readonly GivenPair[] {
-  return mca.map((pair) => ({ origin: `--mca ${pair.key}=${pair.value}`, ...pair }));
+  return mca.map((pair) => {
+    const given = { origin: `--mca ${pair.key}=${pair.value}`, ...pair };
+    const hint = peerParameter(pair.key, pair.value);
+    if (hint !== undefined) throw new StciError('STCI_PARAM_UNKNOWN', `${given.origin}: ${hint}.`);
+    return given;
+  });
 }
 
 type FailureFlags = Partial<Pick<FlagValues, 'on-failure' | 'client' | 'mpi' | 'with-ft' | 'on-launch-failure'

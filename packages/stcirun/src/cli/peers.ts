@@ -28,7 +28,7 @@ export const SYNONYMS: ReadonlyMap<string, Synonym> = new Map<string, Synonym>([
   ...names<Synonym>('cpus-per-rank', 'cpus-per-proc'),
   ...names<Synonym>('report-bindings', 'display-bindings'),
   ...names<Synonym>(['ppn', '1'], 'pernode'),
-  ...names<Synonym>(['display', 'map'], 'display-map'),
+  ...names<Synonym>(['display', 'map'], 'display-map print-rank-map'),
 ]);
 
 /** Single letters of theirs that are no letters of ours. */
@@ -43,9 +43,10 @@ export const LETTERS: ReadonlyMap<string, FlagName> = new Map([
 export const HINTS: ReadonlyMap<string, string> = new Map([
   ...names('For one program write -x NAME or -x NAME=VALUE; --export is for the whole job.', 'envlist envall envnone'),
   ...names("Write --output TEMPLATE, such as --output 'out/%r.%s'.",
-    'outfile-pattern errfile-pattern output-filename error o e'),
-  ...names('Write --tag, or --tag=full for host, rank and stream.', 'tag-output stream-buffering'),
-  ...names('Write --bind-to core, hwthread, socket, numa or none.', 'binding cpu-bind bind-to-core bind-to-socket'),
+    'outfile-pattern errfile-pattern output-filename output-directory error o e'),
+  ...names('Write --tag, or --tag=full for host, rank and stream.', 'tag-output prepend-pattern stream-buffering'),
+  ...names('Write --bind-to core, hwthread, socket, numa or none.', 'binding cpu-bind bind-to-core bind-to-socket '
+    + 'bind-to-none cpu-set cpu-list use-hwthread-cpus'),
   ...names('Write --cpus-per-rank N for N cores of each rank; with --bind-to hwthread, N hardware threads.',
     'c cpus-per-task'),
   ...names('Write --ppn N, and --map-by socket to place them by sockets.', 'npersocket npercore'),
@@ -55,8 +56,17 @@ export const HINTS: ReadonlyMap<string, string> = new Map([
     'disable-auto-cleanup enable-recovery continuous kill-on-bad-exit K no-kill'),
   ...names('Write --exit-report.', 'print-all-exitcodes'),
   ...names('Write --mca bootcom.ws.interface=ADDRESS.', 'iface'),
-  ...names("Write --mca KEY=VALUE; 'stci info' shows the parameters.", 'prtemca omca pmixmca'),
-  ...names("Write --session NAME; 'stci start' makes a session, 'stci ps' shows them.", 'dvm dvm-uri jobid'),
+  ...names("Write --mca KEY=VALUE; 'stci info' shows the parameters.", 'prtemca pmixmca'),
+  ...names("Write --session NAME; 'stci start' makes a session, 'stci ps' shows them.", 'dvm dvm-uri jobid '
+    + 'nameserver ompi-server server-wait report-uri'),
+  ...names('Write -x OMPI_MCA_NAME=VALUE: the library reads its parameters there.', 'omca gomca'),
+  ...names('Write the directories: -x PATH=..., -x LD_LIBRARY_PATH=...', 'prefix path'),
+  ...names('Slots of hosts are the universe: write --host a:8.', 'usize'),
+  ...names('Programs are not copied: put them where each host finds them.', 'preload-binary preload-files'),
+  ...names('Write --on-failure restart:N.', 'max-restarts'),
+  ...names('Write --bind-to: memory comes from where a rank runs.', 'membind'),
+  ...names('Write a script that gives each rank its own, by STCI_LOCAL_RANK.', 'gpus-per-proc'),
+  ...names('Hosts come from the batch system that is there, or by --host: leave it out.', 'rmk localhost'),
   ...names('Ranks are placed by --host with slots (a:2,b:1) and --map-by.', 'rankfile rf distribution m r relative'),
   ...names('Write --am FILE, or --mca KEY=VALUE.', 'tune gmca configfile'),
   ...names('Write --mca launcher.ssh.client=PROGRAM.', 'launcher-exec bootstrap-exec'),
@@ -67,15 +77,25 @@ export const HINTS: ReadonlyMap<string, string> = new Map([
   ...names('MPI programs find PMI-1 and PMIx as they are started: leave it out, or write --mpi pmi1, pmix or none.',
     'pmi pmix pmi-port'),
   ...names('Write --exclude LIST for hosts to leave out.', 'nolocal'),
-  ...names('It is not needed here: leave it out.', 'allow-run-as-root unbuffered u merge-stderr-to-stdout no-requeue'),
+  ...names('It is not needed here: leave it out.', 'allow-run-as-root unbuffered u merge-stderr-to-stdout '
+    + 'no-requeue noprefix personality hetero-nodes novm disable-hostname-propagation leave-session-attached'),
   ...names("It belongs to the allocation: write --alloc='-p NAME ...' with it, or, inside of a batch job, give "
     + 'it to sbatch or salloc.', 'p partition A account J job-name qos reservation exclusive mem mem-per-cpu gres '
     + 'gpus G gpus-per-node C constraint L licenses begin immediate comment'),
   ...names('Steps of STCI share the hosts with others: leave it out.', 'overlap'),
   ...names("Write the programs with ':' between: stcirun -n 2 A : -n 3 B.", 'multi-prog'),
   ...names('The job ends with its last rank, or at a failure; --timeout TIME bounds it.', 'W'),
-  ...names('STCI_DEBUG=1 shows more.', 'd debug debug-devel'),
+  ...names('STCI_DEBUG=1 shows more.', 'd debug debug-devel debug-daemons'),
 ]);
+
+/** Frameworks of Open MPI's library, whose parameters mpirun takes by an option of the name of ours. */
+const OPEN_MPI_PARAMETER = new RegExp('^(?:accelerator|allocator|bml|btl|coll|common|fbtl|fcoll|fs|hook|io|memory|mpi'
+  + '|mpool|mtl|ompi|op|opal|osc|part|patcher|pml|rcache|sharedfp|shmem|smsc|topo|vprotocol)(?:_\\w+)?$', 'u');
+
+/** What to write instead of a parameter of Open MPI; undefined where it is none. */
+export function peerParameter(key: string, value: string): string | undefined {
+  return OPEN_MPI_PARAMETER.test(key) ? `It is Open MPI's: write -x OMPI_MCA_${key}=${value}` : undefined;
+}
 
 /** Words of others that mean an option of ours, as they are written. */
 export function synonymsOf(name: FlagName): readonly string[] {
