@@ -23,6 +23,7 @@ export { launcherFramework } from './launcher/framework.js';
 export { launcherprocFramework } from './launcher/launcherproc-framework.js';
 export { reachHere, reachPlace } from './launcher/reach-here.js';
 export { MemberView } from './members/view.js';
+export { PROBE_LATENCIES } from './peers/probe-time.js';
 export { notifierFramework } from './notifier/framework.js';
 export { bySize, liveChildren, liveNeighbours } from './notifier/graph.js';
 export { floodPromise, promiseText, type FloodPromise } from './notifier/promise.js';

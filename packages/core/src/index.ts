@@ -25,7 +25,7 @@ export { detectorPromises, promiseText, type NamedPromise } from './detector/pro
 export { pmiFramework } from './pmi/framework.js';
 export { windowBytesMin } from './jobs/job-launch.js';
 export { checkFailureParts } from './controller/session-checks.js';
-export { probeMs } from './peers/probe-time.js';
+export { probeMs, promiseRequest } from './peers/probe-time.js';
 export { roleFactory } from './agent/start.js';
 export { runAgent } from './boot/main.js';
 export type { Composition, PluginHooks } from './assembly/composition.js';

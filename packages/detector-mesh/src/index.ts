@@ -39,6 +39,7 @@ function createMesh(params: Params): DetectorModule {
       const rate = 2 * Math.min(members - 1, NEIGHBOURS_MAX) * perSecond(periodMs);
       return {
         detection,
+        leadMs: confirmMs,
         messagesPerSecond: rate,
         bytesPerSecond: rate * (DETECTOR_MESSAGE_BYTES + PROBE_BYTES),
         text: `A dead agent is reported after ${detection.minMs} to ${detection.maxMs} ms, by each of its neighbours.`,

@@ -24,7 +24,7 @@ suite('mesh detector', (test) => {
     const members = new MemberView(member(0), [member(1), member(2)]);
     const detector = detectorModule(detectorMesh, { period: '100ms', grace: '0ms' }).open({
       self: member(0), members, topologyOf: (size) => createMesh([size], true),
-      random: () => 0,
+      answerMs: 0, random: () => 0,
     });
     const pinged = (nowMs: number): number[] =>
       detector.on({ type: 'due' }, nowMs).flatMap((action) => (action.type === 'send' ? [action.to] : [])).sort();
@@ -46,7 +46,8 @@ suite('mesh detector', (test) => {
   test('the time that this process stood still does not count against a suspect', () => {
     const [self, other] = [0, 1].map((position) => ({ position, incarnation: 1 })) as [MemberId, MemberId];
     const detector = detectorModule(detectorMesh, { period: '100ms', timeout: '300ms', grace: '0ms' }).open({
-      self, members: new MemberView(self, [other]), topologyOf: (size) => createMesh([size], false), random: () => 0,
+      self, members: new MemberView(self, [other]), topologyOf: (size) => createMesh([size], false), answerMs: 0,
+      random: () => 0,
     });
     const found = (nowMs: number): string[] => detector.on({ type: 'due' }, nowMs)
       .flatMap(({ type }) => (type === 'suspect' || type === 'report' ? [type] : []));

@@ -6,7 +6,7 @@ import {
 } from '@stci/core/component';
 import { param, type DetectorModule, type ParamValue } from '@stci/interface';
 import { ORDER_FORM, orderProblem, parseOrder } from './order.js';
-import { Ring, type RingSettings } from './ring.js';
+import { Ring, leadMs, type RingSettings } from './ring.js';
 
 export { ORDER_FORM, orderProblem, orderRing, parseOrder, spreadCabinets, type RingOrder } from './order.js';
 
@@ -49,12 +49,13 @@ function createRing(params: Params): DetectorModule {
       misses: { type: 'counter', help: 'Heartbeats that did not come in their period.' },
       lag_ms: { type: 'histogram', help: 'How late the emitter of a heartbeat says that it ran.' },
     },
-    promise: ({ members, latencyBoundMs }) => {
+    promise: ({ members, latencyBoundMs, answerMs }) => {
       // The last heartbeat went at most a period before the failure, and took at most the latency's bound.
       const detection = { minMs: Math.max(0, timeoutMs - periodMs), maxMs: timeoutMs + latencyBoundMs };
       const rate = members > 1 ? perSecond(periodMs) : 0;
       return {
         detection,
+        leadMs: leadMs(times, answerMs),
         messagesPerSecond: rate,
         bytesPerSecond: rate * (DETECTOR_MESSAGE_BYTES + HEARTBEAT_BYTES),
         text: `A dead agent is reported after ${detection.minMs} to ${detection.maxMs} ms, up to ${lagMaxMs} ms later `

@@ -9,7 +9,8 @@
  * - an observer that was replaced and is not known to be dead gets heartbeats for two timeouts more, so that it does
  *   not suspect an emitter that another agent took over by mistake;
  * - a heartbeat carries how late its sender ran of late; the observer grants that time, up to a bound, and grants its
- *   own standstills in full.
+ *   own standstills in full;
+ * - before the timeout, the emitter is suspected: the controller's question after it is over when it is reported.
  */
 
 import type {
@@ -45,14 +46,24 @@ function readMessage(body: unknown): RingMessage | undefined {
 const REPLACED_TIMEOUTS = 2;
 const LAG_MS_MAX = 0xffff_ffff;
 
+type Times = Pick<RingSettings, 'periodMs' | 'timeoutMs'>;
+
+/** How long before it is reported an emitter is suspected: not while its next heartbeat may just be late. */
+export function leadMs({ periodMs, timeoutMs }: Times, answerMs: number): number {
+  return Math.min(answerMs, (timeoutMs - periodMs) / 3);
+}
+
 export class Ring implements Detector {
   readonly #self: MemberId;
   readonly #settings: RingSettings;
   readonly #members: Members;
+  readonly #leadMs: number;
   #ring: readonly Position[] = [];
   #emitter: MemberId | undefined;
   /** Of the emitter's silence; Infinity before the start. */
   #deadlineMs = Infinity;
+  /** Since when it is suspected; undefined: it is not, or was reported. */
+  #suspectedMs: number | undefined;
   /** Last heartbeat of the emitter; undefined: none yet. */
   #heardMs: number | undefined;
   /** Since when it is silent, or was to be heard; its heartbeats that have not come since. */
@@ -65,8 +76,9 @@ export class Ring implements Detector {
   #heartbeatMs = Infinity;
   #lagMs = 0;
 
-  constructor({ self, members }: DetectorInit, settings: RingSettings) {
+  constructor({ self, members, answerMs }: DetectorInit, settings: RingSettings) {
     this.#self = self;
+    this.#leadMs = leadMs(settings, answerMs);
     this.#settings = settings;
     this.#members = members;
     this.#order();
@@ -76,8 +88,13 @@ export class Ring implements Detector {
   }
 
   get dueMs(): number | undefined {
-    const due = Math.min(this.#heartbeatMs, this.#deadlineMs, this.#askMs);
+    const due = Math.min(this.#heartbeatMs, this.#silenceMs, this.#askMs);
     return due === Infinity ? undefined : due;
+  }
+
+  /** When the emitter is suspected, then reported. */
+  get #silenceMs(): number {
+    return this.#deadlineMs - (this.#suspectedMs === undefined ? this.#leadMs : 0);
   }
 
   on(event: DetectorEvent, nowMs: number): readonly DetectorAction[] {
@@ -116,7 +133,7 @@ export class Ring implements Detector {
   #onDue(nowMs: number): DetectorAction[] {
     const actions: DetectorAction[] = [];
     if (nowMs >= this.#heartbeatMs) this.#sendHeartbeats(nowMs, actions);
-    if (nowMs >= this.#deadlineMs) this.#onSilence(nowMs, actions);
+    if (nowMs >= this.#silenceMs) this.#onSilence(nowMs, actions);
     if (nowMs >= this.#askMs) this.#ask(nowMs, actions);
     return actions;
   }
@@ -130,6 +147,7 @@ export class Ring implements Detector {
     const { timeoutMs, lagMaxMs } = this.#settings;
     const actions: DetectorAction[] = [{ type: 'count', metric: 'lag_ms', value: message.lagMs }];
     this.#countMisses(nowMs, actions);
+    this.#trust(actions);
     const isStarted = this.#heartbeatMs !== Infinity;
     if (isStarted) this.#expect(nowMs, nowMs + timeoutMs + Math.min(message.lagMs, lagMaxMs));
     this.#heardMs = nowMs;
@@ -179,6 +197,7 @@ export class Ring implements Detector {
   #attach(waitMs: number, nowMs: number, actions: DetectorAction[]): void {
     const emitter = this.#neighbour(-1);
     if (emitter?.position === this.#emitter?.position && emitter?.incarnation === this.#emitter?.incarnation) return;
+    this.#trust(actions);
     this.#emitter = emitter;
     this.#heardMs = undefined;
     this.#expect(Infinity, Infinity);
@@ -216,13 +235,22 @@ export class Ring implements Detector {
     const heard = this.#heardMs;
     const evidence = heard === undefined
       ? 'no heartbeat since it was asked for one' : `no heartbeat for ${Math.round(nowMs - heard)} ms`;
+    if (this.#suspectedMs === undefined) actions.push({ type: 'suspect', member: failed, evidence });
+    const suspectedMs = this.#suspectedMs ??= nowMs;
+    if (nowMs < this.#deadlineMs) return;
+    this.#suspectedMs = undefined;
     // Until it is gone, or heard: of the controller others do not tell.
     this.#expect(Infinity, Infinity);
     this.#askMs = nowMs + this.#settings.periodMs;
-    actions.push(
-      { type: 'suspect', member: failed, evidence },
-      { type: 'report', failed, cause: 'silent', evidence, suspectedMs: nowMs, heardMs: heard },
-    );
+    actions.push({ type: 'report', failed, cause: 'silent', evidence, suspectedMs, heardMs: heard });
+  }
+
+  /** The emitter is heard, or another one is watched. */
+  #trust(actions: DetectorAction[]): void {
+    const member = this.#emitter;
+    const isSuspected = member !== undefined && this.#suspectedMs !== undefined;
+    if (isSuspected && this.#members.has(member)) actions.push({ type: 'trust', member });
+    this.#suspectedMs = undefined;
   }
 
   /** All positions have a place, also where nobody is. */

@@ -72,7 +72,7 @@ suite('ring: detection', (test) => {
     const members = [0, 1, 2].map((position) => ({ position, incarnation: 1 }));
     const self = members[1] as MemberId;
     const view = new MemberView(self, members);
-    const one = ring.open({ self, members: view, topologyOf: undefined, random: () => 0.5 });
+    const one = ring.open({ self, members: view, topologyOf: undefined, answerMs: 0, random: () => 0.5 });
     const from = members[2] as MemberId;
     assert.equal(one.on({ type: 'message', from, body: { type: 'observe' } }, 10), []);
     one.on({ type: 'start' }, 20);
@@ -144,10 +144,10 @@ suite('ring: one agent', (test) => {
     return actions.flatMap((action) => (action.type === 'send' ? [`${action.to} ${JSON.stringify(action.body)}`] : []));
   };
   /** At position 2: watches 1, sends to 3. */
-  const open = (params: Readonly<Record<string, string>> = {}): Detector => {
+  const open = (params: Readonly<Record<string, string>> = {}, answerMs = 0): Detector => {
     const module = detectorModule(detectorRing, { period: '100ms', grace: '0ms', ...params });
     members = new MemberView(member(2), [0, 1, 3].map((position) => member(position)));
-    return module.open({ self: member(2), members, topologyOf: undefined, random: () => 0 });
+    return module.open({ self: member(2), members, topologyOf: undefined, answerMs, random: () => 0 });
   };
   const heartbeat = (lagMs: number) => {
     return { type: 'message', from: member(1), body: { type: 'heartbeat', lagMs } } as const;
@@ -204,6 +204,25 @@ suite('ring: one agent', (test) => {
       }
     };
     assert.equal([due(0), due(150), due(10_000)], [1010, 1160, 1210]);
+  });
+
+  test('it suspects in time for an answer, not a heartbeat that is late, and trusts one that is heard', () => {
+    const found = (answerMs: number, params: Readonly<Record<string, string>> = {}): string[] => {
+      const detector = open(params, answerMs);
+      detector.on({ type: 'start' }, 0);
+      const news: string[] = [];
+      const take = (actions: readonly DetectorAction[], now: number): void => actions.forEach(({ type }) => {
+        if (type === 'suspect' || type === 'trust' || type === 'report') news.push(`${type} ${now}`);
+      });
+      take(detector.on(heartbeat(0), 0), 0);
+      for (let now = 0; now < 950; now = detector.dueMs as number) take(detector.on({ type: 'due' }, now), now);
+      take(detector.on(heartbeat(0), 950), 950);
+      for (let now = 950; now < 2000; now = detector.dueMs as number) take(detector.on({ type: 'due' }, now), now);
+      return news;
+    };
+    assert.equal(found(200), ['suspect 800', 'trust 950', 'suspect 1750', 'report 1950']);
+    assert.equal(found(5000), ['suspect 700', 'trust 950', 'suspect 1650', 'report 1950']);
+    assert.equal(found(0), ['suspect 1950', 'report 1950']);
   });
 
   test('an agent that ran late says so in its heartbeats, less with each', () => {

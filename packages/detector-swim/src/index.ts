@@ -55,6 +55,7 @@ function createSwim(params: Params): DetectorModule {
       const meanMs = Math.round(1.6 * periodMs + periodMs + suspicionMs);
       return {
         detection,
+        leadMs: suspicionMs,
         messagesPerSecond: rate,
         bytesPerSecond: rate * (DETECTOR_MESSAGE_BYTES + BODY_BYTES),
         text: `A dead agent is reported after ${meanMs} ms in the mean, ${detection.maxMs} ms at the latest.`,

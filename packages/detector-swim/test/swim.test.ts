@@ -13,7 +13,8 @@ detectorCompliance(detectorSwim, [{ label: 'fast', params: { period: '100ms', gr
 /** Of the first of these. */
 function open(all: readonly MemberId[], settings: SwimSettings): Swim {
   const [self, ...others] = all as [MemberId, ...MemberId[]];
-  return new Swim({ self, members: new MemberView(self, others), topologyOf: undefined, random: () => 0.5 }, settings);
+  const members = new MemberView(self, others);
+  return new Swim({ self, members, topologyOf: undefined, answerMs: 0, random: () => 0.5 }, settings);
 }
 
 suite('swim', (test) => {

@@ -15,6 +15,8 @@ import type { Position, Topology } from './topology.js';
 export interface DetectorPromise {
   /** From the failure to the first report; undefined: it promises nothing, and `text` says when it reports. */
   readonly detection?: DetectionInterval;
+  /** A dead agent is suspected so long before it is reported, at least; undefined: only then. */
+  readonly leadMs?: number;
   /** In the mean over agents, while nothing fails. */
   readonly messagesPerSecond: number;
   readonly bytesPerSecond: number;
@@ -28,6 +30,8 @@ export interface PromiseRequest {
   readonly members: number;
   /** The longest time that a message between two agents takes, ms. */
   readonly latencyBoundMs: number;
+  /** As in `DetectorInit`. */
+  readonly answerMs: number;
 }
 
 /** Metric that a detector's `count` actions name, in its own unit: `heartbeats`, `round_trip_ms`. */
@@ -43,7 +47,8 @@ export interface MetricSpec {
  * - `record`: The registry takes it; version, help, parameters and metrics can be shown; it runs where it is named.
  * - `promise`: What it promises is an interval, costs that are numbers, and a sentence; one agent alone sends nothing.
  * - `quiet`: While nobody dies, nobody is reported, and it costs no more than promised.
- * - `interval`: A death is reported within the promised interval, and nothing else is, nor twice by the same agent.
+ * - `interval`: A death is reported within the promised interval, and nothing else is, nor twice by the same agent; it
+ *   is suspected as long before as promised.
  * - `several`: Several deaths are reported, all of them, and nothing else is; nothing is sent to the dead later.
  * - `standstill`: An agent that stood still accuses nobody, and is not reported itself if that was short.
  * - `joined`: One that joins at a new position is not reported while it lives, and its death is.
@@ -78,6 +83,11 @@ export interface DetectorInit {
   readonly members: Members;
   /** The one that the module names, over so many positions; undefined if it names none. */
   readonly topologyOf: ((size: number) => Topology) | undefined;
+  /**
+   * The controller asks a member that is suspected, and waits so long for its answer. It decides about the report of
+   * one that was suspected as long before without asking it once more.
+   */
+  readonly answerMs: number;
   /** Uniform in [0, 1): the only randomness. */
   random(): number;
 }
@@ -125,7 +135,7 @@ export type DetectorEvent =
 export type DetectorAction =
   /** To the detector of the same name at `to`. May be lost; in order. `body`: of plain values, at most 64 KiB. */
   | { readonly type: 'send'; readonly to: Position; readonly body: unknown }
-  /** For status and metrics only. `trust` takes it back. */
+  /** It may be reported soon: the controller asks it. `trust` takes it back. */
   | { readonly type: 'suspect'; readonly member: MemberId; readonly evidence: string }
   | { readonly type: 'trust'; readonly member: MemberId }
   /**

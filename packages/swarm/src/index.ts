@@ -6,6 +6,8 @@ export { MemoryPeaks } from './worlds/memory-peaks.js';
 export { runJob, type RunHooks, type RunOutcome } from './runs/run-job.js';
 export { makeWorld } from './worlds/make-world.js';
 export { runHosts, type EndedJob, type HostsOptions, type HostsSession } from './worlds/run-hosts.js';
+export { truthOf } from './checkers/truth.js';
+export { factsOf } from './mpi/mpi-facts.js';
 export { agreementProblems } from './checkers/check-agreement.js';
 export { FAILURE_CHECKERS, checkFailures } from './checkers/check-failures.js';
 export { drawTree, plannedParents } from './scenarios/launcher-random.js';

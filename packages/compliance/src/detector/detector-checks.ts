@@ -12,7 +12,7 @@ import type { DetectorExample } from './detector-contract.js';
 import {
   checkCost, checkCostLater, checkNobody, checkReported, checkReports, checkSuspicions, type Started,
 } from './detector-judge.js';
-import { DetectorModel, type DetectorModelInit } from './detector-model.js';
+import { DetectorModel, answerMsOf, type DetectorModelInit } from './detector-model.js';
 import { DetectorRun, type DetectorCase } from './detector-run.js';
 
 /** Length of a pause that is forgiven, in shortest intervals of detection; of one that is reported, in longest ones. */
@@ -79,7 +79,9 @@ const CHECKS: Readonly<Record<
 };
 
 function checkPromise(module: DetectorModule, members: number): void {
-  const ask = (latencyBoundMs: number) => elsewhere(() => module.promise(Object.freeze({ members, latencyBoundMs })));
+  const ask = (latencyBoundMs: number) => elsewhere(() => {
+    return module.promise(Object.freeze({ members, latencyBoundMs, answerMs: answerMsOf(latencyBoundMs) }));
+  });
   const first = ask(10);
   const { messagesPerSecond, bytesPerSecond, text } = first;
   for (const latencyBoundMs of [0, 0.5, 1000]) checkDetection(ask(latencyBoundMs));
@@ -92,7 +94,8 @@ function checkPromise(module: DetectorModule, members: number): void {
   if (members === 1) assert.is(messagesPerSecond, 0, 'one agent alone has nobody to send to');
 }
 
-function checkDetection({ detection: { minMs, maxMs } = { minMs: 0, maxMs: 0 } }: DetectorPromise): void {
+function checkDetection({ detection: { minMs, maxMs } = { minMs: 0, maxMs: 0 }, leadMs = 0 }: DetectorPromise): void {
+  assert.ok(leadMs >= 0 && Number.isFinite(leadMs), `a suspicion ${leadMs} ms before the report`);
   assert.ok(minMs >= 0 && minMs <= maxMs && Number.isFinite(maxMs), `an interval of ${minMs} to ${maxMs} ms`);
 }
 
@@ -133,6 +136,9 @@ function checkInterval({ run, example: { deaths = [], seed = 1, isFirst = false 
     assert.ok(delay !== undefined, `agent ${position} is not reported within ${maxMs} ms`);
     const isInside = delay! >= minMs - ROUNDING_MS && delay! <= maxMs + ROUNDING_MS;
     assert.ok(isInside, `agent ${position} is reported after ${delay} ms, promised are ${minMs} to ${maxMs} ms`);
+    const { leadMs = 0 } = model.reports.find(({ failed }) => failed.position === position) ?? {};
+    const isSuspected = leadMs >= (run.promise.leadMs ?? 0) - ROUNDING_MS;
+    assert.ok(isSuspected, `agent ${position} is suspected ${leadMs} ms before, promised are ${run.promise.leadMs} ms`);
   }
   checkReports(model);
 }

@@ -7,7 +7,7 @@
  * Pure: the seed decides everything, so that thousands of runs take seconds.
  */
 
-import { MemberView } from '@stci/core/component';
+import { MemberView, PROBE_LATENCIES } from '@stci/core/component';
 import type {
   Detector, DetectorAction, DetectorEvent, DetectorModule, FailureCause, MemberId, Position, Topology,
 } from '@stci/interface';
@@ -41,6 +41,8 @@ export interface ModelReport {
   readonly by: Position;
   readonly failed: MemberId;
   readonly cause: FailureCause;
+  /** For so long it has been suspected; undefined: it was not. */
+  readonly leadMs: number | undefined;
   /** The agent had not crashed: a mistake. */
   readonly isAlive: boolean;
 }
@@ -52,6 +54,11 @@ export interface ModelDeath {
 }
 
 const BODY_BYTES_MAX = 64 * 1024;
+
+/** How long the controller waits for an answer: as agents have it, by the time of a message. */
+export function answerMsOf(latencyBoundMs: number): number {
+  return PROBE_LATENCIES * latencyBoundMs;
+}
 
 /** Detector of a position at which nobody is. */
 const NOBODY: Detector = { dueMs: undefined, on: () => [] };
@@ -170,10 +177,11 @@ export class DetectorModel extends MachineNet<DetectorEvent, DetectorAction, Mod
 
   /** `others`: frozen. */
   #open(self: MemberId, others: readonly MemberId[]): ModelAgent {
-    const { module, topologyOf } = this.#init;
+    const { module, topologyOf, latencyBoundMs } = this.#init;
+    const answerMs = answerMsOf(latencyBoundMs);
     const { random } = this;
     const members = new MemberView(frozen(self), others);
-    return new ModelAgent(members, module.open(Object.freeze({ self, members, topologyOf, random })));
+    return new ModelAgent(members, module.open(Object.freeze({ self, members, topologyOf, answerMs, random })));
   }
 
   #start(agent: ModelAgent): void {
@@ -263,7 +271,8 @@ export class DetectorModel extends MachineNet<DetectorEvent, DetectorAction, Mod
     this.#suspicions.end(by, failed.position);
     const agent = this.agent(failed.position);
     const isAlive = agent.isAlive && agent.member.incarnation === failed.incarnation;
-    this.reports.push({ atMs: this.nowMs, by, failed, cause, isAlive });
+    const leadMs = sinceMs === undefined ? undefined : this.nowMs - sinceMs;
+    this.reports.push({ atMs: this.nowMs, by, failed, cause, leadMs, isAlive });
     if (failed.position === 0) {
       this.at(this.nowMs, () => this.crash(by, 'cut off'));
       return;

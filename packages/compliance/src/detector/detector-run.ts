@@ -5,7 +5,7 @@ import { MemberView, detectorFramework } from '@stci/core/component';
 import type {
   Component, DetectionInterval, DetectorModule, DetectorPromise, NoDeps, Position, Topology,
 } from '@stci/interface';
-import { DetectorModel, type DetectorModelInit } from './detector-model.js';
+import { DetectorModel, answerMsOf, type DetectorModelInit } from './detector-model.js';
 
 export type DetectorComponent = Component<DetectorModule, NoDeps>;
 
@@ -74,7 +74,8 @@ export class DetectorRun {
   }
 
   promiseFor(members: number): DetectorPromise {
-    return this.#module.promise({ members, latencyBoundMs: this.latencyBoundMs });
+    const { latencyBoundMs } = this;
+    return this.#module.promise({ members, latencyBoundMs, answerMs: answerMsOf(latencyBoundMs) });
   }
 
   /** Somebody waits. */
@@ -126,7 +127,7 @@ type TopologyOf = (size: number) => Topology;
 export function firstSuspicionMs(module: DetectorModule, joinedMs?: number, topologyOf?: TopologyOf): number {
   const member = (position: Position) => ({ position, incarnation: 1 });
   const members = new MemberView(member(0), joinedMs === undefined ? [member(1)] : []);
-  const detector = module.open({ self: member(0), members, topologyOf, random: () => 0 });
+  const detector = module.open({ self: member(0), members, topologyOf, answerMs: 0, random: () => 0 });
   detector.on({ type: 'start' }, 0);
   if (joinedMs !== undefined && members.join(member(1))) detector.on({ type: 'joined', member: member(1) }, joinedMs);
   for (let now = joinedMs ?? 0; now < 60_000; now = Math.max(now, detector.dueMs ?? Infinity)) {

@@ -12,6 +12,7 @@ import { FailureWatch } from '@stci/core/failure-watch';
 import { decode, encode, notifierDirect, type Overlay, type OverlayEvents } from '@stci/core';
 import { MemberView } from '@stci/core/component';
 import type { Clock, DetectorModule, Evidence, MemberId, Position, Topology } from '@stci/interface';
+import { answerMsOf } from './detector-model.js';
 
 export interface DetectorSocketsInit {
   readonly name: string;
@@ -98,13 +99,15 @@ export class DetectorSockets {
     const told: Evidence[] = [];
     const watch = new FailureWatch(
       {
-        clock: CLOCK, latencyMs: latencyBoundMs, overlayTopology: '', overlay: this.#overlay(position),
+        clock: CLOCK, overlayTopology: '', overlay: this.#overlay(position),
+        promiseRequest: (members) => ({ members, latencyBoundMs, answerMs: answerMsOf(latencyBoundMs) }),
         detectors: [{ name, module, notifier: 'direct', isNamed: true }],
         notifier: () => notifierDirect.create({}, {}, undefined),
         topologyOf: (_text, size) => topologyOf?.(size) as Topology,
         random: Math.random,
       },
       {
+        onSuspected: () => undefined,
         onNotice: (notice, news) => news === 'new' && told.push(notice),
         onFenced: (reason) => this.faults.push(`${position}: ${reason}`),
         onCutOff: (evidence) => this.faults.push(`${position} does not hear the controller: ${evidence}`),

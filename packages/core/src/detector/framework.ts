@@ -11,7 +11,7 @@ export const detectorFramework = defineFramework<DetectorModule, NoDeps>({
   help: 'What finds failures of tools, agents, hosts and links.',
   params: {
     latency: param.duration(20, [0, 60_000], 'The longest that a message between two agents is expected to take. The '
-      + 'promised times of detectors hold as long as it does. The controller gives an agent that was reported ten '
-      + 'times as long to answer, at most a quarter of bootcom.lease.'),
+      + 'promised times of detectors hold as long as it does. The controller gives an agent that is suspected, '
+      + 'or was reported, ten times as long to answer, at most a quarter of bootcom.lease.'),
   },
 });

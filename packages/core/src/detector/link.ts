@@ -82,6 +82,7 @@ function createLink(params: Readonly<Record<string, ParamValue>>): DetectorModul
     metrics: PROBE_METRICS,
     promise: ({ latencyBoundMs }) => ({
       detection: { minMs: timeoutMs, maxMs: timeoutMs + latencyBoundMs },
+      leadMs: timeoutMs,
       messagesPerSecond: 0,
       bytesPerSecond: 0,
       text: `An agent whose link ends is suspected at once, and reported if it does not answer within ${timeoutMs} ms; `

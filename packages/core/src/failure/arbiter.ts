@@ -40,9 +40,7 @@ export class Arbiter {
     const { messages, platform: { clock } } = node;
     this.#disputed = new DisputedDeaths({
       clock, holds,
-      isOpen: (member) => this.#watch !== undefined && init.isOpen() && member.position > 0
-        && bootHost(member.position) < this.table.size && this.#probes.isThere(member)
-        && !this.#probes.isOpen(member),
+      isOpen: (member) => this.#isThere(member) && !this.#probes.isOpen(member),
       ask: (member, error) => {
         const subject = this.#hostSubject(bootHost(member.position));
         const own = { ...evidenceOf(subject, error, this.#wallMs, init.overlay.self), ...lossFacts(false, undefined) };
@@ -53,6 +51,7 @@ export class Arbiter {
       for (const [key, wallMs] of seen) init.log.records.seen(key, source, wallMs);
       this.#disputed.add(source, members);
     });
+    messages.on('failure.suspected', ({ member }) => this.#onSuspected(member));
     bindFailureWatch(node, () => this.#watch);
     messages.on('failure.interest', () => this.start());
   }
@@ -84,6 +83,7 @@ export class Arbiter {
     if (this.#watch !== undefined || !this.#init.isOpen()) return;
     const { node, scope, overlay } = this.#init;
     this.#watch = openFailureWatch(node, scope, overlay, {
+      onSuspected: (member) => this.#onSuspected(member),
       onNotice: (notice, news) => this.#onNotice(notice, news),
       onFenced: () => undefined,
       onCutOff: () => undefined,
@@ -94,6 +94,17 @@ export class Arbiter {
       if (position !== 0) node.messages.send(rootAddress(bootHost(position)), 'failure.watch', body);
     }
     startFailureWatch(node, scope, this.#watch, members);
+  }
+
+  /** An agent may speak of hosts that are not there. */
+  #isThere(member: MemberId): boolean {
+    return this.#watch !== undefined && this.#init.isOpen() && member.position > 0
+      && bootHost(member.position) < this.table.size && this.#probes.isThere(member);
+  }
+
+  /** It is asked while its detector still waits for it: what it does not answer is known when it is reported. */
+  #onSuspected(member: MemberId): void {
+    if (this.#isThere(member)) this.#probes.suspect(member);
   }
 
   #onNotice(notice: Evidence, news: 'new' | 'confirmed'): void {

@@ -28,7 +28,7 @@ export interface ControllerFailuresInit {
 
 /** The first of these has the arbiter loaded. */
 export const ARBITER_MESSAGES = [
-  'failure.interest', 'failure.seen', 'detector.message', 'notifier.message',
+  'failure.interest', 'failure.seen', 'failure.suspected', 'detector.message', 'notifier.message',
 ] as const;
 
 export interface ArbiterInit extends Omit<ControllerFailuresInit, 'table' | 'onRecord'> {

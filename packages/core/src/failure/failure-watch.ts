@@ -4,6 +4,7 @@ import type { MemberId, StciError } from '@stci/interface';
 import { positionOf } from '../members/positions.js';
 import type { AgentNode } from '../node/node.js';
 import type { Overlay } from '../peers/contracts.js';
+import { promiseRequest } from '../peers/probe-time.js';
 import type { ServiceScope } from '../service/contracts.js';
 import { FailureWatch, type FailureWatchEvents } from './watch.js';
 
@@ -24,7 +25,7 @@ export function openFailureWatch(
       topologyOf: (text, size) => scope.topologyOf(text, size),
       random: () => generator.uniform(),
       metrics: node.metrics,
-      latencyMs: node.params.int('detector.latency'),
+      promiseRequest: (count) => promiseRequest(node.params, count),
     },
     { ...events, onFault: (error: StciError, where: string) => node.fault(error, where) },
   );

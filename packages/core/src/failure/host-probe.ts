@@ -2,6 +2,9 @@
  * Probes of hosts by the controller: an agent, and those above it in the boot tree, are asked for an answer. Messages
  * may follow the tree: hosts below one that stands still seem silent, too; and those below a link that is cut, while
  * the agent at its lower end answers by the overlay. That one asks them, too.
+ *
+ * A member that is suspected is asked before it is reported, again and again until it answers: once it is reported,
+ * what has been found until then is the answer.
  */
 
 import { bootHost, bootPosition, type Address, type HostIndex, type MemberId } from '@stci/interface';
@@ -24,9 +27,18 @@ export interface HostProbesInit {
 /** `first`: on the way from the controller, that did not answer; undefined: all did. `isSilent`: nor did the host. */
 type Done = (first: MemberId | undefined, isSilent: boolean) => void;
 
+/** Who asks after a member, and what is known. */
+interface Asked {
+  readonly incarnation: number;
+  /** Undefined: it is suspected only. */
+  done: Done | undefined;
+  /** Nobody answered last time; undefined: it has not been asked to the end. */
+  found: Parameters<Done> | undefined;
+}
+
 interface Probe {
   readonly member: MemberId;
-  readonly done: Done;
+  readonly asked: Asked;
   /** It is not repeated after that. */
   readonly untilMs: number;
   /** The last answers come at this time at the latest. */
@@ -73,8 +85,7 @@ export function answerProbes(node: AgentNode): void {
 
 export class HostProbes {
   readonly #init: HostProbesInit;
-  /** Incarnations that are being asked. */
-  readonly #open = new Map<HostIndex, number>();
+  readonly #open = new Map<HostIndex, Asked>();
   /** By probe: half of its time, then the pause after it. */
   readonly #timers: Timers<number>;
   /** Echoes under way, by agent and time for the answer. */
@@ -90,17 +101,40 @@ export class HostProbes {
       this.#answers.get(probe)?.(agent, source));
   }
 
-  isOpen({ position, incarnation }: MemberId): boolean {
-    return this.#open.get(bootHost(position)) === incarnation;
+  /** It was reported, and is asked. */
+  isOpen(member: MemberId): boolean {
+    return this.#askedOf(member)?.done !== undefined;
+  }
+
+  /** It may be reported soon. */
+  suspect(member: MemberId): void {
+    if (this.#askedOf(member) === undefined) this.#begin(member, undefined);
   }
 
   probe(member: MemberId, done: Done): void {
+    const asked = this.#askedOf(member);
+    if (asked === undefined) return this.#begin(member, done);
+    asked.done = done;
+    if (asked.found === undefined) return;
+    this.#open.delete(bootHost(member.position));
+    done(...asked.found);
+  }
+
+  #askedOf({ position, incarnation }: MemberId): Asked | undefined {
+    const asked = this.#open.get(bootHost(position));
+    return asked?.incarnation === incarnation ? asked : undefined;
+  }
+
+  #begin(member: MemberId, done: Done | undefined): void {
     const { params, platform: { clock } } = this.#init.node;
-    this.#open.set(bootHost(member.position), member.incarnation);
-    this.#ask({ member, done, untilMs: clock.nowMs() + params.int('bootcom.lease'), endMs: 0, isOnceMore: false });
+    const asked: Asked = { incarnation: member.incarnation, done, found: undefined };
+    this.#open.set(bootHost(member.position), asked);
+    this.#ask({ member, asked, untilMs: clock.nowMs() + params.int('bootcom.lease'), endMs: 0, isOnceMore: false });
   }
 
   #ask(probe: Probe): void {
+    const { asked } = probe;
+    if (this.#askedOf(probe.member) !== asked) return;
     const { params, platform: { clock } } = this.#init.node;
     const host = bootHost(probe.member.position);
     const way = this.#wayTo(host);
@@ -113,6 +147,7 @@ export class HostProbes {
     const onSettled = (one: MemberId, hasAnswered: boolean): void => {
       if (!awaited.delete(one)) return;
       if (hasAnswered) round.silent.delete(one);
+      if (hasAnswered && asked.found?.[0]?.position === one.position) asked.found = undefined;
       if (awaited.size > 0) return;
       this.#timers.clear(id);
       this.#answers.delete(id);
@@ -169,7 +204,8 @@ export class HostProbes {
   }
 
   #onSettled(probe: Probe, { id, way, silent, wasSteady, isLate, hasGone }: Round): void {
-    const { member, done, untilMs, endMs } = probe;
+    const { member, asked, untilMs, endMs } = probe;
+    if (this.#askedOf(member) !== asked) return; // It was reported meanwhile, and what was found before was told.
     const { clock } = this.#init.node.platform;
     const host = bootHost(member.position);
     const first = way.find((each) => silent.has(each));
@@ -177,16 +213,18 @@ export class HostProbes {
     const isSteady = wasSteady && this.#isSteady(way, host);
     const isAbove = first !== undefined && first.position !== member.position;
     const isOnceMore = !probe.isOnceMore && (isLate || isAbove);
-    const isAgain = first !== undefined && this.isThere(member)
-      && (isOnceMore || ((hasGone || !isSteady) && clock.nowMs() < untilMs));
-    if (isAgain) {
+    const isUnclear = isOnceMore || ((hasGone || !isSteady) && clock.nowMs() < untilMs);
+    const isEarly = asked.done === undefined && clock.nowMs() < untilMs;
+    const isSilent = silent.has(way.at(-1) as MemberId);
+    asked.found = isUnclear || first === undefined ? undefined : [first, isSilent];
+    if (first !== undefined && this.isThere(member) && (isUnclear || isEarly)) {
       // Not at once: that nothing leads to an agent is answered without delay.
-      const next = { ...probe, isOnceMore: probe.isOnceMore || isOnceMore };
+      const next = { ...probe, isOnceMore: isUnclear && (probe.isOnceMore || isOnceMore) };
       this.#timers.set(id, Math.max(0, endMs - clock.nowMs()), () => this.#ask(next));
       return;
     }
-    if (this.isOpen(member)) this.#open.delete(host);
-    done(first, silent.has(way.at(-1) as MemberId));
+    this.#open.delete(host);
+    asked.done?.(first, isSilent);
   }
 
   /** From the one below the controller to this host's. */

@@ -95,6 +95,7 @@ export class RootFailures implements OpenService {
     const { node, scope, overlay, fence, cutOff, parentGone } = this.#init;
     if (this.#watch !== undefined) return;
     this.#watch = openFailureWatch(node, scope, overlay, {
+      onSuspected: (member) => void node.messages.send(CONTROLLER, 'failure.suspected', { member }),
       onNotice: (notice, news) => news === 'new' && this.#onNotice(notice),
       onFenced: fence,
       onCutOff: cutOff,

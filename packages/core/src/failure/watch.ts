@@ -11,7 +11,7 @@
 import {
   StciError, bootHost, type Clock, type Detector, type DetectorAction, type DetectorEvent,
   type DetectorModule, type Evidence, type MemberId, type NotifierAction,
-  type NotifierEvent, type NotifierModule, type Position, type Timer, type Topology,
+  type NotifierEvent, type NotifierModule, type Position, type PromiseRequest, type Timer, type Topology,
 } from '@stci/interface';
 import { decode, encode } from '../codec/cbor.js';
 import { check } from '../codec/shape.js';
@@ -41,12 +41,14 @@ export interface FailureWatchInit {
   /** A topology as a user writes it, over so many positions. */
   topologyOf(text: string, size: number): Topology;
   random(): number;
-  /** Within which messages between agents arrive: parameter detector.latency. */
-  readonly latencyMs: number;
+  /** Of so many agents. */
+  promiseRequest(members: number): PromiseRequest;
   readonly metrics?: Metrics | undefined;
 }
 
 export interface FailureWatchEvents {
+  /** By a detector of this agent, which may report it soon. */
+  onSuspected(member: MemberId): void;
   /** For the first time, whoever reported it; `confirmed`: somebody else reports it, too. */
   onNotice(notice: Evidence, news: 'new' | 'confirmed'): void;
   /** This agent is dead to the others. */
@@ -193,9 +195,10 @@ export class FailureWatch {
   }
 
   #open(module: DetectorModule): Detector {
-    const { self, members } = this.#init.overlay;
-    const topologyOf = this.#topologyOf(topologyFor(module, this.#init.overlayTopology));
-    return module.open({ self, members, topologyOf, random: () => this.#init.random() });
+    const { overlay: { self, members }, overlayTopology } = this.#init;
+    const { answerMs } = this.#init.promiseRequest(members.alive);
+    const topologyOf = this.#topologyOf(topologyFor(module, overlayTopology));
+    return module.open({ self, members, topologyOf, answerMs, random: () => this.#init.random() });
   }
 
   #topologyOf(text: string): ((size: number) => Topology) | undefined {
@@ -222,21 +225,23 @@ export class FailureWatch {
     const { overlay, metrics } = this.#init;
     if (metrics !== undefined) countAction(metrics, name, action);
     if (action.type === 'report') return this.#onReport(name, action, nowMs);
+    if (action.type === 'suspect' && action.member.position !== 0 && overlay.members.has(action.member)) {
+      this.#events.onSuspected(action.member);
+    }
     if (action.type !== 'send') return;
     const body = { detector: name, incarnation: overlay.self.incarnation, body: action.body };
     this.#onSent(overlay.send(action.to, 'detector.message', body));
   }
 
   #onReport(name: string, { failed, cause, evidence, suspectedMs, heardMs }: Report, nowMs: number): void {
-    const { clock, detectors, overlay, latencyMs } = this.#init;
+    const { clock, detectors, overlay } = this.#init;
     if (!('position' in failed) || !overlay.members.has(failed)) return;
     const { position, incarnation } = failed;
     this.#suspected.add(position);
     if (position === 0) return this.#events.onCutOff(evidence);
     const confirmedWallMs = clock.wallMs();
     const module = detectors.find((one) => one.name === name)?.module;
-    const request = { members: overlay.members.alive, latencyBoundMs: latencyMs };
-    const promised = module?.promise(request).detection;
+    const promised = module?.promise(this.#init.promiseRequest(overlay.members.alive)).detection;
     const subject = { kind: 'host', host: bootHost(position), incarnation } as const;
     const wallMs = (atMs: number): number => Math.max(0, confirmedWallMs - Math.max(0, nowMs - atMs));
     const finding = {

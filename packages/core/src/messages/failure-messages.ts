@@ -21,6 +21,8 @@ export const FAILURE_MESSAGES = {
   'failure.notice': { id: 72, from: 'parent', body: fields({ notice: evidence }) },
   /** Session agent → its root agent: ranks that have failed. */
   'failure.report': { id: 73, from: ['session'], body: fields({ ranks: members(toolEvidence) }) },
+  /** Root agent → controller: a detector there suspects this agent, and may report it soon. */
+  'failure.suspected': { id: 89, from: ['root'], body: fields({ member: memberId }) },
   /** Root agent → controller: when it was told of these failures, by their ids; agents among them. */
   'failure.seen': {
     id: 74, from: ['root'], body: fields({ seen, members: members(memberId) }),

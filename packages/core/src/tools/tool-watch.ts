@@ -118,7 +118,7 @@ export class ToolWatch {
     const members = new MemberView(self);
     for (const { name, module } of scope.detectors()) {
       if (module.watches !== 'tools') continue;
-      const init = { self, members, topologyOf: undefined, random: () => generator.uniform() };
+      const init = { self, members, topologyOf: undefined, answerMs: 0, random: () => generator.uniform() };
       driver.add(name, module.open(init));
     }
     driver.on({ type: 'start' });

@@ -28,7 +28,7 @@ detectorCompliance(detectorSporadic, [
 
 const member = (position: number, incarnation = 1): MemberId => ({ position, incarnation });
 const members = new MemberView(member(2), [0, 1, 3].map((position) => member(position)));
-const init = { self: member(2), members, topologyOf: undefined, random: () => 0 };
+const init = { self: member(2), members, topologyOf: undefined, answerMs: 0, random: () => 0 };
 
 const texts = (actions: readonly DetectorAction[]): string[] => actions.flatMap((action) => {
   if (action.type === 'send') return [`${JSON.stringify(action.body)} to ${action.to}`];

@@ -10,7 +10,7 @@ import { composition, resolved } from '../assembly.js';
 import { testPlace } from '../world.js';
 
 const self = { position: 1, incarnation: 1 };
-const init = { self, members: new MemberView(self), topologyOf: undefined, random: () => 0 };
+const init = { self, members: new MemberView(self), topologyOf: undefined, answerMs: 0, random: () => 0 };
 const texts = (actions: readonly DetectorAction[]): string[] => actions.map((action) => {
   if (action.type !== 'report') return action.type;
   return `${JSON.stringify(action.failed)} ${action.cause}: ${action.evidence}`;

@@ -1,6 +1,8 @@
 /** Probes of hosts: whom the controller takes for silent where some of the tree's links are cut. */
 
-import { CONTROLLER, addressName, bootPosition, rootAddress, type Address, type HostIndex } from '@stci/interface';
+import {
+  CONTROLLER, addressName, bootPosition, rootAddress, type Address, type HostIndex, type MemberId,
+} from '@stci/interface';
 import { assert, suite } from '@stci/testkit';
 import { Scope } from '../../dist/event/scope.js';
 import { HostProbes, answerProbes } from '../../dist/failure/host-probe.js';
@@ -45,6 +47,7 @@ function probe(
   answering: readonly HostIndex[], hasOverlay = true, answersOnce?: HostIndex, roundTripMs = ROUND_TRIP_MS,
   /** Those that are not up. */
   states = new Map<HostIndex, string>(),
+  isReported = true,
 ) {
   const asked: Address[] = [];
   const one = agent((to) => {
@@ -62,11 +65,17 @@ function probe(
   const { node } = one;
   const probes = new HostProbes({ node, holds: node.holds, table: () => table, hasOverlay: () => hasOverlay });
   const told: (HostIndex | string)[] = [];
-  probes.probe({ position: bootPosition(3), incarnation: 1 }, (silent, isSilent) => {
+  const member = { position: bootPosition(3), incarnation: 1 };
+  const done = (silent: MemberId | undefined, isSilent: boolean): void => {
     told.push(silent === undefined ? 'all answer' : silent.position - 1, ...(isSilent ? ['so is the host'] : []));
-  });
-  return { ...one, told, asked, states };
+  };
+  if (isReported) probes.probe(member, done);
+  else probes.suspect(member);
+  return { ...one, told, asked, states, probes, member, done };
 }
+
+const suspected = (answering: readonly HostIndex[]) =>
+  probe(answering, false, undefined, ROUND_TRIP_MS, new Map(), false);
 
 suite('probes of hosts', (test) => {
   test('those that are silent are asked by the last above them that answers, and are not given up if they do', () => {
@@ -188,6 +197,57 @@ suite('probes of hosts', (test) => {
       return count;
     });
     assert.equal(counts, [1, 1, 2]);
+  });
+
+  test('what one did not answer while it was suspected counts when it is reported', () => {
+    const answering: HostIndex[] = [0, 1, 2];
+    const { place, told, probes, asked, member, done } = suspected(answering);
+    place.run(PROBE_MS - 1);
+    assert.is(asked.filter((to) => to === rootAddress(3)).length, 1);
+    place.run(2);
+    probes.probe(member, done);
+    assert.equal([told, probes.isOpen(member)], [[3, 'so is the host'], false], 'at once');
+    place.run(5 * PROBE_MS);
+    assert.is(told.length, 2);
+  });
+
+  test('one that is reported while it is asked, or answered after all, has its time for an answer', () => {
+    const early = suspected([0, 1, 2]);
+    early.place.run(PROBE_MS / 4);
+    early.probes.probe(early.member, early.done);
+    early.place.run(PROBE_MS / 4 * 3 - 1);
+    assert.equal(early.told, []);
+    early.place.run(2);
+    assert.equal(early.told, [3, 'so is the host']);
+    // It stood still, and runs again.
+    for (const afterMs of [0, PROBE_MS + 2 * ROUND_TRIP_MS]) {
+      const answering: HostIndex[] = [0, 1, 2, ...(afterMs === 0 ? [3] : [])];
+      const { place, told, probes, asked, member, done } = suspected(answering);
+      place.run(afterMs);
+      answering.push(3);
+      place.run(PROBE_MS);
+      const before = asked.length;
+      probes.probe(member, done);
+      assert.equal(told, [], 'it is asked anew');
+      place.run(ROUND_TRIP_MS);
+      assert.equal([told, asked.length > before], [['all answer'], true]);
+    }
+    // It has answered, and one above it has not yet.
+    const answering: HostIndex[] = [0, 1, 2];
+    const late = suspected(answering);
+    late.place.run(PROBE_MS - 1);
+    answering.splice(2, 1, 3);
+    late.place.run(2 * ROUND_TRIP_MS);
+    late.probes.probe(late.member, late.done);
+    assert.equal(late.told, []);
+  });
+
+  test('one that is suspected and neither reported nor heard is asked for the lease at most', () => {
+    const { place, asked } = suspected([0, 1, 2]);
+    place.run(10_000 + 3 * PROBE_MS);
+    const before = asked.length;
+    place.run(10_000);
+    assert.equal([asked.length, before > 4 * 10_000 / PROBE_MS - 8], [before, true]);
   });
 
   test('others cannot answer for them', () => {

@@ -98,12 +98,14 @@ export function makeAgent(
   };
   const watch = new FailureWatch(
     {
-      clock: place.platform.clock, overlay, overlayTopology: '', latencyMs: 0, random: () => 0.5,
+      clock: place.platform.clock, overlay, overlayTopology: '', random: () => 0.5,
+      promiseRequest: (size) => ({ members: size, latencyBoundMs: 0, answerMs: 0 }),
       detectors: [{ name: 'scripted', module, notifier: 'direct', isNamed: true }],
       notifier: () => notifier,
       topologyOf: () => { throw new Error('no topology'); },
     },
     {
+      onSuspected: ({ position }) => void told.push(`suspected ${position}`),
       onNotice: ({ subject }, news) => void told.push(`${news} ${subject.kind} ${subject.host}`),
       onFenced: (reason) => void told.push(`fenced: ${reason}`),
       onCutOff: (evidence) => void told.push(`cut off: ${evidence}`),

@@ -1,8 +1,8 @@
 /** What `--display` and `--dry-run` print: the job map and the launch plan, as text or as JSON lines. */
 
 import {
-  HostBinding, detectorPromises, foldHostlist, mapJson, planJson, planLaunch, pmiFramework, promiseText, ranksOf,
-  readTopology, renderMap, renderPlan, ruleOf, ruleText, wishOf, type BindingRule, type NamedPromise,
+  HostBinding, detectorPromises, foldHostlist, mapJson, planJson, planLaunch, pmiFramework, promiseRequest, promiseText,
+  ranksOf, readTopology, renderMap, renderPlan, ruleOf, ruleText, wishOf, type BindingRule, type NamedPromise,
 } from '@stci/core';
 import type { LaunchPlan } from '@stci/interface';
 import type { PlannedRun } from './plan-run.js';
@@ -83,7 +83,7 @@ function launchPlan({ spec, scope }: Planned): LaunchPlan {
 /** Promises of the detectors that were asked for; those that always run cost nothing. */
 export function namedPromises({ scope, spec, params }: Pick<Planned, 'scope' | 'spec' | 'params'>): NamedPromise[] {
   const named = scope.detectors().filter(({ isNamed }) => isNamed);
-  return detectorPromises(named, spec.hosts.length + 1, params.int('detector.latency'));
+  return detectorPromises(named, promiseRequest(params, spec.hosts.length + 1));
 }
 
 function jsonLine(object: object): string {

@@ -6,8 +6,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {
-  createSelector, describe, detectorPromises, infoOverview, infoText, parseInfoTarget, platformFacts, promiseText,
-  selectedDetectors, type NamedPromise, type Registry,
+  createSelector, describe, detectorPromises, infoOverview, infoText, parseInfoTarget, platformFacts, promiseRequest,
+  promiseText, selectedDetectors, type NamedPromise, type Registry,
 } from '@stci/core';
 import { StciError, type Facts, type Params } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
@@ -28,7 +28,7 @@ const AGENTS = 16;
 function promisesOf(registry: Registry, params: Params, facts: Facts, only: string | undefined): NamedPromise[] {
   const detectors = selectedDetectors(createSelector(registry, params, facts), params);
   const wanted = detectors.filter(({ name }) => only === undefined || name === only);
-  return detectorPromises(wanted, AGENTS, params.int('detector.latency'));
+  return detectorPromises(wanted, promiseRequest(params, AGENTS));
 }
 
 export class InfoCommand extends StciCommand {

@@ -47,7 +47,7 @@ export async function collectSuite(component: AnyComponent): Promise<readonly Co
 function detectorTests(component: DetectorComponent): readonly CollectedTest[] {
   const module = detectorModule(component);
   const topology = module.topology === '' ? undefined : topologiesOf(module.topology);
-  const { detection } = module.promise({ members: 2, latencyBoundMs: LATENCY_MS });
+  const { detection } = module.promise({ members: 2, latencyBoundMs: LATENCY_MS, answerMs: 10 * LATENCY_MS });
   const suspicionMs = firstSuspicionMs(module, undefined, topology);
   const graceMs = Number.isFinite(suspicionMs) ? Math.max(0, suspicionMs - (detection?.minMs ?? 0)) : 0;
   const tests = collectTests(() => detectorCompliance(component, [{
