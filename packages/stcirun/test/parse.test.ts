@@ -380,8 +380,10 @@ suite("command lines of mpiexec and mpirun", (test) => {
 
   test("parameters of Open MPI's library are told apart, and how they are passed; those of ours are ours", () => {
     for (const key of ['btl', 'pml', 'btl_tcp_if_include', 'osc_rdma_acc_single_intrinsic', 'mpi_abort_delay']) {
-      assert.throws(() => mcaPairs([{ key, value: 'v' }]), `--mca ${key}=v: It is Open MPI's: write -x OMPI_MCA_${key}=v.`);
+      const text = `--mca ${key}=v: It is Open MPI's: write -x OMPI_MCA_${key}=v.`;
+      assert.throws(() => mcaPairs([{ key, value: 'v' }]), text);
     }
-    for (const key of ['pmi', 'mpi.singletons', 'errmgr', 'topology', 'bootcom.ws.ports']) mcaPairs([{ key, value: 'v' }]);
+    const ours = ['pmi', 'mpi.singletons', 'errmgr', 'topology', 'bootcom.ws.ports'];
+    for (const key of ours) mcaPairs([{ key, value: 'v' }]);
   });
 });
