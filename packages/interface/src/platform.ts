@@ -314,6 +314,11 @@ export interface Files {
    */
   removeNamed(paths: readonly string[]): readonly string[];
   /**
+   * Text of a regular file that a program has named, where nobody but this user and root could have written it, and it
+   * has at most so many bytes; else why it is not used, as the end of a sentence.
+   */
+  readNamed(path: string, bytesMax: number): { readonly text: string } | { readonly problem: string };
+  /**
    * Removes files of this user's in /dev/shm whose names begin so, that were changed since then (`Clock.wallMs`), and
    * that no process has open or mapped: what programs were about to share when they died. Where others may share
    * there whose processes cannot be seen, nothing is removed.

@@ -3,7 +3,7 @@
 
 import { execFile, execFileSync } from 'node:child_process';
 import {
-  closeSync, existsSync, lstatSync, mkdirSync, openSync, readFileSync, readlinkSync, rmSync, symlinkSync,
+  chmodSync, closeSync, existsSync, lstatSync, mkdirSync, openSync, readFileSync, readlinkSync, rmSync, symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { connect } from 'node:net';
@@ -139,6 +139,25 @@ suite('files of programs', (test) => {
         rmSync(path, { force: true });
       }
     });
+
+  test('that they name are read where nobody else could have written them, wherever links lead', () => {
+    const directory = files.makeDirectory('stci-test');
+    const path = (name: string): string => join(directory, name);
+    const [file, link, long] = [path('file'), path('link'), path('long')];
+    writeFileSync(file, 'text\n', { mode: 0o644 });
+    writeFileSync(long, 'x'.repeat(65));
+    symlinkSync(file, link);
+    assert.equal([file, link].map((each) => files.readNamed(each, 64)), [{ text: 'text\n' }, { text: 'text\n' }]);
+    for (const [mode, is] of [[0o664, 'writable by its group'], [0o646, 'world-writable']] as const) {
+      chmodSync(file, mode);
+      assert.equal(files.readNamed(link, 64), { problem: `it is ${is}` });
+    }
+    assert.equal([long, directory, '/dev/zero', path('no')].map((each) => files.readNamed(each, 64)), [
+      { problem: 'it is larger than 64 bytes' }, { problem: 'it is not a regular file' },
+      { problem: 'it is not a regular file' }, { problem: 'there is no such file' },
+    ]);
+    files.removeDirectory(directory);
+  });
 
   test('that they name are removed where they are their own, and lie where they may', () => {
     const directory = files.makeDirectory('stci-test');

@@ -72,6 +72,7 @@ function createFiles(host: SimHost): FilesOfHost {
     makeDirectory: (prefix) => `/tmp/${prefix}-${host.nextPort++}`,
     removeDirectory: () => undefined,
     removeNamed: (paths) => paths,
+    readNamed: () => ({ problem: 'there is no such file' }),
     removeUnused: () => undefined,
   };
 }

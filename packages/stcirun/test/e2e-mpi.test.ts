@@ -2,7 +2,9 @@
 // @timeoutMs 600000
 // @sameFor user, node: libraries in programs of their own; the service is core's.
 
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -168,7 +170,8 @@ for (const library of MPI_LIBRARIES) {
     for (const [key, value, problem] of [
       ['map_by', 'ppr:1', 'ppr:1 on 1 host places 1 ranks'], ['map_by', 'moon', 'expected slot, node or ppr:N, got'],
       ['npernode', '1', 'ppr:1 on 1 host places 1 ranks'], ['host', 'moon', 'moon is no host of the job'],
-      ['hostfile', '/tmp/hosts', 'key hostfile is not served'],
+      ['hostfile', '/nowhere/hosts', 'key hostfile: /nowhere/hosts cannot be used: there is no such file'],
+      ['add-host', 'b', 'key add-host is not served'],
     ] as const) {
       real(`a spawn with ${key} ${value} is refused, and why is told`, async () => {
         const { exitCode, err } = await job(library, 1, [], 'spawn', key, value);
@@ -193,6 +196,21 @@ for (const library of MPI_LIBRARIES) {
       }
       place.stci('stop', 'night');
     }));
+
+    real('ranks are spawned on the hosts that a hostfile names, which nobody else may write', async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'stci-spawn-'));
+      const file = join(directory, 'hosts');
+      const where = ['--launcher', 'local', '--host', 'a:3,b:3', '--wdir', directory, '--verbose', ...LOOPBACK];
+      const spawn = (): Promise<Result> => run([...where, ...library.options, '-n', '1', library.program(), 'spawn',
+        'hostfile', 'hosts'], { limitMs: 60_000 });
+      writeFileSync(file, '# ours\nb slots=1\n');
+      const { exitCode, err } = await spawn();
+      const on = [...err.matchAll(/rank [12] on (.): exited/gu)].map(([, host]) => host);
+      assert.equal([exitCode, on], [0, ['b', 'b']], err);
+      chmodSync(file, 0o666);
+      assert.match((await spawn()).err, `key hostfile: ${file} cannot be used: it is world-writable`);
+      rmSync(directory, { recursive: true });
+    });
 
     if (!library.isFive) return;
 

@@ -37,7 +37,7 @@ for (const library of PMIX_LIBRARIES) {
       assert.equal(lines, [
         'status 0', 'pmix.qry.ns = own', 'pmix.qry.jst = 0', `pmix.qry.lptable: 0 itself /${name} 5`,
         `pmix.qry.lptable: 1 /${name} 5`, 'pmix.qry.psetnum = 0', 'pmix.qry.psets = ',
-        'pmix.qry.spawn = pmix.host,pmix.wdir,pmix.mapby,pmix.ppr',
+        'pmix.qry.spawn = pmix.host,pmix.hostfile,pmix.wdir,pmix.mapby,pmix.ppr',
         'status 0', 'pmix.qry.attrs: PMIx_Query_info pmix.qry.keys', 'pmix.qry.attrs: PMIx_Spawn pmix.host',
         // A client before 5 reads no part of an answer.
         'status -52', ...(library.major < 5 ? [] : ['pmix.qry.jst = 0']),

@@ -227,7 +227,10 @@ class PmixConnection implements ChannelEvents, PmiClient {
   #spawn(request: PmixRequestOf<'spawn'>, send: Send): void {
     const { host } = this.#server;
     const { form } = this.#end;
-    const wanted = caught<SpawnRequest | StciError>(() => spawnRequestOf(this.rank, request), (error) => error);
+    const { files } = host.place.node.platform;
+    const wanted = caught<SpawnRequest | StciError>(
+      () => spawnRequestOf(this.rank, request, (path, bytesMax) => files.readNamed(path, bytesMax)), (error) => error,
+    );
     const done: Done<ProcessSet> = (set, problem) => {
       const info = set && this.#server.infoOf(set.nspace, form);
       if (info !== undefined) {

@@ -1,12 +1,12 @@
 /**
- * Files that programs need of their launcher, or leave to it: a directory of their job, and files that they have named
- * to be removed. What is removed is decided by what it is and where it lies, not by who has named it. Loaded at the
- * first use.
+ * Files that programs need of their launcher, or leave to it: a directory of their job, and files that they have named,
+ * to be read or removed. What is removed is decided by what it is and where it lies, not by who has named it. Loaded at
+ * the first use.
  */
 
 import { StciError, type Files } from '@stci/interface';
 import { builtin } from '../system/builtin.js';
-import { makeTemporary } from './trusted-path.js';
+import { distrusted, makeTemporary, openReal } from './trusted-path.js';
 
 /** Where programs share memory. */
 const SHARED_MEMORY = '/dev/shm';
@@ -26,6 +26,7 @@ export function createFiles(): Files {
       if (made.delete(path)) remove(path);
     },
     removeNamed: (paths) => paths.filter((path) => !removeNamed(path, made)),
+    readNamed,
     removeUnused: (prefixes, sinceWallMs) => removeUnused(prefixes, sinceWallMs),
   };
 }
@@ -64,6 +65,27 @@ function removeNamed(path: string, made: ReadonlySet<string>): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** What was judged is what is read, wherever links led to it. */
+function readNamed(path: string, bytesMax: number): ReturnType<Files['readNamed']> {
+  const { closeSync, fstatSync, readSync } = builtin('node:fs');
+  let fd: number | undefined;
+  try {
+    fd = openReal(path);
+    const facts = fstatSync(fd);
+    const reason = !facts.isFile() ? 'is not a regular file' : distrusted(facts)?.reason;
+    if (reason !== undefined) return { problem: `it ${reason}` };
+    if (facts.size > bytesMax) return { problem: `it is larger than ${bytesMax} bytes` };
+    const bytes = Buffer.alloc(facts.size);
+    return { text: bytes.toString('utf8', 0, readSync(fd, bytes, 0, facts.size, 0)) };
+  } catch (thrown) {
+    const { code, message } = thrown as NodeJS.ErrnoException;
+    const known: Readonly<Record<string, string>> = { ENOENT: 'there is no such file', EACCES: 'it may not be read' };
+    return { problem: known[code ?? ''] ?? message };
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
 

@@ -206,7 +206,7 @@ export const FOLDER_RULES: Readonly<Record<string, readonly string[]>> = rows({
   peers: 'members bootcom messages node',
   service: 'codec event job binding membership detector bootcom messages am node peers',
   pmi: 'codec event bootcom job messages am service',
-  pmix: 'event binding service pmi',
+  pmix: 'event job binding service pmi',
   assembly: 'topology binding launcher detector notifier errmgr fault bootcom node service pmi pmix',
   boot: 'codec event launcher membership bootcom messages node assembly',
   programs: 'codec event iof job bootcom messages am node service',
