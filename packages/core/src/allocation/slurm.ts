@@ -2,9 +2,10 @@
  * Component `slurm` of framework `allocation`: the hosts of the Slurm job in which the caller runs (salloc, sbatch), as
  * its variables tell (salloc(1), sbatch(1), "OUTPUT ENVIRONMENT VARIABLES").
  *
- * The hosts are those of SLURM_JOB_NODELIST. Slots are a bound: SLURM_TASKS_PER_NODE; where it is not set, as in a job
- * that was resized, or where it is that of a step, the processors of SLURM_JOB_CPUS_PER_NODE, or SLURM_CPUS_ON_NODE, by
- * SLURM_CPUS_PER_TASK. That variables are of a job that has ended cannot be seen here: Slurm tells when it is asked.
+ * The hosts are those of SLURM_JOB_NODELIST. Slots are a bound: SLURM_TASKS_PER_NODE; where it is that of a step,
+ * SLURM_NTASKS_PER_NODE; where neither tells, as in a job that was resized, the processors of SLURM_JOB_CPUS_PER_NODE,
+ * or SLURM_CPUS_ON_NODE, by SLURM_CPUS_PER_TASK. That variables are of a job that has ended cannot be seen here: Slurm
+ * tells when it is asked.
  */
 
 import { StciError, accept, builtinComponent, decline, caught } from '@stci/interface';
@@ -18,6 +19,7 @@ type Variables = Readonly<Record<string, string>>;
 const JOB = 'SLURM_JOB_ID';
 const NODES = 'SLURM_JOB_NODELIST';
 const TASKS = 'SLURM_TASKS_PER_NODE';
+const TASKS_EACH = 'SLURM_NTASKS_PER_NODE';
 const CPUS = 'SLURM_JOB_CPUS_PER_NODE';
 const CPUS_HERE = 'SLURM_CPUS_ON_NODE';
 const CPUS_PER_TASK = 'SLURM_CPUS_PER_TASK';
@@ -120,6 +122,10 @@ function slotsPerHost(variables: Variables, hosts: number): Slots {
   const tasks = variables[TASKS];
   // srun puts that of its step in the place of the job's.
   const isOfStep = tasks !== undefined && tasks === variables[STEP_TASKS];
+  const each = variables[TASKS_EACH];
+  if (isOfStep && each !== undefined) {
+    return { slots: new Array<number>(hosts).fill(positive(TASKS_EACH, each)), slotsOf: TASKS_EACH };
+  }
   if (tasks !== undefined) {
     const slots = countsOf(TASKS, tasks, hosts);
     if (slots !== undefined) return { slots, slotsOf: TASKS };

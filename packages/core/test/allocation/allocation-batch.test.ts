@@ -64,6 +64,10 @@ suite('hosts of a Slurm job', (test) => {
       // A task that srun started in a larger job.
       [{ ...LIST, TASKS_PER_NODE: '1', STEP_TASKS_PER_NODE: '1', JOB_CPUS_PER_NODE: '3,1(x3)', STEP_NUM_TASKS: '1' },
         'h1=3 h2=1 h3=1 h4=1'],
+      [{ ...LIST, TASKS_PER_NODE: '1', STEP_TASKS_PER_NODE: '1', NTASKS_PER_NODE: '2', JOB_CPUS_PER_NODE: '3,1(x3)' },
+        'h1=2 h2=2 h3=2 h4=2'],
+      [{ JOB_NODELIST: 'h', TASKS_PER_NODE: '1', STEP_TASKS_PER_NODE: '1', NTASKS_PER_NODE: '2' }, 'h=2'],
+      [{ JOB_NODELIST: 'h', TASKS_PER_NODE: '4', NTASKS_PER_NODE: '2' }, 'h=4'],
       [{ ...LIST, TASKS_PER_NODE: '2(x4)', JOB_NUM_NODES: '4' }, 'h1=2 h2=2 h3=2 h4=2'],
     ];
     for (const [variables, hosts] of cases) assert.is(slurm(variables), hosts);
