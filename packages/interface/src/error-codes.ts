@@ -236,7 +236,8 @@ export const ERROR_KINDS = {
   STCI_MPI_UNFINISHED: kind(1),
   /**
    * `stci mpi-shim build` could not build the library. To do: read what the compiler says; install the development
-   * package of the MPI library, or name its compiler with --mpicc; or have it built, by -o, where nobody can swap it.
+   * package of the MPI library, or name its compiler with --mpicc; or have it built, by -o, where nobody else can
+   * exchange it.
    */
   STCI_MPI_SHIM: kind(EXIT.program),
   /**
