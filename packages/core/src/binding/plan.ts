@@ -119,9 +119,13 @@ export class HostBinding {
     if (ranks * width <= room) return;
     const each = width > 1 ? ` of ${counted(width, NAMES[unit])} each` : '';
     const most = Math.floor(room / width);
-    const fewer = most > 0 ? `Give it at most ${counted(most, 'rank')}, ` : `Ask for at most --cpus-per-rank ${room}, `;
+    const widest = width > 1 ? Math.floor(room / ranks) : 0;
+    const fewer = [
+      ...(most > 0 ? [`at most ${counted(most, 'rank')}, `] : []),
+      ...(widest > 0 ? [`at most --cpus-per-rank ${widest}, `] : []),
+    ].join('') || `at most ${counted(room, 'rank')} of one each, `;
     const threads = unit === 'core' && width === 1 && ranks <= topology.length ? '--bind-to hwthread, ' : '';
-    throw refuse(`${counted(ranks, 'rank')}${each} cannot be bound to its ${counted(room, NAMES[unit])}. ${fewer}`
+    throw refuse(`${counted(ranks, 'rank')}${each} cannot be bound to its ${counted(room, NAMES[unit])}. Give it ${fewer}`
       + `${threads}or write --bind-to none: ranks that share processors are not bound.`);
   }
 

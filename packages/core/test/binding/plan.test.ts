@@ -83,7 +83,12 @@ suite('binding', (test) => {
     assert.match(refused(() => cpus(TWO, 'core', 9)), 'STCI_BINDING_IMPOSSIBLE a: 9 ranks cannot be bound to its '
       + '8 cores. Give it at most 8 ranks, --bind-to hwthread, or write --bind-to none');
     assert.match(refused(() => cpus(TWO, 'core', 17)), 'at most 8 ranks, or write');
-    assert.match(refused(() => cpus(TWO, 'core', 2, 9)), 'Ask for at most --cpus-per-rank 8');
+    const wide = (ranks: number, each: number): string => refused(() => cpus(TWO, 'core', ranks, each));
+    assert.match(wide(2, 9), '8 cores. Give it at most --cpus-per-rank 4, or write --bind-to none');
+    assert.match(wide(3, 4), '8 cores. Give it at most 2 ranks, at most --cpus-per-rank 2, or write');
+    assert.match(wide(9, 2), '8 cores. Give it at most 4 ranks, or write');
+    assert.match(wide(9, 9), '8 cores. Give it at most 8 ranks of one each, or write');
+    assert.match(wide(1, 9), '8 cores. Give it at most --cpus-per-rank 8, or write');
     assert.match(refused(() => cpus(TWO, 'socket', 17)), '17 ranks cannot be bound to its 16 hardware threads');
     assert.match(refused(() => cpus(TWO, 'socket', 2, 2)), 'STCI_PARAM_INVALID binding.cpus = 2');
     assert.match(refused(() => new HostBinding([], ruleOf(wish('core')), 1, 'a')), 'processors are not known');
