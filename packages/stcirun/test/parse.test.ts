@@ -226,6 +226,8 @@ suite('command line, values', (test) => {
     ['--omca btl tcp p', 'Unknown option --omca.', '-x OMPI_MCA_NAME=VALUE'],
     ['--cpu-set 0 p', 'Unknown option --cpu-set.', '--bind-to'],
     ['--ompi-server x p', 'Unknown option --ompi-server.', '--session NAME'],
+    ['--configfile f p', 'Unknown option --configfile.', "with ':' between"],
+    ['--merge-stderr-to-stdout p', 'Unknown option --merge-stderr-to-stdout.', '2>&1'],
     ['--max-restarts 2 p', 'Unknown option --max-restarts.', '--on-failure restart:N'],
     ['--preload-binary p', 'Unknown option --preload-binary.', 'put them where each host finds them'],
     ['-np2 p', 'Unknown option -np2. Write -np 2.'],

@@ -68,7 +68,7 @@ export const HINTS: ReadonlyMap<string, string> = new Map([
   ...names('Write a script that gives each rank its own, by STCI_LOCAL_RANK.', 'gpus-per-proc'),
   ...names('Hosts come from the batch system that is there, or by --host: leave it out.', 'rmk localhost'),
   ...names('Ranks are placed by --host with slots (a:2,b:1) and --map-by.', 'rankfile rf distribution m r relative'),
-  ...names('Write --am FILE, or --mca KEY=VALUE.', 'tune gmca configfile'),
+  ...names('Write --am FILE, or --mca KEY=VALUE.', 'tune gmca'),
   ...names('Write --mca launcher.ssh.client=PROGRAM.', 'launcher-exec bootstrap-exec'),
   ...names('Write --dry-run, or --display all.', 'display-allocation show-progress test-only do-not-launch'),
   ...names('Write --stdin WHO.', 's input i'),
@@ -77,13 +77,14 @@ export const HINTS: ReadonlyMap<string, string> = new Map([
   ...names('MPI programs find PMI-1 and PMIx as they are started: leave it out, or write --mpi pmi1, pmix or none.',
     'pmi pmix pmi-port'),
   ...names('Write --exclude LIST for hosts to leave out.', 'nolocal'),
-  ...names('It is not needed here: leave it out.', 'allow-run-as-root unbuffered u merge-stderr-to-stdout '
+  ...names('It is not needed here: leave it out.', 'allow-run-as-root unbuffered u '
     + 'no-requeue noprefix personality hetero-nodes novm disable-hostname-propagation leave-session-attached'),
   ...names("It belongs to the allocation: write --alloc='-p NAME ...' with it, or, inside of a batch job, give "
     + 'it to sbatch or salloc.', 'p partition A account J job-name qos reservation exclusive mem mem-per-cpu gres '
     + 'gpus G gpus-per-node C constraint L licenses begin immediate comment'),
   ...names('Steps of STCI share the hosts with others: leave it out.', 'overlap'),
-  ...names("Write the programs with ':' between: stcirun -n 2 A : -n 3 B.", 'multi-prog'),
+  ...names("Write the programs with ':' between: stcirun -n 2 A : -n 3 B.", 'multi-prog configfile'),
+  ...names("Write 2>&1 behind stcirun's command.", 'merge-stderr-to-stdout'),
   ...names('The job ends with its last rank, or at a failure; --timeout TIME bounds it.', 'W'),
   ...names('STCI_DEBUG=1 shows more.', 'd debug debug-devel debug-daemons'),
 ]);
