@@ -125,8 +125,8 @@ export class HostBinding {
       ...(widest > 0 ? [`at most --cpus-per-rank ${widest}, `] : []),
     ].join('') || `at most ${counted(room, 'rank')} of one each, `;
     const threads = unit === 'core' && width === 1 && ranks <= topology.length ? '--bind-to hwthread, ' : '';
-    throw refuse(`${counted(ranks, 'rank')}${each} cannot be bound to its ${counted(room, NAMES[unit])}. Give it ${fewer}`
-      + `${threads}or write --bind-to none: ranks that share processors are not bound.`);
+    throw refuse(`${counted(ranks, 'rank')}${each} cannot be bound to its ${counted(room, NAMES[unit])}. `
+      + `Give it ${fewer}${threads}or write --bind-to none: ranks that share processors are not bound.`);
   }
 
   /** undefined: nothing is left for it. The first to be asked for is bound first. */
