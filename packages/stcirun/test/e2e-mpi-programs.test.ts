@@ -16,6 +16,20 @@ const HOST = ['--launcher', 'local', '--host', 'a:8', '--oversubscribe', ...LOOP
 /** Where Debian's packages of MPI programs are: this machine's, or unpacked into a directory. */
 const ROOT = process.env['STCI_MPI_PROGRAMS'] || '/';
 
+/** What containers are made of, as words of unshare, and what docs/mpi.md says to set for ranks of their own. */
+const NAMESPACES = {
+  pmi1: [
+    ['-m -u -i', []], ['-n', []], ['-U -r', ['-x', 'UCX_POSIX_USE_PROC_LINK=n']],
+    ['-p -f', ['-x', 'UCX_POSIX_USE_PROC_LINK=n']],
+  ],
+  pmix: [
+    ['-m -u -i', []], ['-U -r', ['-x', 'OMPI_MCA_btl_vader_single_copy_mechanism=none']],
+    ['-p -f', ['-x', 'OMPI_MCA_btl=tcp,self']],
+  ],
+} as const;
+const noNamespaces = spawnSync('unshare', '-m -u -i -n -U -r -p -f true'.split(' ')).status === 0 ? undefined
+  : 'no namespaces may be made here';
+
 const okay = (out: string): number => out.split(' ok\n').length - 1;
 
 for (const library of MPI_LIBRARIES) {
@@ -55,6 +69,15 @@ for (const library of MPI_LIBRARIES) {
         const { exitCode, out, err } = await run([...all, '-n', '2', '--', ...wrapper, library.program()], LIMIT);
         assert.equal([exitCode, okay(out), err], [0, 2, '']);
       });
+    }
+
+    for (const [words, options] of NAMESPACES[library.protocol]) {
+      const why = library.why ?? noNamespaces;
+      test.skipIf(why !== undefined, why ?? '', `each rank in namespaces of its own: ${words}`, async () => {
+        const command = ['unshare', ...words.split(' '), library.program()];
+        const { exitCode, out, err } = await run([...all, ...options, '-n', '2', '--', ...command], LIMIT);
+        assert.equal([exitCode, okay(out)], [0, 2], err);
+      }, LONG);
     }
 
     for (const [launcher, options] of [

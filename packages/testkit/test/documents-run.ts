@@ -110,13 +110,15 @@ export function runDocuments(
     const noHosts = whyNoHosts();
     const noSlurm = whyNoSlurm();
     const noCompiler = spawnSync('cc', ['--version']).error === undefined ? undefined : 'no cc is installed here';
+    const noMpi = spawnSync('mpicc', ['--version']).error === undefined ? undefined : 'no mpicc is installed here';
 
     for (const block of scripts.filter(({ path }) => isOne(path))) {
       const name = `${block.path}:${block.line} ${commands(block.text)[0] ?? 'nothing'}`;
       if (block.notRun !== undefined) continue;
       const withHosts = block.text.includes('npm run hosts');
       const withSlurm = block.text.includes('--slurm');
-      const why = withSlurm ? noSlurm : withHosts ? noHosts : /^cc /m.test(block.text) ? noCompiler : undefined;
+      const why = withSlurm ? noSlurm : withHosts ? noHosts : /^cc /m.test(block.text) ? noCompiler
+        : /^mpicc |\.\/mpi-/m.test(block.text) ? noMpi : undefined;
       test.skipIf(why !== undefined, why ?? '', name, () => {
         check(runAll(place, commands(block.text), withHosts));
       }, { timeoutMs: TEST_MS });

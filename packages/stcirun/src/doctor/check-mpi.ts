@@ -13,7 +13,7 @@ interface KnownBad {
   readonly text: string;
 }
 
-const KNOWN_BAD: readonly KnownBad[] = [
+export const KNOWN_BAD: readonly KnownBad[] = [
   {
     family: 'MPICH', version: '4.0.2', hosts: 2,
     text: 'hangs in MPI_Finalize on several hosts, whoever starts it: use one host, or MPICH 4.2 or later',
