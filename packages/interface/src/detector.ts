@@ -47,8 +47,7 @@ export interface MetricSpec {
  * - `record`: The registry takes it; version, help, parameters and metrics can be shown; it runs where it is named.
  * - `promise`: What it promises is an interval, costs that are numbers, and a sentence; one agent alone sends nothing.
  * - `quiet`: While nobody dies, nobody is reported, and it costs no more than promised.
- * - `interval`: A death is reported within the promised interval, and nothing else is, nor twice by the same agent; it
- *   is suspected as long before as promised.
+ * - `interval`: A death is suspected and reported when promised; nothing else is reported, nor twice by one agent.
  * - `several`: Several deaths are reported, all of them, and nothing else is; nothing is sent to the dead later.
  * - `standstill`: An agent that stood still accuses nobody, and is not reported itself if that was short.
  * - `joined`: One that joins at a new position is not reported while it lives, and its death is.

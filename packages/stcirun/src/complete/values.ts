@@ -247,6 +247,7 @@ export const ARGUMENT_KINDS: Readonly<Record<string, Kind>> = {
   file: listing('experiments'),
   run: listing('directories'),
   path: listing('directories'),
+  program: listing('files'),
   framework: ({ sources: { registry } }) => words(registry.frameworks.map(({ name }) => name)),
   name: nothing, key: nothing, value: nothing, rank: nothing, root: nothing, text: nothing,
   topology: components('topology'), call: nothing,
