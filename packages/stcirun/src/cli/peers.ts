@@ -55,7 +55,8 @@ export const HINTS: ReadonlyMap<string, string> = new Map([
   ...names('Write --on-failure continue; to end the job at a failure is the default.',
     'disable-auto-cleanup enable-recovery continuous kill-on-bad-exit K no-kill'),
   ...names('Write --exit-report.', 'print-all-exitcodes'),
-  ...names('Write --mca bootcom.ws.interface=ADDRESS.', 'iface'),
+  ...names('For agents write --mca bootcom.ws.interface=ADDRESS; an MPI library has variables of its own: -x '
+    + 'UCX_NET_DEVICES=NAME (MPICH), -x OMPI_MCA_btl_tcp_if_include=NAME (Open MPI).', 'iface'),
   ...names("Write --mca KEY=VALUE; 'stci info' shows the parameters.", 'prtemca pmixmca'),
   ...names("Write --session NAME; 'stci start' makes a session, 'stci ps' shows them.", 'dvm dvm-uri jobid '
     + 'nameserver ompi-server server-wait report-uri'),
