@@ -5,7 +5,7 @@
 
 import {
   CONTROLLER, addressIndex, rootAddress, sessionAddress, failureId, type Evidence, type FailedSubject, type FailureId,
-  type HostIndex, type JobId, type MemberId,
+  type HostIndex, type JobId, type MemberId, type Position,
 } from '@stci/interface';
 import { Timers } from '../event/timers.js';
 import { addressAt, membersOf } from '../members/positions.js';
@@ -13,6 +13,7 @@ import type { ToolEvidence } from '../messages/failure-shapes.js';
 import type { MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import type { Overlay } from '../peers/contracts.js';
+import { probeMs } from '../peers/probe-time.js';
 import type { OpenService, ServiceScope } from '../service/contracts.js';
 import { bindFailureWatch, openFailureWatch, startFailureWatch } from './failure-watch.js';
 import { memberOf } from './notice.js';
@@ -51,7 +52,8 @@ export class RootFailures implements OpenService {
   readonly #awaited = new Map<JobId, ReadonlySet<HostIndex | 'all'>>();
   /** What this agent was told of since the controller was told so, and when. */
   #seen: Seen[] = [];
-  readonly #timers: Timers<'seen'>;
+  /** By position: the controller asks about a suspicion of this member. */
+  readonly #timers: Timers<'seen' | Position>;
 
   constructor(init: RootFailuresInit) {
     this.#init = init;
@@ -95,7 +97,7 @@ export class RootFailures implements OpenService {
     const { node, scope, overlay, fence, cutOff, parentGone } = this.#init;
     if (this.#watch !== undefined) return;
     this.#watch = openFailureWatch(node, scope, overlay, {
-      onSuspected: (member) => void node.messages.send(CONTROLLER, 'failure.suspected', { member }),
+      onSuspected: (member) => this.#onSuspected(member),
       onNotice: (notice, news) => news === 'new' && this.#onNotice(notice),
       onFenced: fence,
       onCutOff: cutOff,
@@ -104,6 +106,14 @@ export class RootFailures implements OpenService {
     overlay.members.observe(({ member: { position }, state }) => {
       if (state === 'reported' && node.router.parentLink?.peer === addressAt(position)) parentGone();
     });
+  }
+
+  /** A link may come and go faster than the controller asks. */
+  #onSuspected(member: MemberId): void {
+    const { messages, params } = this.#init.node;
+    if (this.#timers.has(member.position)) return;
+    this.#timers.set(member.position, probeMs(params), () => undefined);
+    messages.send(CONTROLLER, 'failure.suspected', { member });
   }
 
   /** All agents tell each other from now on; until then the controller tells. */
