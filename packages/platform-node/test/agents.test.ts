@@ -1,6 +1,8 @@
 /** Agents in processes and in threads: the same life cycle, seen from their parent. */
 
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentProcess, ProcessEnd } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
@@ -32,6 +34,38 @@ function start(method: 'process' | 'thread', command?: readonly string[], main: 
 }
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
+
+/** Blocks until the process has ended; the system has it until its end is read. */
+function awaitEnd(pid: number): void {
+  const untilMs = Date.now() + 10_000;
+  while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))) assert.ok(Date.now() < untilMs, `${pid} ends`);
+}
+
+suite('agents that end at once', (test) => {
+  test('have said all before their end is told, also of one that ends while another is heard', async () => {
+    const place = mkdtempSync(join(tmpdir(), 'stci-agents-'));
+    try {
+      const { processes } = createNodePlatform({ agentCommand: [], agentMain: ECHO });
+      const told: string[] = [];
+      const begin = (name: string, script: string, onLine = (): void => undefined): AgentProcess =>
+        processes.spawnAgent('process', ['sh', '-c', script, name, join(place, 'go')], {
+          onError: (error) => told.push(error.message),
+          onDiagnostic: (line) => (told.push(line), onLine()),
+          onExit: () => told.push(`${name} ends`),
+        });
+      const second = begin('b', 'until [ -e "$1" ]; do sleep 0.01; done; echo b says >&2');
+      const first = begin('a', 'echo a says >&2', () => {
+        writeFileSync(join(place, 'go'), '');
+        awaitEnd(second.pid);
+      });
+      awaitEnd(first.pid);
+      await eventually(() => told.length === 4, { what: `both ends among ${told.join()}` });
+      assert.equal(told.filter((each) => each.startsWith('b')), ['b says', 'b ends']);
+    } finally {
+      rmSync(place, { recursive: true });
+    }
+  });
+});
 
 for (const method of ['process', 'thread'] as const) {
   suite(`agent as a ${method}`, (test) => {

@@ -40,7 +40,12 @@ function watch(child: ChildProcess, stderr: Readable, events: AgentProcessEvents
   stderr.on('data', (chunk: Uint8Array) => lines.push(chunk));
   stderr.on('end', () => lines.end());
   stderr.on('error', () => {});
-  child.on('exit', (status, signal) => events.onExit(signal !== null ? { signal } : { status: status ?? 0 }));
+  child.on('exit', (status, signal) => {
+    const end = signal !== null ? { signal } : { status: status ?? 0 };
+    // With the end of one process those of others are found that have ended since the system was last asked what can
+    // be read: it is asked once more, and what they have said is told before.
+    setImmediate(() => setImmediate(() => events.onExit(end)));
+  });
   child.on('error', () => {});
 }
 
