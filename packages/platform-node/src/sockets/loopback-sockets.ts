@@ -1,7 +1,7 @@
 /**
  * A port of 127.0.0.1 for this user's programs, which know no secret. Who connects is looked up in the system's table
- * of connections: it says of each end which user's it is. It is read once for all that have come meanwhile; where
- * it is long, because there are many connections, of whoever, beside the agent's work. Loaded at the first use.
+ * of connections: it says of each end which user's it is. The table is long where there are many connections, of
+ * whoever: it is read beside the agent's work, once for all that have come meanwhile. Loaded at the first use.
  */
 
 import type { Server, Socket } from 'node:net';
@@ -12,7 +12,6 @@ import { builtin } from '../system/builtin.js';
 import { PendingSockets } from './pending-sockets.js';
 
 const LOOPBACK = '127.0.0.1';
-const TABLE = '/proc/net/tcp';
 /** 127.0.0.1 as the system writes it, in the order of the machine's bytes. */
 const LOOPBACK_HEX = new Uint8Array(Uint32Array.of(0x0100_007f).buffer)[0] === 0x7f ? '0100007F' : '7F000001';
 /** Deadline of a peer's first bytes. */
@@ -22,11 +21,8 @@ const TABLE_BYTES_MAX = 64 * 1024 * 1024;
 /** Behind the remote end. */
 const LINE_CHARS_MAX = 256;
 
-/** What is read of the table at once: of this machine's connections, some hundreds. */
-const SHORT_BYTES = 64 * 1024;
-/** Between the first two looks at the table, which take longer than all else of a connection; between later ones. */
-const PAUSE_MS = 2;
-const PAUSE_MS_MAX = 10;
+/** Between two looks at the table, which take longer than all else that a connection costs. */
+const TABLE_MS = 10;
 
 /** Rejects with STCI_LISTEN_FAILED. */
 export async function listenLoopback(
@@ -80,17 +76,16 @@ function portOf(server: Server): number {
 function judging(done: (socket: Socket, isOurs: boolean) => void): (socket: Socket) => void {
   let waiting: Socket[] = [];
   let isReading = false;
-  let [nextMs, pauseMs] = [0, 0];
+  let readMs = -TABLE_MS;
   const read = async (): Promise<void> => {
     isReading = true;
     while (waiting.length > 0) {
-      const waitMs = nextMs - performance.now();
-      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      const pauseMs = readMs + TABLE_MS - performance.now();
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      readMs = performance.now();
       const sockets = waiting;
       waiting = [];
-      const users = usersOfConnections(readShortTable() ?? await readTable(), sockets[0]?.localPort ?? 0);
-      pauseMs = Math.min(pauseMs + PAUSE_MS, PAUSE_MS_MAX);
-      nextMs = performance.now() + pauseMs;
+      const users = usersOfConnections(await readTable(), sockets[0]?.localPort ?? 0);
       const own = String(process.getuid?.());
       for (const socket of sockets) {
         // The port alone is not enough: others may have the same of another address of this machine.
@@ -106,29 +101,9 @@ function judging(done: (socket: Socket, isOurs: boolean) => void): (socket: Sock
   };
 }
 
-/** Undefined: it is longer, or cannot be read. */
-function readShortTable(): string | undefined {
-  const { closeSync, openSync, readSync } = builtin('node:fs');
-  const buffer = Buffer.allocUnsafe(SHORT_BYTES);
-  let fd: number | undefined;
-  try {
-    fd = openSync(TABLE, 'r');
-    for (let bytes = 0; bytes < SHORT_BYTES;) {
-      const count = readSync(fd, buffer, bytes, SHORT_BYTES - bytes, null);
-      if (count === 0) return buffer.toString('latin1', 0, bytes);
-      bytes += count;
-    }
-  } catch {
-    // Reading all of it fails as well.
-  } finally {
-    if (fd !== undefined) closeSync(fd);
-  }
-  return undefined;
-}
-
 async function readTable(): Promise<string> {
   try {
-    const text = await builtin('node:fs').promises.readFile(TABLE, 'latin1');
+    const text = await builtin('node:fs').promises.readFile('/proc/net/tcp', 'latin1');
     return text.length <= TABLE_BYTES_MAX ? text : '';
   } catch {
     return '';
