@@ -203,6 +203,8 @@ suite('stci mpi-shim build', (test) => {
       assert.match(err, /x\.so: others may rename what is in .*\. Name another place by -o\.\n$/u);
       chmodSync(directory, 0o1777);
       assert.is((await build('--mpicc', 'true', '-o', join(directory, 'x.so'))).exitCode, 0);
+      const nowhere = await build('--mpicc', 'true', '-o', join(directory, 'none/x.so'));
+      assert.match(nowhere.err, /none\/x\.so: there is no directory .*\/none\. Name another place by -o\.\n$/u);
       if (process.getuid?.() !== 0) return;
       writeFileSync(join(directory, 'x.so'), '');
       chownSync(join(directory, 'x.so'), 12_345, 12_345);

@@ -29,7 +29,7 @@ export interface PmiModule {
   /** A rank inherits its connection, or connects to the agent's port. */
   readonly by: 'socket' | 'port';
   variables(offer: PmiOffer): Readonly<Record<string, string>>;
-  /** Its libraries, as paths of what a process has loaded end. */
+  /** Finds its libraries among the paths of what a process has loaded. */
   readonly library: RegExp;
   readonly code: Loadable<(host: PmiHost) => PmiServer>;
 }

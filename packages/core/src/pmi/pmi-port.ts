@@ -1,6 +1,7 @@
 /**
  * Where libraries in the ranks of one host find their launcher: a port, and a socket that each rank inherits. It is all
- * that a program without MPI costs: what serves a connection is loaded with the first one that says something.
+ * that a program without MPI costs, with some looks at what it has loaded: what serves a connection is loaded where
+ * that is an MPI library, or with the first connection that says something.
  */
 
 import type { Channel, ErrorRecord, Rank, StciError } from '@stci/interface';

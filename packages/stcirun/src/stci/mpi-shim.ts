@@ -59,8 +59,9 @@ function checked(file: string): string {
   try {
     return sharedFile(file);
   } catch (thrown) {
-    const { message } = thrown as Error;
-    throw new StciError('STCI_MPI_SHIM', `The library is not built as ${file}: ${message}. Name another place by -o.`);
+    const { code, message } = thrown as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? `there is no directory ${dirname(file)}` : message;
+    throw new StciError('STCI_MPI_SHIM', `The library is not built as ${file}: ${why}. Name another place by -o.`);
   }
 }
 
