@@ -117,10 +117,10 @@ function connect(accept: (channel: Channel) => ChannelEvents) {
   });
 }
 
-export function hello(nspace = SET.nspace as string, rank = 0): Uint8Array {
+export function hello(nspace = SET.nspace as string, rank = 0, version = '5.0.7'): Uint8Array {
   const none = new Uint8Array(0);
   return encodeHello({
-    security: 'native', credential: none, processKind: 0, nspace, rank, version: '5.0.7', bfrops: 'v41', form: FORM,
+    security: 'native', credential: none, processKind: 0, nspace, rank, version, bfrops: 'v41', form: FORM,
     gds: 'hash', rest: none,
   });
 }

@@ -1,6 +1,8 @@
 /** What libraries of one host get of their agent: fences, keys, losses, events, ends. */
 
-import { PMIX_RANK, PMIX_STATUS, decodeEvent, decodeReply, fromByteText } from '@stci/pmi';
+import {
+  PMIX_RANK, PMIX_STATUS, decodeEvent, decodeInfos, decodeReply, encodeInfos, fromByteText, toByteText,
+} from '@stci/pmi';
 import { assert, suite } from '@stci/testkit';
 import type { HeldRow } from '../../dist/event/scope.js';
 import type { CollectiveId, CollectiveResult } from '../../dist/pmi/contracts.js';
@@ -217,6 +219,22 @@ suite('an agent of MPI libraries', (test) => {
     assert.equal(ranksGiven(client.frames()[0]!.body), [0]);
     ask(get(1, 'later', 'pmix.immediate'));
     assert.equal(client.frames().map(statusOf), [PMIX_STATUS.notFound]);
+  });
+
+  test('tells members of a group what they have said of themselves, and nothing else', () => {
+    const { of } = pmixClient();
+    const client = of.socket();
+    client.data(hello(nspace, 1, '6.0.2'));
+    const infos = ['pmix.grp.info', 'pmix.other'].map((key) => ({ key, value: textValue(`of 1: ${key}`) }));
+    client.data(frame({ command: 'groupConstruct', id: 'g', procs: procs(1, 2), infos }));
+    const { id, data } = of.take('pmi.enter')[1] as unknown as Pick<CollectiveResult, 'id'>
+      & { data: [number, [string, Uint8Array][]][] };
+    assert.equal(data.map(([rank, pairs]) => [rank, pairs.map(([key, bytes]) => [key, decodeInfos(bytes)])]),
+      [[1, [['pmix.grp.info', infos.slice(0, 1)]]]]);
+    client.frames();
+    const others = encodeInfos([{ key: 'pmix.grp.info', value: textValue('of 2') }]);
+    of.host.onDone({ id, problem: '', context: 4, data: [[1, 2, [['pmix.grp.info', others]]]], sets: [] });
+    assert.match(toByteText(client.frames()[0]!.body), /pmix\.grp\.info.*of 2/s);
   });
 
   test('bounds what waits, and what is open', () => {
