@@ -161,6 +161,8 @@ suite('command line, values', (test) => {
 
   test('mapping, input, times', async () => {
     assert.equal((await request('--ppn', '3', 'p')).mapBy, { by: 'ppr', perHost: 3 });
+    const spread = await request('--ppn', '3', '--map-by', 'numa', 'p');
+    assert.equal([spread.mapBy, spread.mca], [{ by: 'ppr', perHost: 3 }, (await request('--map-by', 'numa', 'p')).mca]);
     assert.equal((await request('--map-by', 'ppr:2', 'p')).mapBy, { by: 'ppr', perHost: 2 });
     assert.equal((await request('--map-by', 'node', 'p')).mapBy, { by: 'node' });
     assert.equal((await request('p')).mapBy, { by: 'slot' });
@@ -266,6 +268,8 @@ suite('command line, values', (test) => {
     ['--json=yes p', '--json takes no value'],
     ['--wdir a --wdir b p', '--wdir', 'once'],
     ['--ppn 2 --map-by node p', '--ppn and --map-by cannot be combined'],
+    ['--ppn 2 --map-by slot p', '--ppn and --map-by cannot be combined'],
+    ['--map-by ppr:2:socket p', 'ppr:N:node', '--ppn N with --map-by socket'],
     ['--json --tag p', '--json and --tag'],
     ['--json --gather p', '--json and --gather'],
     ['--output x --gather p', '--output and --gather'],

@@ -5,6 +5,7 @@ import { HOSTS_OF_SLURM } from '../alloc/salloc-options.js';
 import { optionName, type FlagName } from './flags.js';
 import { mcaOf } from './param-options.js';
 import { readsHosts, type FlagValues } from './parse-options.js';
+import { isInner } from './values.js';
 
 export type Conflict = readonly [a: string, b: string, why?: string];
 
@@ -31,13 +32,14 @@ export function checkTogether(flags: FlagValues): void {
 }
 
 export function conflictOf(flags: FlagValues): Conflict | undefined {
-  const { gather, json, tag, spares } = flags;
+  const { gather, json, tag, spares, 'map-by': mapBy } = flags;
   const hasTag = tag !== undefined && tag !== 'none';
   const policy = flags['on-launch-failure'];
   const launch = `--on-launch-failure ${policy?.text}`;
   const isOther = (wanted: string): boolean => policy !== undefined && policy.policy !== wanted;
   const table: readonly (readonly [boolean, ...Conflict])[] = [
-    [flags.ppn !== undefined && flags['map-by'] !== undefined, '--ppn', '--map-by', '--ppn N is --map-by ppr:N'],
+    [flags.ppn !== undefined && mapBy !== undefined && !isInner(mapBy), '--ppn', '--map-by',
+      '--ppn N is --map-by ppr:N, and goes with socket, numa and l3cache alone'],
     ...bindingConflicts(flags),
     [flags.output !== undefined && gather, '--output', '--gather', 'files are already kept apart by rank'],
     [spares !== undefined && flags['min-hosts'] !== undefined, '--spares', '--min-hosts',

@@ -221,7 +221,7 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
     strict: flags.strict,
     ...(flags.each && { each: eachOf(flags) }),
     ...(flags.nodes !== undefined && { nodes: flags.nodes }),
-    mapBy: flags['map-by']?.mapBy ?? perHostOf(flags),
+    mapBy: flags.ppn === undefined && flags['map-by'] !== undefined ? flags['map-by'].mapBy : perHostOf(flags),
     oversubscribe: flags.oversubscribe,
     mca: mcaOf(flags),
     am: flags.am ?? [],

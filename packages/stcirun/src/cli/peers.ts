@@ -49,7 +49,7 @@ export const HINTS: ReadonlyMap<string, string> = new Map([
     + 'bind-to-none cpu-set cpu-list use-hwthread-cpus'),
   ...names('Write --cpus-per-rank N for N cores of each rank; with --bind-to hwthread, N hardware threads.',
     'c cpus-per-task'),
-  ...names('Write --ppn N, and --map-by socket to place them by sockets.', 'npersocket npercore'),
+  ...names('Write --ppn N with --map-by socket: N on each host, in turn on its sockets.', 'npersocket npercore'),
   ...names('Ranks are numbered as they are placed: write --map-by.', 'rank-by ranking'),
   ...names('Slots that were given are a limit unless --oversubscribe is given.', 'nooversubscribe overcommit O'),
   ...names('Write --on-failure continue; to end the job at a failure is the default.',

@@ -92,6 +92,9 @@ export interface MapRequest {
   readonly within?: 'slot' | (typeof OBJECTS)[number];
 }
 
+/** Whether it says the place within a host alone. */
+export const isInner = ({ mapBy, within = 'slot' }: MapRequest): boolean => mapBy.by === 'slot' && within !== 'slot';
+
 /** What is shared by processors of a host. */
 const OBJECTS = ['socket', 'numa', 'l3cache'] as const;
 
@@ -105,6 +108,9 @@ export function parseMapBy(name: string, text: string): MapRequest {
   if (within !== undefined) return { mapBy: { by: 'slot' }, within };
   const perHost = /^ppr:(.*?)(?::node)?$/su.exec(text)?.[1];
   const hint = /:pe=/iu.test(text) ? '; processors of a rank are --cpus-per-rank N' : '';
+  if (perHost?.includes(':') === true) {
+    refuse(name, text, 'ppr:N or ppr:N:node (by sockets of a host: --ppn N with --map-by socket)');
+  }
   if (perHost === undefined) refuse(name, text, `slot, node, ppr:N, ${OBJECTS.join(', ')}${hint}`);
   return { mapBy: { by: 'ppr', perHost: parseCount(`${name} ppr:N`, perHost) } };
 }
