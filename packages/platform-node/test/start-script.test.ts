@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { START_SCRIPT } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';
-import { closeEnds, makePipes } from '../dist/processes/pipe-maker.js';
+import { closeEnds, PipeMaker } from '../dist/processes/pipe-maker.js';
 import { PipePool } from '../dist/processes/pipe-pool.js';
 import { createLog } from '../dist/system/log.js';
 
@@ -99,7 +99,7 @@ suite('pipes where here-documents are files', (test) => {
     assert.ok(pipe !== undefined && logged.length === 0, logged.join());
     assert.ok(pool.size > 0);
     pool.drain();
-    assert.is(makePipes(shell, 3).length, 3);
+    assert.is(new PipeMaker(shell, 3).take().length, 3);
   });
 
   test.skipIf(why !== '', why, 'are not made where another user could put others in their place', () => {
@@ -111,7 +111,7 @@ suite('pipes where here-documents are files', (test) => {
     writeFileSync(noting, `#!/bin/sh\necho "$*" >>${noting}.args\nexec ${shell} "$@"\n`, { mode: 0o755 });
     Object.assign(process.env, { XDG_RUNTIME_DIR: open, TMPDIR: open });
     try {
-      for (const pipe of makePipes(noting, 2)) closeEnds(pipe);
+      for (const pipe of new PipeMaker(noting, 2).take()) closeEnds(pipe);
     } finally {
       for (const [name, value] of Object.entries({ XDG_RUNTIME_DIR, TMPDIR })) {
         if (value === undefined) delete process.env[name];

@@ -47,40 +47,52 @@ export function isPassing(error: unknown): boolean {
   return PASSING.has(errnoOf(error));
 }
 
-/** Throws if there is no such shell, or neither /proc nor a directory for named pipes can be used. */
-export function makePipes(shell: string, count: number): PipeEnds[] {
-  try {
-    return pipesOfDocuments(shell, count);
-  } catch (error) {
-    const pipes = isPassing(error) ? undefined : namedPipes(shell, count);
-    if (pipes === undefined) throw error;
-    return pipes;
-  }
-}
+/** A shell that makes `count` pipes; it begins at once, and is waited for when they are taken. */
+export class PipeMaker {
+  readonly #shell: string;
+  readonly #count: number;
+  readonly #child: ChildProcess;
 
-function pipesOfDocuments(shell: string, count: number): PipeEnds[] {
-  const child = builtin('node:child_process').spawn(shell, ['-c', script(count)], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    env: {},
-    cwd: '/',
-  });
-  child.on('error', () => {});
-  child.stdin?.on('error', () => {});
-  try {
+  constructor(shell: string, count: number) {
+    this.#shell = shell;
+    this.#count = count;
+    this.#child = builtin('node:child_process').spawn(shell, ['-c', script(count)], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: {},
+      cwd: '/',
+    });
+    this.#child.on('error', () => {});
+    this.#child.stdin?.on('error', () => {});
+    this.#child.unref();
+  }
+
+  /** Call once. Throws if there is no such shell, or neither /proc nor a directory for named pipes can be used. */
+  take(): PipeEnds[] {
+    try {
+      return this.#ofDocuments();
+    } catch (error) {
+      const pipes = isPassing(error) ? undefined : namedPipes(this.#shell, this.#count);
+      if (pipes === undefined) throw error;
+      return pipes;
+    } finally {
+      this.end();
+    }
+  }
+
+  /** The pipes that were not taken are gone. */
+  end(): void {
+    this.#child.stdin?.destroy();
+    // Without a process it would go to process 0, which is our whole group.
+    if (this.#child.pid !== undefined) this.#child.kill('SIGKILL');
+  }
+
+  #ofDocuments(): PipeEnds[] {
+    const { pid } = this.#child;
     // Node reports the reason later. The shell exists, since it runs the guardian, so descriptors or processes ran out.
-    if (child.pid === undefined) throw Object.assign(new Error(`${shell} cannot be started`), { code: 'EAGAIN' });
-    awaitReady(child.pid);
-    return openAll(child.pid, count);
-  } finally {
-    end(child);
+    if (pid === undefined) throw Object.assign(new Error(`${this.#shell} cannot be started`), { code: 'EAGAIN' });
+    awaitReady(pid);
+    return openAll(pid, this.#count);
   }
-}
-
-function end(child: ChildProcess): void {
-  child.stdin?.destroy();
-  // Without a process it would go to process 0, which is our whole group.
-  if (child.pid !== undefined) child.kill('SIGKILL');
-  child.unref();
 }
 
 function awaitReady(pid: number): void {

@@ -8,8 +8,7 @@
 
 import type { Log } from '@stci/interface';
 import { isMainThread } from '../system/main-thread.js';
-import { closeEnds, isPassing, makePipes } from './pipe-maker.js';
-import type { PipeEnds } from './pipe-maker.js';
+import { closeEnds, isPassing, PipeMaker, type PipeEnds } from './pipe-maker.js';
 
 /** Pipes in the first batch (four tools); each later batch is twice as large, up to the last. */
 const BATCH_FIRST = 12;
@@ -22,6 +21,7 @@ export class PipePool {
   readonly #shell: string;
   #isWatched = false;
   #pipes: PipeEnds[] = [];
+  #maker: PipeMaker | undefined;
   #batch = BATCH_FIRST;
   #isUsable = true;
 
@@ -36,9 +36,14 @@ export class PipePool {
     return this.#pipes.length;
   }
 
-  /** Makes the first batch before it is needed. */
+  /** Begins to make the first batch before it is needed. */
   warm(): void {
-    if (this.#pipes.length === 0 && this.#isUsable) this.#fill();
+    if (this.#pipes.length > 0 || !this.#isUsable) return;
+    try {
+      this.#maker ??= new PipeMaker(this.#shell, this.#batch);
+    } catch {
+      // Whoever takes one tries again, and is told.
+    }
   }
 
   /** An unused pipe, whose ends the caller must close; undefined if none can be made. */
@@ -51,13 +56,17 @@ export class PipePool {
   drain(): void {
     for (const pipe of this.#pipes) closeEnds(pipe);
     this.#pipes = [];
+    this.#maker?.end();
+    this.#maker = undefined;
     this.#batch = BATCH_LEAST;
   }
 
   #fill(): void {
     this.#drainAtEnd();
     try {
-      this.#pipes = makePipes(this.#shell, this.#batch);
+      const maker = this.#maker ?? new PipeMaker(this.#shell, this.#batch);
+      this.#maker = undefined;
+      this.#pipes = maker.take();
       this.#batch = Math.min(this.#batch * 2, BATCH_LAST);
     } catch (error) {
       if (this.#batch > BATCH_LEAST) {
