@@ -92,7 +92,9 @@ class ToolProcess implements Process {
       this.#hasReadInput = streams.input?.wasRead() ?? streams.stdin !== undefined;
       streams.stdin?.destroy();
       this.#watchGroup();
-      events.onExit(signal !== null ? { signal } : { status: status ?? 0 });
+      const end = signal !== null ? { signal } : { status: status ?? 0 };
+      // What is to be sent of its start, and what was begun in this turn, goes first: who is asked of its end may hang.
+      setImmediate(() => events.onExit(end));
     });
     // A failure after the start (a signal without permission) is reported by the call that caused it.
     child.on('error', () => {});
