@@ -18,8 +18,9 @@ export function foldHostlist(names: Iterable<string>): string {
 
 /** Folded names for messages: each host once, numbers ascending. */
 export function foldSorted(names: Iterable<string>): string {
-  const { compare } = new Intl.Collator('en', { numeric: true });
-  return foldHostlist([...new Set(names)].sort(compare));
+  const once = [...new Set(names)];
+  // A process's first collator takes some milliseconds.
+  return foldHostlist(once.length < 2 ? once : once.sort(new Intl.Collator('en', { numeric: true }).compare));
 }
 
 /** Names in `a` or `b`, in order of first appearance, each once. */

@@ -374,8 +374,9 @@ export class ControllerJob implements RecoveringJob, ServedJob {
   #over(): void {
     if (this.phase === 'over') return;
     const { undrained } = this.hosts;
-    const text = undrainedText(this.ledger.spec.hosts, undrained);
-    if (undrained.length > 0) this.front.emit({ type: 'warning', text });
+    if (undrained.length > 0) {
+      this.front.emit({ type: 'warning', text: undrainedText(this.ledger.spec.hosts, undrained) });
+    }
     this.close();
     const report = this.ledger.report(this.#now());
     this.session.failures.onEnding(this.job, () => {

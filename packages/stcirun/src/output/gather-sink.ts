@@ -4,7 +4,7 @@
  * are equal.
  */
 
-import { createHash, type Hash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { gatherHeader, groupOutput, NEWLINE, sourceId, sourceRank, sourceStream 
 import type { SourceId, StreamName } from '@stci/core/iof';
 import type { OutputSink } from '@stci/core/run';
 import { printable, StciError, type Rank } from '@stci/interface';
-import { makeTemporary } from '@stci/platform-node';
+import { builtin, makeTemporary } from '@stci/platform-node';
 import { outputError } from '../process/output-error.js';
 import type { OutputFacts } from './sink.js';
 import type { Terminal } from './terminal.js';
@@ -67,7 +67,7 @@ export class GatherSink implements OutputSink {
     const source = sourceId(rank, stream);
     let own = this.#collected.get(source);
     if (own === undefined) {
-      own = { hash: createHash('sha256'), extents: [], pieces: [], bytes: 0, last: NEWLINE };
+      own = { hash: builtin('node:crypto').createHash('sha256'), extents: [], pieces: [], bytes: 0, last: NEWLINE };
       this.#collected.set(source, own);
     }
     own.hash.update(chunk);

@@ -5,13 +5,12 @@
  * told of once, and stays for a day under another name.
  */
 
-import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { check, integer, object, word } from '@stci/core';
 import { StciError } from '@stci/interface';
-import { openOwn, publicity, readOwn, writeOwn } from '@stci/platform-node';
+import { builtin, openOwn, publicity, readOwn, writeOwn } from '@stci/platform-node';
 import { isElsewhere, isRunning, type ProcessIdentity } from './process-identity.js';
 import { SessionDirectories, unusable } from './session-directories.js';
 import { LOG_FILE, loggedFault } from './session-log.js';
@@ -242,7 +241,7 @@ function untold(directory: string): readonly GoneSession[] {
 function setAside(facts: FoundSession): string | undefined {
   const { directory, name } = facts;
   if (basename(directory).startsWith(KEPT)) return directory;
-  const away = join(dirname(directory), `${KEPT}${name}.${randomBytes(4).toString('hex')}`);
+  const away = join(dirname(directory), `${KEPT}${name}.${builtin('node:crypto').randomBytes(4).toString('hex')}`);
   if (!takeAway(facts, away)) return undefined;
   const nowS = Date.now() / 1000;
   fs.utimesSync(away, nowS, nowS);
