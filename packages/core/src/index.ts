@@ -15,7 +15,6 @@ export { agentsPerLevel, childrenMax, criticalPathSteps, planLaunch, starterOf }
 export { foldRanks, mapJson, planJson, renderMap, renderPlan } from './launcher/render.js';
 export { hostWaitMs, startMsMax } from './launcher/start-pace.js';
 export { bootcomComponents } from './bootcom/kinds.js';
-export { createFrontEnd, Session, type JobFrontEnd, type SessionInit } from './controller/session.js';
 export type { SessionObserver } from './controller/controller-contracts.js';
 export type { HostsChanged, RemoveOptions } from './hosts/elastic-hosts.js';
 export type { HostOutcome } from './messages/session-messages.js';

@@ -7,9 +7,8 @@
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import {
-  Session, createComposition, paramsSnapshot, resolveParams, type Composition,
-} from '@stci/core';
+import { createComposition, paramsSnapshot, resolveParams, type Composition } from '@stci/core';
+import { Session } from '@stci/core/controller';
 import type { JobEvent, JobReport } from '@stci/interface';
 import { createNodePlatform } from '@stci/platform-node';
 import { assert, eventually, suite } from '@stci/testkit';

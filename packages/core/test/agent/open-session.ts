@@ -1,6 +1,7 @@
 /** A session that stays, in simulation, with its agents in reach of the test. */
 
-import { Session, roleFactory, runAgent, type AgentNode, type Composition } from '@stci/core';
+import { roleFactory, runAgent, type AgentNode, type Composition } from '@stci/core';
+import { Session } from '@stci/core/controller';
 import type {
   FaultAction, FaultEvent, FaultModule, FaultReport, FrontEnd, HostIndex, JobEvent, JobMap, JobReport, JobSpec, Rank,
   ServiceModule,

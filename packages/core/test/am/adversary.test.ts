@@ -4,7 +4,8 @@
  * others, credit that it does not have. It costs its own host; the controller and all other hosts go on.
  */
 
-import { createFrontEnd, roleFactory, runAgent } from '@stci/core';
+import { roleFactory, runAgent } from '@stci/core';
+import { createFrontEnd } from '@stci/core/controller';
 import {
   CONTROLLER, FRONT_END, NEIGHBOUR, addressIndex, rootAddress, sessionAddress,
   type Allocation, type Channel, type JobEvent, type JobReport, type JobSpec,

@@ -3,7 +3,8 @@
  * all agents of a simulated job.
  */
 
-import { createFrontEnd, roleFactory, runAgent } from '@stci/core';
+import { roleFactory, runAgent } from '@stci/core';
+import { createFrontEnd } from '@stci/core/controller';
 import type { Channel, ChannelEvents, JobReport, Platform } from '@stci/interface';
 import { createWorld } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';

@@ -1,6 +1,7 @@
 /** A batch system takes hosts, in simulation: SIGTERM to agents, and to their tools or not, in any order. */
 
-import { Session, roleFactory, runAgent } from '@stci/core';
+import { roleFactory, runAgent } from '@stci/core';
+import { Session } from '@stci/core/controller';
 import type { FrontEnd, JobEvent, JobReport, JobSpec, StciError } from '@stci/interface';
 import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';

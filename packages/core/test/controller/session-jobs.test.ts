@@ -1,6 +1,7 @@
 /** Many jobs of one session in simulation: beside each other, one after the other, each with its own agents and end. */
 
-import { Session, roleFactory, runAgent } from '@stci/core';
+import { roleFactory, runAgent } from '@stci/core';
+import { Session } from '@stci/core/controller';
 import type { FrontEnd, JobReport, JobSpec } from '@stci/interface';
 import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';

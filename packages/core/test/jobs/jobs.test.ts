@@ -1,6 +1,7 @@
 /** Whole small jobs in simulation, from submit to the last agent's end: every method of starting × both boot links. */
 
-import { createFrontEnd, roleFactory, runAgent } from '@stci/core';
+import { roleFactory, runAgent } from '@stci/core';
+import { createFrontEnd } from '@stci/core/controller';
 import type { Allocation, AppSpec, FrontEnd, JobReport, JobSpec, Network, Platform, StdinTo } from '@stci/interface';
 import { createWorld, type AgentContext, type World } from '@stci/platform-sim';
 import { assert, suite } from '@stci/testkit';

@@ -1,6 +1,7 @@
 /** Sessions with an overlay in simulation, for tests. */
 
-import { createFrontEnd, roleFactory, runAgent, type AgentNode, type Composition } from '@stci/core';
+import { roleFactory, runAgent, type AgentNode, type Composition } from '@stci/core';
+import { createFrontEnd } from '@stci/core/controller';
 import {
   CONTROLLER, DeferredChannel, addressKind, rootAddress, type Address, type Channel, type FailureRecord, type FrontEnd,
   type Platform,

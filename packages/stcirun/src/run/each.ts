@@ -4,7 +4,8 @@
  * share the screen, or the files of `--output`; at the end one summary says what became of all.
  */
 
-import { counted, createFrontEnd, foldSorted, mapJob, paramsSnapshot, signalExitCode } from '@stci/core';
+import { counted, foldSorted, mapJob, paramsSnapshot, signalExitCode } from '@stci/core';
+import { createFrontEnd } from '@stci/core/controller';
 import { parseTemplate } from '@stci/core/iof';
 import { JobRun, type OutputSink, type RunDriver, type RunScreen, type SignalActions } from '@stci/core/run';
 import {

@@ -1,6 +1,6 @@
 /** From a request to what runs it: the session or the agents of its own, its hosts, its map; then the job itself. */
 
-import { createFrontEnd, paramsSnapshot, withParams, type Composition } from '@stci/core';
+import { paramsSnapshot, withParams, type Composition } from '@stci/core';
 import { StciError, type AllocatedJob, type Params } from '@stci/interface';
 import { inSession, type JobSource } from './follow-job.js';
 import { withHostGroups } from '../settings/host-groups.js';
@@ -71,7 +71,9 @@ export async function openJob(run: PlannedRun): Promise<JobSource> {
   }
 }
 
-function ownAgents({ registry, params, platform, composition, spec, spares, scope }: PlannedRun): JobSource {
+async function ownAgents(run: PlannedRun): Promise<JobSource> {
+  const { registry, params, platform, composition, spec, spares, scope } = run;
+  const { createFrontEnd } = await import('@stci/core/controller');
   return {
     toleratesFailures: scope.errorManager(params).toleratesFailures,
     startFrontEnd: (events) => {

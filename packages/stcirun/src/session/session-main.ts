@@ -6,7 +6,8 @@
 import { readFileSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
-import { paramsSnapshot, Session } from '@stci/core';
+import { paramsSnapshot } from '@stci/core';
+import { Session } from '@stci/core/controller';
 import { SessionJobs, SessionServer } from '@stci/core/resident';
 import { eventJson, type EventFile } from '@stci/core/run';
 import { encodeSessionKey, makeSessionKey } from '@stci/core/session';

@@ -3,7 +3,8 @@
  * session, and a driver that records. It checks nothing.
  */
 
-import { createFrontEnd, mapJob, type Composition } from '@stci/core';
+import { mapJob, type Composition } from '@stci/core';
+import { createFrontEnd } from '@stci/core/controller';
 import { JobRun, type JobRunInit } from '@stci/core/run';
 import type { FrontEnd, FrontEndEvents, JobMap, JobSpec } from '@stci/interface';
 import type { AgentContext } from '@stci/platform-sim';

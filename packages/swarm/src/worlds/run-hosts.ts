@@ -3,7 +3,8 @@
  * same script and seed give the same run.
  */
 
-import { Session, type HostsChanged, type RemoveOptions } from '@stci/core';
+import { type HostsChanged, type RemoveOptions } from '@stci/core';
+import { Session } from '@stci/core/controller';
 import type { HistoryRecord } from '@stci/finject/experiment';
 import type { Clock, HostSpec, JobEvent, JobReport, JobSpec } from '@stci/interface';
 import type { SimProcess, World } from '@stci/platform-sim';

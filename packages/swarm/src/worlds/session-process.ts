@@ -1,6 +1,7 @@
 /** The process of a simulated session, as shipped, and the connection of a front-end to it. */
 
-import { Session, type Composition, type JobFrontEnd } from '@stci/core';
+import { type Composition } from '@stci/core';
+import { Session, type JobFrontEnd } from '@stci/core/controller';
 import { SessionJobs, SessionServer } from '@stci/core/resident';
 import { SessionClient, makeSessionKey, type SessionKey } from '@stci/core/session';
 import type { Allocation, FrontEndEvents, StciError } from '@stci/interface';
