@@ -72,10 +72,11 @@ function run(command, args, env) {
 
 const onHost = (ranks) => ['--launcher', 'local', '--host', `a:${ranks}`];
 
-const ours = (ranks, variables, more, program, mode, where = onHost(ranks)) => {
+const ours = (ranks, variables, more, program, mode, where = []) => {
   const options = Object.entries(variables).flatMap(([name, value]) => ['-x', `${name}=${value}`]);
   const all = [stcirun, ...where, '-n', String(ranks), ...options, ...more];
-  return run(process.execPath, [...all, program, ...mode], cleanEnvironment());
+  const [command, ...words] = [...all, program, ...mode];
+  return run(command, words, cleanEnvironment());
 };
 
 async function compare(what, goal, measures, unit = 'ms') {

@@ -19,7 +19,7 @@ export async function bench() {
     ['stcirun --help', [stcirun, '--help'], 4],
     ['stcirun --dry-run -n 1 true', [stcirun, '--dry-run', '-n', '1', 'true']],
     ['stcirun -n 1 true', [stcirun, '-n', '1', 'true'], 3],
-    ['stcirun -n 1 true, agent inline', [stcirun, '--mca', 'launcher.root.method=inline', '-n', '1', 'true']],
+    ['the same, agent in a process of its own', [stcirun, '--mca', 'launcher.root.method=process', '-n', '1', 'true']],
   ];
   const cpuMs = series.map(() => 0);
   const measures = series.map(([, args], i) => async () => {

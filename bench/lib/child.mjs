@@ -1,17 +1,18 @@
 /** Runs a program to its end and measures the time. */
 
 import { spawn } from 'node:child_process';
-import { cleanEnvironment } from './place.mjs';
+import { cleanEnvironment, stcirun } from './place.mjs';
 
 /**
- * Wall time in ms from spawn to exit, of a script of Node or of `program`. Rejects if it fails. Calls `started` with
- * its process id.
+ * Wall time in ms from spawn to exit, of stcirun as users start it, another script of Node, or `program`. Rejects if it
+ * fails. Calls `started` with its process id.
  */
 export function timed(args, { program = process.execPath, stdout = 'ignore', started = () => {} } = {}) {
   return new Promise((resolve, reject) => {
     const sinceMs = performance.now();
     const stdio = ['ignore', stdout, 'inherit'];
-    const child = spawn(program, args, { stdio, env: cleanEnvironment() });
+    const [command, ...words] = program === process.execPath && args[0] === stcirun ? args : [program, ...args];
+    const child = spawn(command, words, { stdio, env: cleanEnvironment() });
     child.on('error', reject);
     child.on('exit', (status, signal) => {
       const wallMs = performance.now() - sinceMs;

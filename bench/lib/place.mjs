@@ -30,6 +30,8 @@ export const requireWs = () => createRequire(join(root, 'packages/platform-node/
 export function cleanEnvironment() {
   const env = { ...process.env };
   for (const name of ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS']) delete env[name];
+  // stcirun's first line finds Node there.
+  env.PATH = `${dirname(process.execPath)}:${env.PATH}`;
   return env;
 }
 

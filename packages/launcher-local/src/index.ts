@@ -7,7 +7,7 @@
 import { accept, decline, defineComponent, launcherprocFramework } from '@stci/core/component';
 import { createLocal, foreignHosts } from './local.js';
 
-export { createLocal } from './local.js';
+export { createLocal, foreignHosts } from './local.js';
 
 const NAMES_SHOWN_MAX = 3;
 

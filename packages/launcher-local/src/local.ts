@@ -31,7 +31,7 @@ export function createLocal({ platform, inline }: LocalDeps): LauncherProc {
 const OWN_NAMES = ['localhost', '127.0.0.1', '::1'];
 
 /** Hosts of the request that are not this machine; `hostname` may be the full or the short name. */
-export function foreignHosts(request: LauncherProcRequest, hostname: string): string[] {
+export function foreignHosts(request: Pick<LauncherProcRequest, 'hosts'>, hostname: string): string[] {
   const short = (name: string): string => name.split('.', 1)[0] as string;
   const isOwn = (name: string): boolean =>
     OWN_NAMES.includes(name) || (hostname !== '' && [hostname, short(hostname)].includes(name));

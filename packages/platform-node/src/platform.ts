@@ -2,7 +2,6 @@
 
 import type { LogLevel, Platform } from '@stci/interface';
 import { createFiles } from './files/named-files.js';
-import type { PrestartedAgent } from './processes/agent-process.js';
 import { Guardian, GUARD_VARIABLE, SHELL } from './processes/guardian.js';
 import { takeOverHeld } from './processes/held.js';
 import { PipePool } from './processes/pipe-pool.js';
@@ -20,11 +19,6 @@ export interface NodePlatformOptions {
   readonly agentCommand?: readonly string[];
   /** Script that a worker thread runs as an agent's main. */
   readonly agentMain?: string | URL;
-  /**
-   * An agent process that was started in advance with `agentCommand`; it serves the first request for an agent in a
-   * process, so that its start overlaps with this one's.
-   */
-  readonly prestartedAgent?: PrestartedAgent | undefined;
   /** File of the agent bundle, for hosts on which STCI is not installed. */
   readonly agentBundle?: string;
   /** The bundle of this agent if it was sent to this host; it starts and sends other agents from it. */
@@ -63,7 +57,6 @@ export function createNodePlatform(options: NodePlatformOptions = {}): NodePlatf
     processes: createProcesses({
       clock,
       ...agentSource(options),
-      prestartedAgent: options.prestartedAgent,
       agentPlace: () => ({ variables: agentVariables(options.variables), wdir: options.wdir }),
       keeper,
       pipes,

@@ -20,24 +20,34 @@ const out = join(here, 'dist/bundle');
 const UNUSED = [
   ...['help/index.js', 'ux/index.js', 'errors/handle.js', 'util/fs.js'].map((path) => `@oclif/core/lib/${path}`),
   'node:readline',
+  ['supports-color/index.js', 'module.exports = { stdout: false, stderr: false };'],
   'wrap-ansi/index.js',
   ['debug/src/index.js', 'module.exports = () => () => undefined;'],
 ];
 
 const PROGRAMS = [
-  { name: 'stcirun', entry: 'dist/main-stcirun.js', without: UNUSED },
-  { name: 'stci', entry: 'dist/main-stci.js' },
+  { name: 'stcirun', entry: 'dist/main-stcirun.js', without: UNUSED, small: true },
+  { name: 'stci', entry: 'dist/main-stci.js', small: true },
   { name: 'agent', entry: 'dist/agent-main.js', small: true },
 ];
+
+/** Two ranks of PMIx, of PMI-1, of neither. */
+const jobs = (agent) => [
+  ...['pmix', 'pmi1'].map((protocol) => [join(here, 'scripts/mpi-client.mjs'), protocol]),
+  ['--version'],
+].map((args) => [
+  'stcirun.cjs', '--quiet', '-n', '2', '--mca', `launcher.root.method=${agent}`, '--', process.execPath, ...args,
+]);
+
+const AGENT_RUNS = jobs('process');
 
 /** Runs whose compiled code is recorded; of two runs of a part the later counts. */
 const RUNS = [
   ['stci.cjs', 'info', 'launcher'],
   ['stci.cjs', 'complete', '--', 'stcirun', '--mca', ''],
   ['stcirun.cjs', '--help'],
-  ...['pmix', 'pmi1'].map((protocol) =>
-    ['stcirun.cjs', '--quiet', '-n', '2', '--', process.execPath, join(here, 'scripts/mpi-client.mjs'), protocol]),
-  ['stcirun.cjs', '--quiet', '-n', '2', '--', process.execPath, '--version'],
+  ...AGENT_RUNS,
+  ...jobs('inline'),
 ];
 
 /** The agent as a single file, with the code cache of a run as an agent. */
@@ -46,7 +56,7 @@ async function bundleAgent(programs) {
   const path = join(out, AGENT_MAIN);
   writeLoaders(out, programs, false);
   writeFileSync(path, make('record'));
-  runAll(out, RUNS.slice(-1));
+  runAll(out, AGENT_RUNS.slice(-1));
   const cache = readFileSync(`${path}.cache`);
   rmSync(`${path}.cache`);
   writeFileSync(join(out, AGENT_BUNDLE), make(cache));

@@ -18,19 +18,14 @@ const KEY = Symbol.for('stci.shippedBundle');
 /** What the bundle was shipped as (launcher-ssh); one that is installed here has none. */
 const shipped = (globalThis as { [KEY]?: ShippedBundle })[KEY];
 
-/** What bin/stcirun.cjs says to an agent that it starts before anything else; then comes what its shell holds. */
-const STARTED_AHEAD = 'ahead';
-
 function main(): void {
   checkProcessLimit('an agent', AGENT_THREADS);
-  const isStartedAhead = process.argv[2] === STARTED_AHEAD;
   const platform = createNodePlatform({
     ...agentFiles(__dirname),
     agentMain: __filename,
     shipped,
-    held: shipped === undefined ? process.argv[isStartedAhead ? 3 : 2] : shipped.held,
+    held: shipped === undefined ? process.argv[2] : shipped.held,
   });
-  if (isStartedAhead) setImmediate(prepare, platform);
   const waits = shipped?.waits;
   if (waits === undefined) return run(platform, { channel: openAgentChannel(), waitMs: shipped?.waitMs });
   let onStdinEnd = (): void => undefined;

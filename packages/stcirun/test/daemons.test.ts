@@ -35,12 +35,34 @@ suite('daemons of programs', (test) => {
     await eventually(() => !isRunning(ROUND), { deadlineMs: 3000, what: 'its end' });
   });
 
-  test('so is one of an agent that was not started ahead', async () => {
+  test('so is one where stcirun was started as a script of Node', async () => {
+    const daemon = `setsid env -i '${ROUND}' 602 </dev/null >/dev/null 2>&1 & ${WAIT}`;
+    const result = await run(['-n', '1', ...sh(daemon)], { nodeArgs: [] });
+    assert.match(result.err, /ended 1 process that ranks had left behind on /);
+    await eventually(() => !isRunning(ROUND), { deadlineMs: 3000, what: 'its end' });
+  });
+
+  test('so is one of an agent in a process of its own', async () => {
     const daemon = `setsid env -i '${ROUND}' 601 </dev/null >/dev/null 2>&1 & ${WAIT}`;
     const result = await run(['--launcher', 'local', '--host', 'a,b', '-n', '2', ...sh(daemon)]);
     assert.match(result.err, /ended 2 processes that ranks had left behind on a,b/);
     await eventually(() => !isRunning(ROUND), { deadlineMs: 3000, what: 'their end' });
   });
+
+  for (const agent of ['inline', 'process', 'thread']) {
+    const method = ['--mca', `launcher.root.method=${agent}`];
+    test(`stcirun is killed: they end as its ranks do, agent: ${agent}`, async () => {
+      const clears = agent === 'thread' ? '' : 'env -i ';
+      const line = `setsid ${clears}'${ROUND}' 603 </dev/null >/dev/null 2>&1 & ${WAIT}; echo up; sleep 604`;
+      const job = start(['-n', '1', ...method, ...sh(line)]);
+      await eventually(() => job.out() === 'up\n', { deadlineMs: 10_000, what: 'the rank' });
+      assert.ok(isRunning(ROUND));
+      job.child.kill('SIGKILL');
+      await job.result;
+      const isOver = (): boolean => !isRunning(ROUND) && job.leftovers().length === 0;
+      await eventually(isOver, { deadlineMs: 9000, what: 'their end' });
+    }, { timeoutMs: 30_000 });
+  }
 
   test('where there was none, nothing is told', async () => {
     const result = await run(['-n', '2', '--json', 'true']);

@@ -1,7 +1,8 @@
 /** Starts the built stcirun as a user would, in a session of its own, and gathers what it says. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { patient } from '@stci/testkit';
 
@@ -46,7 +47,8 @@ export function start(args: readonly string[], options: RunOptions = {}): Run {
   const mark = `${process.pid}.${runs}`;
   const startMs = performance.now();
   const { NODE_EXTRA_CA_CERTS: _slow, ...env } = process.env;
-  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), options.program ?? PROGRAM, ...args], {
+  const [command, ...words] = commandOf(options);
+  const child = spawn(command, [...words, ...args], {
     detached: true,
     env: { ...env, ...options.env, [MARK]: mark },
     stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -65,6 +67,15 @@ export function start(args: readonly string[], options: RunOptions = {}): Run {
     });
   });
   return { child, result, out: () => text.out, err: () => text.err, leftovers: () => marked(mark, child.pid) };
+}
+
+/** stcirun as a user starts it, by its first line, if that finds the Node of this test. */
+function commandOf({ nodeArgs, program, env }: RunOptions): [string, ...string[]] {
+  const path = env?.['PATH'] ?? process.env['PATH'] ?? '';
+  const node = path.split(':').map((directory) => join(directory, 'node')).find((file) => existsSync(file));
+  const isPlain = nodeArgs === undefined && program === undefined;
+  if (isPlain && node !== undefined && realpathSync(node) === realpathSync(process.execPath)) return [PROGRAM];
+  return [process.execPath, ...(nodeArgs ?? []), program ?? PROGRAM];
 }
 
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Result> {

@@ -111,7 +111,8 @@ suite('faults of plugins', (test) => {
   const PROGRAM = ['node', '--input-type=module', '-e', `import { connect } from '${CLIENT}';
     const stci = await connect(); try { await stci.topology('star'); } finally { stci.close(); }`];
   const WAYS: Readonly<Record<string, readonly string[]>> = {
-    'one host': ['-n', '1'], 'two ranks': ['-n', '2', '--on-failure', 'continue'],
+    'one host': ['-n', '1', '--mca', 'launcher.root.method=process'],
+    'two ranks': ['-n', '2', '--on-failure', 'continue', '--mca', 'launcher.root.method=process'],
     'a thread': ['-n', '1', '--mca', 'launcher.root.method=thread'],
     'two hosts': ['-n', '2', '--launcher', 'local', '--host', 'a,b'],
   };

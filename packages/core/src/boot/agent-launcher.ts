@@ -22,6 +22,7 @@ import type { Link } from '../bootcom/link.js';
 import { RefusedConnections } from '../bootcom/refused-connections.js';
 import type { BootDetails } from '../launcher/boot-details.js';
 import { ADDRESSES_MAX, listenerAddresses, type HostStart } from '../launcher/host-login.js';
+import { rootMethod } from '../launcher/framework.js';
 import { failedAgent, reachPlace } from '../launcher/reach-here.js';
 import { hostWaitMs } from '../launcher/start-pace.js';
 import type { AgentNode } from '../node/node.js';
@@ -184,7 +185,7 @@ export class AgentLauncher {
   /** The launcherproc that starts all planned hosts' agents of processes by one call, if it can. */
   get launcherOfAll(): Required<Pick<LauncherProc, 'name' | 'startAll'>> | undefined {
     const proc = this.#launcherProc;
-    const isProcess = this.#init.node.params.string('launcher.root.method') === 'process';
+    const isProcess = rootMethod(this.#init.node.params) === 'process';
     if (!isProcess || proc?.startAll === undefined) return undefined;
     return { name: proc.name, startAll: (start, events) => (proc as Required<LauncherProc>).startAll(start, events) };
   }

@@ -13,7 +13,6 @@ import {
   bootPosition,
   rootAddress,
   type Address,
-  type AgentMethod,
   type AgentProcess,
   type AgentProcessEvents,
   type BootTree,
@@ -24,6 +23,7 @@ import {
 } from '@stci/interface';
 import { afterRunning } from '../event/running-timer.js';
 import { HOSTS_MAX, encodeBootDetails, type BootDetails } from '../launcher/boot-details.js';
+import { rootMethod } from '../launcher/framework.js';
 import { hostSpec, type HostLogin } from '../launcher/host-login.js';
 import { partFor, type BootPlaces } from '../launcher/parent-tree.js';
 import type { AdoptionAnswer } from '../membership/mender.js';
@@ -311,8 +311,7 @@ export class BootSubtree {
     const hosts = Math.max(common.hosts, host + 1);
     const tree = partFor(common.tree, host, this.#tree);
     const details: BootDetails = { ...common, tree, hosts, host, subtree, ...agentLauncher.connection() };
-    const method = node.params.string('launcher.root.method') as AgentMethod;
-    const start = { address: rootAddress(host), host: hostSpec(login), method };
+    const start = { address: rootAddress(host), host: hostSpec(login), method: rootMethod(node.params) };
     return agentLauncher.rootSpec(start, incarnation, encodeBootDetails(details), started);
   }
 }

@@ -4,12 +4,15 @@
  */
 
 import { AGENT_METHODS, defineFramework, param } from '@stci/interface';
-import type { Launcher, NoDeps, ParamSpec } from '@stci/interface';
+import type { AgentMethod, Launcher, NoDeps, Params } from '@stci/interface';
 
-function methodParam(agent: string, fallback: string): ParamSpec {
-  return param.choice(fallback, AGENT_METHODS, `What a ${agent} agent is: a process of its own, an object in its `
-    + "parent's process, or a worker thread. A process fails alone, and daemons that clear their environment are found "
-    + 'for it only; inline is the quickest and smallest.');
+const EMBODIED = "a process of its own, an object in its parent's process, or a worker thread. A process fails alone; "
+  + 'inline is the quickest and smallest.';
+
+/** What root agents are; `auto`, which a front-end decides for its own, is a process. */
+export function rootMethod(params: Params): AgentMethod {
+  const method = params.string('launcher.root.method');
+  return AGENT_METHODS.find((known) => known === method) ?? 'process';
 }
 
 export const launcherFramework = defineFramework<Launcher, NoDeps>({
@@ -18,8 +21,9 @@ export const launcherFramework = defineFramework<Launcher, NoDeps>({
   version: 1,
   help: 'Launch policy: which agent starts which others.',
   params: {
-    'root.method': methodParam('root', 'process'),
-    'session.method': methodParam('session', 'inline'),
+    'root.method': param.choice('auto', ['auto', ...AGENT_METHODS], `What a root agent is: ${EMBODIED} auto: inline `
+      + "where it is stcirun's only one, on this machine; else a process."),
+    'session.method': param.choice('inline', AGENT_METHODS, `What a session agent is: ${EMBODIED}`),
     window: param.int(8, [1, 1024], 'Children that one agent starts at the same time, at most: fewer where it waits '
       + 'for the processor itself, or starts take long. More is quicker until the processor or the login service is '
       + 'busy.'),

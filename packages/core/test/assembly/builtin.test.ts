@@ -29,7 +29,7 @@ suite('built-in components', (test) => {
   test('every parameter that the runtime reads has its type and default', () => {
     const MIB = 1024 * 1024;
     for (const [name, value] of Object.entries({
-      'launcher.root.method': 'process', 'launcher.session.method': 'inline', 'launcher.window': 8,
+      'launcher.root.method': 'auto', 'launcher.session.method': 'inline', 'launcher.window': 8,
       'launcher.handshake': 10_000, 'launcher.stop': 5000, 'launcher.tree.arity': 8,
       'bootcom.boot': 'native', 'bootcom.ws.interface': [], 'bootcom.ws.ports': '', 'bootcom.pending.max': 64,
       'bootcom.handshake': 5000, 'bootcom.frame.max': MIB, 'bootcom.queue.max': 64 * MIB,

@@ -16,12 +16,6 @@ import { builtin } from '../system/builtin.js';
 import { setAside } from '../system/environment.js';
 import { endAgentGroup } from './agent-group.js';
 
-/** An agent process that was started in advance. */
-export interface PrestartedAgent {
-  /** Returns the process once; undefined if there is none, or it has ended. */
-  take(): ChildProcess | undefined;
-}
-
 function startError(program: string, thrown: unknown): ErrorRecord {
   const error = thrown as NodeJS.ErrnoException;
   return {
@@ -68,7 +62,6 @@ export function spawnAgentProcess(
   command: readonly string[],
   events: AgentProcessEvents,
   place: AgentPlace,
-  spare?: ChildProcess,
 ): AgentProcess {
   const program = command[0];
   // A launcher of anybody's calls it.
@@ -80,7 +73,7 @@ export function spawnAgentProcess(
   assert(program !== undefined, 'the command of an agent is not empty');
   let child: ChildProcess;
   try {
-    child = spare ?? launch(command, place);
+    child = launch(command, place);
   } catch (thrown) {
     process.nextTick(() => events.onError(startError(program, thrown)));
     return notStarted(program);

@@ -17,7 +17,7 @@
  * only the process itself is killed.
  */
 
-import { MARK_TAG, TAG_SHIFT } from './process-mark.js';
+import { COMMAND_TAG, MARK_TAG, TAG_SHIFT } from './process-mark.js';
 
 // dash reads with one system call per byte, so the search uses grep if there is one. If sleep does not accept
 // fractions, the pause is a second. A subshell would find itself: the list is made before it.
@@ -47,7 +47,7 @@ limit=
 while read -r a b c number rest; do
   case "$a $b $c $number" in "Max file locks "*[!0-9]* | "Max file locks ") ;; "Max file locks "*)
     case $((number >> ${TAG_SHIFT}))/$((number & 4194303)) in
-      "${MARK_TAG}/$PPID" | "${MARK_TAG}/$$") limit=$number ;;
+      "${MARK_TAG}/$PPID" | "${MARK_TAG}/$$" | "${COMMAND_TAG}/$PPID") limit=$number ;;
     esac ;;
   esac
 done </proc/self/limits

@@ -7,11 +7,17 @@
  */
 
 import { builtin } from '../system/builtin.js';
+import { isMainThread } from '../system/main-thread.js';
 
 /** As many bits as the largest process id of Linux takes. */
 const PID_BITS = 22n;
 /** The constant, and how many bits stand below it. */
 export const MARK_TAG = 0x5354;
+/**
+ * The constant of the shell that becomes stcirun (bin/stcirun.cjs), which may have an agent in its process, or start
+ * what outlives it: so this one shows whose descendant a process is, and never that it was left behind.
+ */
+export const COMMAND_TAG = 0x5355;
 export const TAG_SHIFT = 46;
 const LIMIT_LINE = /^Max file locks\s+(\d+)/m;
 
@@ -28,17 +34,20 @@ export const UNMARK = 'ulimit -S -w 0 2>/dev/null || ulimit -S -x 0 2>/dev/null'
 
 let own: string | undefined | false = false;
 
-/** The number that marks this agent's descendants, as in /proc/PID/limits; undefined if it has none. */
+/**
+ * The number that marks this agent's descendants, as in /proc/PID/limits; undefined if it has none. That of the process
+ * of an agent in a thread marks all else that is in the process, too.
+ */
 export function ownLimit(): string | undefined {
   if (own === false) own = readOwn();
   return own;
 }
 
 function readOwn(): string | undefined {
-  const limit = limitOf('self');
+  const limit = isMainThread ? limitOf('self') : undefined;
   if (limit === undefined) return undefined;
   const number = BigInt(limit);
-  const isTagged = number >> BigInt(TAG_SHIFT) === BigInt(MARK_TAG);
+  const isTagged = [MARK_TAG, COMMAND_TAG].includes(Number(number >> BigInt(TAG_SHIFT)));
   const isOwn = isTagged && BigInt.asUintN(Number(PID_BITS), number) === BigInt(process.pid);
   return isOwn ? limit : undefined;
 }

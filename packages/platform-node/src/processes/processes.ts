@@ -3,7 +3,7 @@
 import { assert } from '@stci/interface';
 import type { AgentBundle, Clock, Processes } from '@stci/interface';
 import { spawnAgentProcess } from './agent-process.js';
-import type { AgentPlace, PrestartedAgent } from './agent-process.js';
+import type { AgentPlace } from './agent-process.js';
 import { spawnAgentThread, type ThreadMain } from './agent-thread.js';
 import type { PipePool } from './pipe-pool.js';
 import { killSelf, stopSelf } from './self-control.js';
@@ -17,7 +17,6 @@ export interface ProcessesDeps {
   readonly agentCommand: () => readonly string[];
   readonly agentMain: () => ThreadMain | undefined;
   readonly agentBundle: () => AgentBundle;
-  readonly prestartedAgent?: PrestartedAgent | undefined;
   /** Called when an agent is started in a process. */
   readonly agentPlace: () => Omit<AgentPlace, 'isBare'>;
   readonly keeper: GroupKeeper;
@@ -41,8 +40,7 @@ export function createProcesses(deps: ProcessesDeps): Processes {
     spawnAgent: (method, command, events) => {
       if (method === 'process') {
         const isBare = command === deps.agentCommand();
-        const spare = isBare ? deps.prestartedAgent?.take() : undefined;
-        return spawnAgentProcess(command, events, { ...deps.agentPlace(), isBare }, spare);
+        return spawnAgentProcess(command, events, { ...deps.agentPlace(), isBare });
       }
       const main = deps.agentMain();
       assert(main !== undefined, 'agents in threads need agentMain');

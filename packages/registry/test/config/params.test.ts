@@ -28,7 +28,7 @@ suite('params', (test) => {
     assert.is(params.int('launcher.tree.arity'), 3);
     assert.is(params.int('tool.grace'), 2000);
     assert.is(params.int('iof.window'), 16 * 1024 * 1024);
-    assert.is(params.string('launcher.root.method'), 'process');
+    assert.is(params.string('launcher.root.method'), 'auto');
     assert.is(params.string('bootcom.ws.ports'), '');
     assert.equal(params.list('launcher'), ['^flat']);
     assert.is(params.has('launcher'), true);

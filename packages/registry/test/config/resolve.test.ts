@@ -67,7 +67,7 @@ suite('resolver: every source', (test) => {
       ['launcher.tree.arity', 'many', 'an integer, within 1..1024'],
       ['launcher.tree.arity', '0', 'less than 1'],
       ['launcher.tree.arity', '1025', 'more than 1024'],
-      ['launcher.root.method', 'fork', 'process|inline|thread'],
+      ['launcher.root.method', 'fork', 'auto|process|inline|thread'],
       ['tool.grace', '5', '5ms or 5s'],
       ['tool.grace', '2h', 'more than 1h'],
       ['iof.window', '1KiB', 'less than 64KiB'],

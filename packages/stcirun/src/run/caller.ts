@@ -10,7 +10,7 @@ export interface Caller {
   /** Where relative paths begin; undefined where it was removed. */
   readonly wdir: string | undefined;
   /** What its platform has of its own. */
-  readonly platform?: Pick<NodePlatformOptions, 'variables' | 'wdir' | 'writeLog' | 'prestartedAgent'>;
+  readonly platform?: Pick<NodePlatformOptions, 'variables' | 'wdir' | 'writeLog'>;
   /** A line on what is done: a warning, a step. */
   say(text: string): void;
 }

@@ -6,12 +6,12 @@ import { colorErrors } from '../process/fault.js';
 import { watchCommand } from '../plugin/watch-command.js';
 import { printError, printOut, printStarted } from '../process/print.js';
 import { jobName } from '../session/session-name.js';
-import { callerOf, type Caller } from './caller.js';
+import { withAgentHere } from './agent-here.js';
+import { callerOf } from './caller.js';
 import { checkDry } from './check-dry.js';
 import { mpiRemarks } from './mpi-program.js';
 import { jobOf, openJob, planRun, type PlannedRun } from './plan-run.js';
 import { prepare, type Prepared } from './prepare.js';
-import { prestartedAgent } from './prestarted-agent.js';
 import { startOwnSession, submitTo } from './session-run.js';
 import { checkOutput, openEvents, showJob, type ShowParams } from './show-job.js';
 import { namedPromises, showPlan } from './show-plan.js';
@@ -26,7 +26,7 @@ const ownLife = { command: '--detach', until: 'listening', life: { isForOneJob: 
  * started.
  */
 export async function startRun(line: RunLine, agents: string, ignoresHangup = false): Promise<number> {
-  const caller: Caller = { ...callerOf(agents), platform: { prestartedAgent: prestartedAgent() } };
+  const caller = callerOf(agents);
   colorErrors(line.request.color);
   const prepared = await prepare(line.request, caller, (defaults) => line.withDefaults(defaults));
   const { request } = prepared;
@@ -71,9 +71,10 @@ async function runJob(run: PlannedRun, agents: string, ignoresHangup: boolean): 
   if (request.each !== undefined) return (await import('./each.js')).runEach(run, request.each, ignoresHangup);
   const events = await openEvents(show);
   if (request.detach) return startDetached(request, run, agents);
-  if (pty === undefined) return showJob({ ...show, events, ...(await openJob(run)) });
+  const here = withAgentHere(run);
+  if (pty === undefined) return showJob({ ...show, events, ...(await openJob(here)) });
   const spec = pty.ptyJob(run.spec);
-  return showJob({ ...show, spec, events, pty: new pty.Pty(), ...(await openJob({ ...run, spec })) });
+  return showJob({ ...show, spec, events, pty: new pty.Pty(), ...(await openJob({ ...here, spec })) });
 }
 
 async function sayBatchJob({ platform: { env, clock }, say }: PlannedRun): Promise<void> {
