@@ -259,8 +259,8 @@ export class JobRun implements FrontEndEvents {
       this.#remark(this.#hasRanks ? 'killing all ranks' : 'dropping the output that is not yet written');
       // A reader that has stopped reading must not hold up the end.
       this.#onReportDropped(cause);
-      this.#screen.abandon();
       this.#sink.abandon();
+      this.#screen.abandon();
       this.#log.abandon();
       if (this.#report !== undefined) this.#frontEnd?.stop();
     } else {

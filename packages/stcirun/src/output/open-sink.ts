@@ -3,6 +3,7 @@
 import { makeLabel, sourceStream, type OutputTemplate, type SourceId } from '@stci/core/iof';
 import type { OutputSink } from '@stci/core/run';
 import type { StciError } from '@stci/interface';
+import { reuse } from '@stci/platform-node';
 import type { RunRequest } from '../cli/parse.js';
 import { isColored, paintTag } from '../process/colors.js';
 import { FileSink } from './file-sink.js';
@@ -35,8 +36,34 @@ export function openSink({ request, template, terminal, facts, onFault }: OpenSi
   if (gather) return new GatherSink({ terminal, facts, onFault });
   if (json && template === undefined) return createJsonSink(terminal, facts);
   const files = template === undefined ? undefined : new FileSink({ template, facts, job: JOB, prefix, onFault });
-  if (files !== undefined && !tee) return files;
-  const screen = json ? createJsonSink(terminal, facts)
-    : createScreenSink({ terminal, size: () => facts.size, lineBytesMax: facts.lineBytesMax, prefix: shownPrefix });
-  return files === undefined ? screen : teeSink(files, screen);
+  if (files !== undefined && !tee) return recycling(files);
+  if (json && files !== undefined) return teeSink(files, createJsonSink(terminal, facts));
+  const screen =
+    createScreenSink({ terminal, size: () => facts.size, lineBytesMax: facts.lineBytesMax, prefix: shownPrefix });
+  return recycling(files === undefined ? screen : teeSink(files, screen));
+}
+
+/**
+ * What the pipes of an agent in this process are read into is read into again, once `sink` has released the bytes: it
+ * has written them then, or copied them.
+ */
+function recycling(sink: OutputSink): OutputSink {
+  let isAbandoned = false;
+  return {
+    started: (rank, pid) => sink.started(rank, pid),
+    push: (rank, stream, chunk, wallMs, release) => {
+      sink.push(rank, stream, chunk, wallMs, () => {
+        if (!isAbandoned) reuse([chunk]);
+        release();
+      });
+    },
+    end: (rank, stream) => sink.end(rank, stream),
+    finish: (done) => sink.finish(done),
+    breakLine: () => sink.breakLine(),
+    // A write that is under way goes on, while all are released.
+    abandon: () => {
+      isAbandoned = true;
+      sink.abandon();
+    },
+  };
 }

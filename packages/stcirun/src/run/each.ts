@@ -204,8 +204,8 @@ class Each {
     const hosts = counted(this.#running.size, 'host');
     this.#say(times === 1 ? `${signal}: ending what runs on ${hosts}; again to kill` : 'killing all', false);
     if (times === 2) {
-      this.#terminal.abandon();
       this.#sink.abandon();
+      this.#terminal.abandon();
     }
     this.#end(signal, times);
   }
