@@ -269,6 +269,11 @@ export interface AgentBundle {
 export interface Processes {
   /** Prepares the first start of a tool in advance; to be called when idle. */
   prepare(): void;
+  /**
+   * Tools share memory by files in /dev/shm whose names begin so (letters, digits, `_` and dots): when this process
+   * dies, whoever ends its tools removes those of this user that no process uses, where Files.removeUnused would.
+   */
+  shareMemory(prefixes: readonly string[]): void;
   /** Starts a tool. */
   spawn(spec: SpawnSpec, events: ProcessEvents): Process;
   /**

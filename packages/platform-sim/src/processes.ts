@@ -160,6 +160,9 @@ export class SimProcesses implements Processes {
   /** The first start takes no longer than others here. */
   prepare(): void {}
 
+  /** There is no memory to share. */
+  shareMemory(): void {}
+
   killSelf(): void {
     this.#host.table.signal(this.#process, 'SIGKILL');
   }

@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert, eventually, suite } from '@stci/testkit';
-import { run, sh, start } from './e2e.js';
+import { PROGRAM, run, sh, start } from './e2e.js';
 
 const root = mkdtempSync(join(tmpdir(), 'stci-daemons-'));
 /** Until what was put into the background last has a session of its own. */
@@ -48,6 +48,16 @@ suite('daemons of programs', (test) => {
     assert.match(result.err, /ended 2 processes that ranks had left behind on a,b/);
     await eventually(() => !isRunning(ROUND), { deadlineMs: 3000, what: 'their end' });
   });
+
+  test('so is a stcirun that cleared its environment, with its ranks', async () => {
+    const isUp = join(root, 'up');
+    const inner = `sh -c ': >${isUp}; exec ${ROUND} 605'`;
+    const line = `setsid env -i PATH="$PATH" '${PROGRAM}' -n 1 ${inner} </dev/null >/dev/null 2>&1 &
+      until [ -e '${isUp}' ]; do :; done`;
+    const result = await run(['-n', '1', ...sh(line)]);
+    assert.is(result.exitCode, 0, result.err);
+    await eventually(() => !isRunning(ROUND), { deadlineMs: 6000, what: 'its end' });
+  }, { timeoutMs: 30_000 });
 
   for (const agent of ['inline', 'process', 'thread']) {
     const method = ['--mca', `launcher.root.method=${agent}`];

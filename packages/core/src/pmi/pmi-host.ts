@@ -176,8 +176,11 @@ export class PmiHost {
     const hasSpoken = library.version !== '';
     if (this.#state !== 'new' && (this.#hasSpoken || !hasSpoken)) return;
     this.#hasSpoken ||= hasSpoken;
-    if (this.#state === 'new') this.#state = 'asked';
     const { node, host } = this.place;
+    if (this.#state === 'new') {
+      this.#state = 'asked';
+      node.platform.processes.shareMemory(SHARED);
+    }
     node.messages.request(CONTROLLER, 'pmi.open', { host, ...library }, (error, answer) => {
       const reply = answer as MessageReply<'pmi.open'> | undefined;
       this.#problem = error?.message;

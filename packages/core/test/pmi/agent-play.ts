@@ -56,6 +56,7 @@ export function agent(policy = 'notify') {
       },
       platform: {
         clock, files, env: { hostname: 'here', systemText: () => undefined }, log: { write: () => undefined },
+        processes: { shareMemory: () => undefined },
       },
     },
     holds, host: 0, hostName: 'here', job: 1, size: 3, hosts: 2,

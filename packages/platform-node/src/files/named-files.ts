@@ -113,7 +113,7 @@ function removeUnused(prefixes: readonly string[], sinceWallMs: number): void {
  * Whether those who use the shared memory here are among the processes that can be seen: not in a container that has
  * the machine's (`--ipc=host`), but processes of its own.
  */
-function seesUsers(): boolean {
+export function seesUsers(): boolean {
   const { statSync } = builtin('node:fs');
   const [pid, ipc] = ['pid', 'ipc'].map((kind) => statSync(`/proc/self/ns/${kind}`, { throwIfNoEntry: false })?.ino);
   return pid === MACHINE.pid || (pid !== undefined && ipc !== MACHINE.ipc);

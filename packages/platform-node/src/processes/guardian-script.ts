@@ -6,11 +6,15 @@
  *   `!`            a tool is about to be started
  *   `+123` `-123`  process group 123 is ours / is gone
  *   `=`            a search has found no process of any tool
+ *   `~name`        tools share memory by files in /dev/shm whose names begin so
  * At end of file it exits if no tool was started since the last `=`. Otherwise it kills all groups, then every process
  * that holds a mark, and the group that it leads: a tool started so late that its `+` was never written, and daemons
  * that left their group. There are two marks, in the environment and in a limit (process-mark.ts). A killed process may
  * have forked just before, and a fork holds the first mark only after its exec: without the second mark the search ends
  * after four quiet rounds, with it after two. One is enough if nothing was running.
+ *
+ * When they are gone it removes the files in /dev/shm by which they shared memory: those of its user that no process
+ * has mapped or open, as those of other runs are.
  *
  * Anybody may read the limit and set it for his own processes: it is evidence only for processes whose four user ids
  * are the guardian's. Where the user is root, processes of others are found by the variable, which is secret; of those
@@ -27,12 +31,14 @@ export const GUARDIAN_SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE ALRM USR1 USR2 TSTP TTIN TTOU
 IFS= read -r mark || exit 0
 groups=' '
+shared=
 begun=
 used=
 while IFS= read -r line; do
   case $line in
     '!') begun=1 used=1 ;;
     '=') used= ;;
+    '~'*) shared="$shared /dev/shm/\${line#?}*" ;;
     +*) begun= used=1 groups="$groups\${line#+} " ;;
     -*) case $groups in
           *" \${line#-} "*) groups="\${groups%% \${line#-} *} \${groups#* \${line#-} }" ;;
@@ -118,5 +124,23 @@ while [ "$quiet" -gt 0 ] && [ "$rounds" -gt 0 ]; do
   for file in $(marked 2>/dev/null); do end "$file"; done 2>/dev/null
   if [ -n "$alive" ]; then quiet=$most; else quiet=$((quiet - 1)); fi
   if [ "$quiet" -gt 0 ]; then sleep 0.02 2>/dev/null || sleep 1; fi
+done
+
+for tool in grep ls rm; do command -v "$tool" >/dev/null || exit 0; done
+mapped() {
+  grep -hs /dev/shm/ /proc/[0-9]*/maps
+  ls -l /proc/[0-9]*/fd 2>/dev/null | grep /dev/shm/
+}
+rounds=10
+while [ -n "$shared" ] && [ "$rounds" -gt 0 ]; do
+  rounds=$((rounds - 1))
+  mapped=$(mapped)
+  left=
+  for file in $shared; do
+    if [ ! -f "$file" ] || [ ! -O "$file" ]; then continue; fi
+    case $mapped in *"$file"*) left=1 ;; *) rm -f "$file" ;; esac
+  done
+  if [ -z "$left" ]; then break; fi
+  sleep 0.1 2>/dev/null || sleep 1
 done
 `;

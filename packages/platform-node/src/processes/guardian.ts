@@ -6,7 +6,7 @@
 
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
-import type { ErrorRecord, Log, Secrets } from '@stci/interface';
+import { assert, type ErrorRecord, type Log, type Secrets } from '@stci/interface';
 import { builtin } from '../system/builtin.js';
 import { nowMs } from '../system/clock.js';
 import { GUARDIAN_SCRIPT } from './guardian-script.js';
@@ -34,6 +34,7 @@ export class Guardian implements GroupKeeper {
   readonly #secrets: Secrets;
   readonly #log: Log;
   readonly #groups = new Set<number>();
+  readonly #shared = new Set<string>();
   #mark: string | undefined;
   #held: HeldGuardian | undefined;
   #running: Running | undefined;
@@ -80,6 +81,15 @@ export class Guardian implements GroupKeeper {
 
   get firstStart(): Since | undefined {
     return this.#firstStart;
+  }
+
+  share(prefixes: readonly string[]): void {
+    for (const prefix of prefixes) {
+      assert(/^[\w.]+$/u.test(prefix), `${prefix} is the beginning of a file's name`);
+      if (this.#shared.has(prefix)) continue;
+      this.#shared.add(prefix);
+      this.#send(`~${prefix}`);
+    }
   }
 
   clear(): void {
@@ -138,9 +148,9 @@ export class Guardian implements GroupKeeper {
     this.#running = running;
     running.input.on('error', () => {});
     running.input.unref();
-    const groups = [...this.#groups].map((group) => `+${group}`);
+    const known = [...[...this.#groups].map((group) => `+${group}`), ...[...this.#shared].map((name) => `~${name}`)];
     // In one write: the guardian gets all of it or nothing.
-    this.#send([`${GUARD_VARIABLE}=${this.environment[GUARD_VARIABLE]}`, ...groups].join('\n'));
+    this.#send([`${GUARD_VARIABLE}=${this.environment[GUARD_VARIABLE]}`, ...known].join('\n'));
   }
 
   #replace(): void {

@@ -2,6 +2,7 @@
 
 import { assert } from '@stci/interface';
 import type { AgentBundle, Clock, Processes } from '@stci/interface';
+import { seesUsers } from '../files/named-files.js';
 import { spawnAgentProcess } from './agent-process.js';
 import type { AgentPlace } from './agent-process.js';
 import { spawnAgentThread, type ThreadMain } from './agent-thread.js';
@@ -45,6 +46,9 @@ export function createProcesses(deps: ProcessesDeps): Processes {
       const main = deps.agentMain();
       assert(main !== undefined, 'agents in threads need agentMain');
       return spawnAgentThread(main, events);
+    },
+    shareMemory: (prefixes) => {
+      if (seesUsers()) deps.keeper.share(prefixes);
     },
     killSelf,
     stopSelf,

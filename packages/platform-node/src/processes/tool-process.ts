@@ -27,6 +27,8 @@ export interface GroupKeeper {
   remove(group: number): void;
   /** Start of the first tool; undefined before it. */
   readonly firstStart: Since | undefined;
+  /** Names of files in /dev/shm by which tools share memory begin so; they are removed with the tools. */
+  share(prefixes: readonly string[]): void;
   /** A search has found no orphans, so none is needed again unless another tool is started. */
   clear(): void;
 }
