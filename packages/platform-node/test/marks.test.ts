@@ -1,6 +1,6 @@
 /** Processes left over by tools are found by two marks; a clean end searches for none; no mark is in an argument. */
 
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { assert, eventually, suite } from '@stci/testkit';
 import { MARK_FUNCTION } from '../dist/processes/process-mark.js';
 
 const SWEEPER = fileURLToPath(new URL('fixtures/sweeper.js', import.meta.url));
+const MARKS = new URL('../dist/processes/process-mark.js', import.meta.url).href;
 const root = mkdtempSync(join(tmpdir(), 'stci-marks-'));
 const children: ChildProcess[] = [];
 let rounds = 0;
@@ -122,6 +123,14 @@ suite('marks of tools', (test) => {
     await eventually(() => locksOf(guardianOf(inner)) === '0', { what: 'a guardian without that mark' });
     process.kill(Number(inner), 'SIGKILL');
   }, { timeoutMs: 10_000 });
+
+  test("the limit is the process's own: an agent in one of its threads does not go by it", () => {
+    const tell = `import('${MARKS}').then(({ ownLimit }) => console.log(typeof ownLimit()))`;
+    const thread = `new (require('node:worker_threads').Worker)(${JSON.stringify(tell)}, { eval: true })`;
+    const program = `${tell}.then(() => ${thread})`;
+    const args = ['-c', `${MARK_FUNCTION}\nstci_mark; exec "$@"`, 'sh', process.execPath, '-e', program];
+    assert.is(spawnSync('/bin/sh', args, { encoding: 'utf8' }).stdout, 'string\nundefined\n');
+  });
 
   test.after(() => {
     for (const child of children) child.kill('SIGKILL');

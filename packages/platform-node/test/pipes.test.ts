@@ -1,7 +1,7 @@
 /** Pipes of tools: real ones, each open only in the processes that use it, none leaked, and the fallback without. */
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ErrorRecord, Process, ProcessEnd, SpawnSpec } from '@stci/interface';
 import { assert, eventually, patient, suite } from '@stci/testkit';
@@ -161,6 +161,23 @@ suite('pipes of tools', (test) => {
     await eventually(() => openFds().length <= before.length, { what: `descriptors are as before: ${before}` });
   }, { timeoutMs: 60_000 });
 
+  test('the shell that makes them begins before they are needed, once, and stays neither unused nor used', async () => {
+    const children = (): string[] => readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ');
+    const warmed = new PipePool(log);
+    for (const use of ['drain', 'take'] as const) {
+      const before = children();
+      warmed.warm();
+      warmed.warm();
+      const makers = children().filter((pid) => !before.includes(pid));
+      assert.is(makers.length, 1, use);
+      warmed[use]();
+      assert.equal(children().filter((pid) => !before.includes(pid) && !makers.includes(pid)), [], use);
+      await eventually(() => !existsSync(`/proc/${makers[0]}`), { what: 'the end of the shell' });
+    }
+    assert.ok(warmed.size > 0);
+    warmed.drain();
+  });
+
   test('a process with few descriptors gets typed errors, and goes on', () => {
     const fixture = fileURLToPath(new URL('fixtures/few-descriptors.js', import.meta.url));
     const { stdout, stderr } = spawnSync(process.execPath, [fixture], { encoding: 'utf8', timeout: patient(15_000) });
@@ -187,6 +204,12 @@ suite('tools without pipes', (test) => {
     assert.is(logged.length, 1);
     assert.match(logged[0] ?? '', /^stci debug: Tools get sockets instead of pipes/);
     assert.match(logged[0] ?? '', /0 of 3 here-documents of a shell were pipes/);
+  });
+
+  test('so do those whose shell cannot be begun ahead', () => {
+    const none = new PipePool(log, 'no\0shell');
+    none.warm();
+    assert.is(none.take(), undefined);
   });
 });
 

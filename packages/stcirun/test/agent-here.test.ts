@@ -1,0 +1,39 @@
+/** Where the agent of a run lives, and which mark programs inherit. */
+
+import { hostname } from 'node:os';
+import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
+import { assert, suite } from '@stci/testkit';
+import { run, sh, start, type RunOptions } from './e2e.js';
+
+const LOCAL = ['--launcher', 'local', '--host'];
+
+suite('the agent of a run', (test) => {
+  /** Whether the parent of each rank is stcirun itself. */
+  async function isHere(args: readonly string[], options: RunOptions = {}): Promise<boolean[]> {
+    const job = start([...args, ...sh('echo $PPID')], options);
+    const { out, err } = await job.result;
+    assert.match(out, /^\d+\n/, err);
+    return out.trimEnd().split('\n').map((pid) => Number(pid) === job.child.pid);
+  }
+
+  const CASES: readonly (readonly [string, readonly string[], readonly boolean[], RunOptions?])[] = [
+    ['on this machine alone', ['-n', '2'], [true, true]],
+    ['by the name of this machine', ['--host', hostname().toUpperCase(), '-n', '1'], [true]],
+    ['where a process is asked for', ['-n', '1', '--mca', 'launcher.root.method=process'], [false]],
+    ['under another name', [...LOCAL, 'a', '-n', '1'], [false]],
+    ['with a second host', [...LOCAL, 'localhost,127.0.0.1', '--map-by', 'node', '-n', '2'], [false, false]],
+    ['with a spare', [...LOCAL, 'localhost,127.0.0.1', '--spares', '1', '-n', '1'], [false]],
+    ['without the mark of the shell', ['-n', '1'], [false], { nodeArgs: [] }],
+  ];
+  for (const [what, args, expected, options] of CASES) {
+    test(`${what}: ${expected[0] === true ? "in stcirun's process" : 'in one of its own'}`, async () => {
+      assert.equal(await isHere(args, options), expected);
+    });
+  }
+
+  test('has marked its programs as a command does, which is no sign of one that was left behind', async () => {
+    const { out } = await run(['-n', '1', ...sh('grep "Max file locks" /proc/self/limits')]);
+    const tag = BigInt(/\d+/.exec(out)?.[0] ?? 0) >> BigInt(TAG_SHIFT);
+    assert.equal([tag > 0n, tag === BigInt(MARK_TAG)], [true, false]);
+  });
+});
