@@ -1,9 +1,12 @@
-/** Where the agent of a run lives, and which mark programs inherit. */
+/** Where the agent of a run lives; the shell that stcirun is at first, and the mark that it sets. */
 
-import { hostname } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
 import { assert, suite } from '@stci/testkit';
-import { run, sh, start, type RunOptions } from './e2e.js';
+import { PROGRAM, run, sh, start, type RunOptions } from './e2e.js';
 
 const LOCAL = ['--launcher', 'local', '--host'];
 
@@ -36,4 +39,22 @@ suite('the agent of a run', (test) => {
     const tag = BigInt(/\d+/.exec(out)?.[0] ?? 0) >> BigInt(TAG_SHIFT);
     assert.equal([tag > 0n, tag === BigInt(MARK_TAG)], [true, false]);
   });
+});
+
+suite('the shell that stcirun is at first', (test) => {
+  const directory = mkdtempSync(join(tmpdir(), 'stci-first-'));
+  writeFileSync(join(directory, 'node'), '#!/bin/sh\nexec env\n', { mode: 0o755 });
+  test.after(() => rmSync(directory, { recursive: true }));
+
+  for (const shell of ['/bin/sh', '/bin/dash', '/bin/bash'].filter((path) => existsSync(path))) {
+    test(`sets no variable but its own two, which are taken away again: ${shell}`, () => {
+      const env = { PATH: `${directory}:/usr/bin:/bin` };
+      // -a: all that it sets is exported, so that it is seen. -e: nothing that fails ends it.
+      const namesOf = (...args: string[]): string[] =>
+        [...spawnSync(shell, ['-ae', ...args], { encoding: 'utf8', env }).stdout.match(/^\w+(?==)/gm) ?? []];
+      const before = namesOf('-c', 'exec node');
+      const names = namesOf(PROGRAM).filter((name) => !before.includes(name));
+      assert.equal(names.sort(), ['STCI_CLOSED_STREAMS', 'STCI_START_STAT']);
+    });
+  }
 });

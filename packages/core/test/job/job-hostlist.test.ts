@@ -89,6 +89,7 @@ suite('host lists', (test) => {
 
   test('in messages hosts are folded once each, numbers ascending', () => {
     assert.is(foldSorted(['h2', 'h1', 'h10', 'b', 'h2']), 'b,h[1-2,10]');
+    assert.equal([['h10', 'h2'], ['h1', 'h1'], []].map(foldSorted), ['h[2,10]', 'h1', '']);
   });
 
   test('folding is short and the inverse of expanding', () => {
