@@ -1,7 +1,7 @@
 /** Pipes of tools: real ones, each open only in the processes that use it, none leaked, and the fallback without. */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ErrorRecord, Process, ProcessEnd, SpawnSpec } from '@stci/interface';
 import { assert, eventually, patient, suite } from '@stci/testkit';
@@ -9,6 +9,7 @@ import { processesCompliance } from '@stci/testkit/compliance';
 import type { TestProgram } from '@stci/testkit/compliance';
 import { reuse } from '../dist/channels/read-buffers.js';
 import { Guardian } from '../dist/processes/guardian.js';
+import { closeEnds, type PipeEnds } from '../dist/processes/pipe-maker.js';
 import { PipePool } from '../dist/processes/pipe-pool.js';
 import { createProcesses } from '../dist/processes/processes.js';
 import { createClock } from '../dist/system/clock.js';
@@ -170,12 +171,25 @@ suite('pipes of tools', (test) => {
       warmed.warm();
       const makers = children().filter((pid) => !before.includes(pid));
       assert.is(makers.length, 1, use);
-      warmed[use]();
+      const pipe = warmed[use]();
+      if (pipe !== undefined) closeEnds(pipe);
       assert.equal(children().filter((pid) => !before.includes(pid) && !makers.includes(pid)), [], use);
       await eventually(() => !existsSync(`/proc/${makers[0]}`), { what: 'the end of the shell' });
     }
-    assert.ok(warmed.size > 0);
+    for (let taken = 0; taken < 20; taken++) {
+      const pipe = warmed.take() as PipeEnds;
+      assert.match(readlinkSync(`/proc/self/fd/${pipe.readFd}`), /^pipe:/, `${taken} taken`);
+      closeEnds(pipe);
+    }
     warmed.drain();
+  });
+
+  test('a shell that was begun ahead does not hold up the end of the process', () => {
+    const pools = new URL('../dist/processes/pipe-pool.js', import.meta.url).href;
+    const program = `import { PipePool } from '${pools}'; new PipePool().warm();`;
+    const args = ['--input-type=module', '-e', program];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: patient(5000) });
+    assert.equal([status, stderr], [0, '']);
   });
 
   test('a process with few descriptors gets typed errors, and goes on', () => {

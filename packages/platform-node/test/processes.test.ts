@@ -64,6 +64,27 @@ suite('tools of platform-node', (test) => {
     assert.is(isOfThisUser('4194305'), false);
   });
 
+  test('what was begun in the turn that sees an end goes before it is told', async () => {
+    const told: string[] = [];
+    const base = { env, stdin: 'null', stdout: 'null', stderr: 'null', lifetime: 'plain' } as const;
+    const { processes } = createNodePlatform();
+    // From a timer the turn goes on to look for ends, of which there is one then, and after that to what was begun.
+    setTimeout(() => {
+      const { pid } = processes.spawn({ ...base, program: 'true', args: [] }, {
+        onError: ({ message }) => told.push(message),
+        onOutput: () => {},
+        onOutputEnd: () => {},
+        onStdinDrain: () => {},
+        onStdinClosed: () => {},
+        onExit: () => told.push('end'),
+      });
+      while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1')));
+      setImmediate(() => told.push('begun'));
+    });
+    await until(() => told.length === 2, 'the end of the program');
+    assert.equal(told, ['begun', 'end']);
+  });
+
   const wdir = mkdtempSync(join(tmpdir(), 'stci-processes-'));
   const file = (name: string, text: string, mode: number): void => {
     writeFileSync(join(wdir, name), text);
