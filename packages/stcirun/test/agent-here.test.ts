@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { MARK_TAG, TAG_SHIFT } from '@stci/platform-node';
 import { assert, suite } from '@stci/testkit';
 import { PROGRAM, run, sh, start, type RunOptions } from './e2e.js';
@@ -21,6 +22,8 @@ suite('the agent of a run', (test) => {
     return out.trimEnd().split('\n').map((pid) => Number(pid) === job.child.pid);
   }
 
+  const client = fileURLToPath(new URL('../test/fake-ssh.sh', import.meta.url));
+  const login = ['--launcher', 'ssh', '--mca', `launcher.ssh.client=${client}`, '--host', 'localhost'];
   const CASES: readonly (readonly [string, readonly string[], readonly boolean[], RunOptions?])[] = [
     ['on this machine alone', ['-n', '2'], [true, true]],
     ['by the name of this machine', ['--host', hostname().toUpperCase(), '-n', '1'], [true]],
@@ -28,6 +31,7 @@ suite('the agent of a run', (test) => {
     ['under another name', [...LOCAL, 'a', '-n', '1'], [false]],
     ['with a second host', [...LOCAL, 'localhost,127.0.0.1', '--map-by', 'node', '-n', '2'], [false, false]],
     ['with a spare', [...LOCAL, 'localhost,127.0.0.1', '--spares', '1', '-n', '1'], [false]],
+    ['by a login to this machine', [...login, '-n', '1'], [false]],
     ['without the mark of the shell', ['-n', '1'], [false], { nodeArgs: [] }],
   ];
   for (const [what, args, expected, options] of CASES) {
@@ -36,7 +40,7 @@ suite('the agent of a run', (test) => {
     });
   }
 
-  test('has marked its programs as a command does, by chance, which is no sign of one that was left behind', async () => {
+  test('has marked its programs as a command does, by chance: no sign that they were left behind', async () => {
     const marked = async (): Promise<bigint> => {
       const { out } = await run(['-n', '1', ...sh('grep "Max file locks" /proc/self/limits')]);
       return BigInt(/\d+/.exec(out)?.[0] ?? 0);

@@ -1,4 +1,4 @@
-/** Memory of output that an agent in this process has read: read into again once its bytes are written, never before. */
+/** Memory that an agent in this process has read output into: used again once the output is written, never before. */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
