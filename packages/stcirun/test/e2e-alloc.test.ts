@@ -245,8 +245,9 @@ suite('--alloc with another salloc', (test) => {
   });
 
   check('stcirun that is killed gives it back', 'granted', async () => {
-    const run = stcirun('--alloc', ...sh('echo up; sleep 100'));
+    const run = stcirun('--alloc', ...sh('echo $PPID; sleep 100'));
     await hasOutput(run);
+    assert.is.not(run.out(), `${run.child.pid}\n`); // The guardian of its own agent would end what holds it.
     run.child.kill('SIGKILL');
     await slurm.until('given back');
   });

@@ -19,8 +19,10 @@ export function withAgentHere(run: PlannedRun): PlannedRun {
   return { ...run, params: withParams(registry.catalog, params, new Map([[METHOD, 'inline']])) };
 }
 
-function mayBeHere({ session, params, platform, scope, spec, spares }: PlannedRun): boolean {
+function mayBeHere({ session, allocation, params, platform, scope, spec, spares }: PlannedRun): boolean {
   if (session !== undefined || params.string(METHOD) !== 'auto') return false;
+  // What holds an allocation outlives stcirun, to give it back; the guardian would take it for one of its programs.
+  if (allocation !== undefined) return false;
   const hosts = [...spec.hosts, ...spares];
   if (hosts.length !== 1 || foreignHosts({ hosts }, platform.env.hostname.toLowerCase()).length > 0) return false;
   // Without the mark that bin/stcirun.cjs sets, daemons of programs that clear their environment would not be found.
