@@ -18,8 +18,9 @@ const ROOT = process.env['STCI_MPI_PROGRAMS'] || '/';
 
 /** What containers are made of, as words of unshare, and what docs/mpi.md says to set for ranks of their own. */
 const NAMESPACES = {
+  // Not `-m -u -i`: without memory in common MPICH 4.0 may wait in MPI_Finalize for ever, under its own mpiexec, too.
   pmi1: [
-    ['-m -u -i', []], ['-n', []], ['-U -r', ['-x', 'UCX_POSIX_USE_PROC_LINK=n']],
+    ['-n', []], ['-U -r', ['-x', 'UCX_POSIX_USE_PROC_LINK=n']],
     ['-p -f', ['-x', 'UCX_POSIX_USE_PROC_LINK=n']],
   ],
   pmix: [
