@@ -269,6 +269,7 @@ suite('command line, values', (test) => {
     ['--wdir a --wdir b p', '--wdir', 'once'],
     ['--ppn 2 --map-by node p', '--ppn and --map-by cannot be combined'],
     ['--ppn 2 --map-by slot p', '--ppn and --map-by cannot be combined'],
+    ['--map-by ppr:2:node:pe=4 p', '--cpus-per-rank N'],
     ['--map-by ppr:2:socket p', 'ppr:N:node', '--ppn N with --map-by socket'],
     ['--json --tag p', '--json and --tag'],
     ['--json --gather p', '--json and --gather'],

@@ -221,7 +221,7 @@ function jobPart(flags: FlagValues): Omit<RunRequest, 'programs'> {
     strict: flags.strict,
     ...(flags.each && { each: eachOf(flags) }),
     ...(flags.nodes !== undefined && { nodes: flags.nodes }),
-    mapBy: flags.ppn === undefined && flags['map-by'] !== undefined ? flags['map-by'].mapBy : perHostOf(flags),
+    mapBy: mapByOf(flags),
     oversubscribe: flags.oversubscribe,
     mca: mcaOf(flags),
     am: flags.am ?? [],
@@ -258,6 +258,6 @@ function eachOf({ fanout = FANOUT, hosttimeout }: FlagValues): EachRequest {
   return { fanout, ...(hosttimeout !== undefined && { hostTimeoutMs: hosttimeout }) };
 }
 
-function perHostOf({ ppn, each }: FlagValues): MapBy {
-  return ppn === undefined && !each ? { by: 'slot' } : { by: 'ppr', perHost: ppn ?? 1 };
+function mapByOf({ ppn, each, 'map-by': given }: FlagValues): MapBy {
+  return ppn === undefined && !each ? given?.mapBy ?? { by: 'slot' } : { by: 'ppr', perHost: ppn ?? 1 };
 }

@@ -109,7 +109,7 @@ export function parseMapBy(name: string, text: string): MapRequest {
   const perHost = /^ppr:(.*?)(?::node)?$/su.exec(text)?.[1];
   const hint = /:pe=/iu.test(text) ? '; processors of a rank are --cpus-per-rank N' : '';
   if (perHost?.includes(':') === true) {
-    refuse(name, text, 'ppr:N or ppr:N:node (by sockets of a host: --ppn N with --map-by socket)');
+    refuse(name, text, `ppr:N or ppr:N:node (by sockets of a host: --ppn N with --map-by socket)${hint}`);
   }
   if (perHost === undefined) refuse(name, text, `slot, node, ppr:N, ${OBJECTS.join(', ')}${hint}`);
   return { mapBy: { by: 'ppr', perHost: parseCount(`${name} ppr:N`, perHost) } };
