@@ -342,7 +342,7 @@ export class RankRelocation {
     if (!isNew) {
       this.#sent.set(host, 1 + this.sentTo(host));
       const those = ranks.map((rank) => [rank, ledger.placements.placement(rank).app, ledger.attempt(rank)] as const);
-      const told = { ranks: those, ...newsOf(those, ledger.spec.apps, ledger.spawns) };
+      const told = { start: this.launchOf(host), ranks: those, ...newsOf(those, ledger.spec.apps, ledger.spawns) };
       return front.check(session.node.messages.send(sessionAddress(host), 'job.restart', told, job));
     }
     this.#sent.delete(host);

@@ -160,13 +160,15 @@ const KERNEL_MESSAGES = {
     }),
   },
   /**
-   * Controller → session agent: `[rank, app, attempt]` of ranks that were elsewhere, or are spawned, and are started
-   * there; of the spawned ones the programs, by their numbers, and the spawns.
+   * Controller → session agent of this start, from 1: `[rank, app, attempt]` of ranks that were elsewhere, or are
+   * spawned, and are started there; of the spawned ones the programs, by their numbers, and the spawns. A session agent
+   * that follows the one it was sent to is told by its launch what it starts.
    */
   'job.restart': {
     id: 91,
     from: ['controller'],
     body: fields({
+      start: u32,
       ranks: members(tuple(u32, u32, u32)),
       apps: optional(members(tuple(u32, appSpec))), spawns: optional(members(spawn)),
     }),
@@ -197,7 +199,7 @@ const KERNEL_MESSAGES = {
   'job.restarting.noted': { id: 93, from: ['controller'], body: fields({}) },
   /**
    * Session agent → controller: all its ranks have ended and their output is sent. `survivors`: processes left over
-   * that could not be ended; `restarts`: messages `job.restart` that it had got.
+   * that could not be ended; `restarts`: messages `job.restart` to it that it had got.
    */
   'job.drained': {
     id: 13, from: ['session'], ofOwnHost: true,

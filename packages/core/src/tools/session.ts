@@ -98,7 +98,7 @@ export class SessionAgent {
   /** Programs of the job that have ranks here, by number; ranks that others have spawned. */
   readonly #apps: AppSpec[] = [];
   readonly #spawns: Spawn[] = [];
-  /** Messages `job.restart` so far, and those that came before programs can be started. */
+  /** Messages `job.restart` to it so far, and those that came before programs can be started. */
   #restartCount = 0;
   readonly #early: Restart[] = [];
   /** Nothing is started any more. */
@@ -129,9 +129,8 @@ export class SessionAgent {
     messages.on('job.launch', (launch, { job }) => this.#onLaunch(launch, job));
     messages.on('overlay.detour', () => node.resendUp());
     messages.on('job.restart', (restart) => {
-      this.#restartCount += 1;
       if (this.#life.is('awaited', 'opening')) this.#early.push(restart);
-      else this.#restart(restart);
+      else if (this.#isOwn(restart)) this.#restart(restart);
     });
     messages.on('job.restarting.noted', () => {
       this.#reports.onNoted();
@@ -225,9 +224,14 @@ export class SessionAgent {
   #open(ranks: Ranks, error?: ErrorRecord): void {
     if (!this.#life.is('opening')) return;
     this.#life.apply('open');
-    const early = this.#early.splice(0);
+    const early = this.#early.splice(0).filter((restart) => this.#isOwn(restart));
     for (const restart of early) this.#checkRestart(restart);
     this.#start([...ranks, ...early.flatMap((each) => each.ranks)], error);
+  }
+
+  /** It was not sent to the session agent before this one. */
+  #isOwn({ start }: Restart): boolean {
+    return this.#place !== undefined && start === (this.#place.launch.start ?? 1);
   }
 
   #restart(restart: Restart): void {
@@ -264,6 +268,7 @@ export class SessionAgent {
   /** Takes what it tells of ranks that are spawned. Throws STCI_MESSAGE_INVALID. */
   #checkRestart({ ranks, apps = [], spawns = [] }: Restart): void {
     const { launch, params } = this.#place as RankPlace;
+    this.#restartCount += 1;
     checkSpawned(apps, params.int('job.size.max'));
     for (const [number, app] of apps) this.#apps[number] = app;
     for (const spawn of spawns) if (spawnOf(this.#spawns, spawn.first) === undefined) this.#spawns.push(spawn);

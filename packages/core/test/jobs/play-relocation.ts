@@ -5,7 +5,7 @@ import { StciError, sessionAddress, type Failure, type HostIndex, type HostSpec,
 import { Scope } from '../../dist/event/scope.js';
 import type { RecoveringJob } from '../../dist/jobs/job-session.js';
 import { RankRelocation } from '../../dist/jobs/rank-relocation.js';
-import type { Launch } from '../../dist/messages/messages.js';
+import type { Launch, MessageBody } from '../../dist/messages/messages.js';
 import { LIMITS, app, hosts, job } from '../job-help.js';
 import { testPlace } from '../world.js';
 
@@ -43,8 +43,9 @@ export function play({
     node: {
       platform: place.platform, params: { int: () => bytesMax },
       messages: {
-        send: (to: number, name: string, { ranks: those, ...news }: { readonly ranks: unknown }, of: number) => {
-          const text = `${name} to ${to - sessionAddress(0)} of job ${of}: ${JSON.stringify(those)}`;
+        send: (to: number, name: string, { start, ranks: those, ...news }: MessageBody<'job.restart'>, of: number) => {
+          const agent = `${to - sessionAddress(0)}${start === 1 ? '' : `, start ${start},`}`;
+          const text = `${name} to ${agent} of job ${of}: ${JSON.stringify(those)}`;
           log.push(Object.keys(news).length === 0 ? text : `${text} ${JSON.stringify(news)}`);
         },
       },

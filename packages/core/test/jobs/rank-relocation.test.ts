@@ -28,7 +28,7 @@ suite('moves of ranks', (test) => {
     assert.equal(run(1), ['starting 1 anew', 'launch 2 of job 7 on 1: [[1,1]]']);
     assert.equal([moves.launchOf(1), moves.startedAgain(1), moves.sentTo(1)], [2, true, 0]);
     moves.add([1], FOUND, 0);
-    assert.equal(run(1), ['starting 1', 'job.restart to 1 of job 7: [[1,0,1]]'], 'this one runs');
+    assert.equal(run(1), ['starting 1', 'job.restart to 1, start 2, of job 7: [[1,0,1]]'], 'this one runs');
     assert.is(moves.sentTo(1), 1);
     assert.equal([moves.launches.length, moves.launches[0] === launches[0], launches[0]?.hosts.length], [1, true, 1]);
     assert.is(lost.size, 0);

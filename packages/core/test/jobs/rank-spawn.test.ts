@@ -41,7 +41,7 @@ suite('ranks that are spawned', (test) => {
   test('a host without a session agent gets one by a launch that names them', () => {
     const game = play({ ranks: 2, first: [0, 1] });
     assert.equal(ask(game, [app(1)])[1], ['mapped', '-', 'starting 2 anew', 'launch 2 of job 7 on 2: [[2,1]]']);
-    assert.equal(ask(game, [app(1, ['c'])])[1].slice(-1), ['job.restart to 2 of job 7: [[3,2,1]] '
+    assert.equal(ask(game, [app(1, ['c'])])[1].slice(-1), ['job.restart to 2, start 2, of job 7: [[3,2,1]] '
       + '{"apps":[[2,{"program":"w","args":[],"env":{},"count":1,"hosts":[2]}]],'
       + '"spawns":[{"parent":0,"first":3,"count":1,"app":2}]}'], 'then by a message');
   });

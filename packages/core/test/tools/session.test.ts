@@ -87,7 +87,7 @@ suite('session agent', (test) => {
     assert.equal(logs(), ['', '']);
     exit(0, 1);
     assert.ok(next(1000).includes('job.exited 1'), 'it is not started again');
-    receive('job.restart', { ranks: [[2, 0, 1]] });
+    receive('job.restart', { start: 1, ranks: [[2, 0, 1]] });
     assert.is(spawned.length, 2);
   });
 
@@ -106,13 +106,13 @@ suite('session agent', (test) => {
     for (const index of [0, 1]) exit(index);
     next();
     sweep();
-    assert.equal(receive('job.restart', { ranks: [[3, 0, 2], [0, 0, 4]] }), ['job.started 3,0']);
+    assert.equal(receive('job.restart', { start: 1, ranks: [[3, 0, 2], [0, 0, 4]] }), ['job.started 3,0']);
     const envs = spawned.slice(2).map(({ spec: { env } }) => [env['STCI_RANK'], env['STCI_ATTEMPT']]);
     assert.equal(envs, [['3', '2'], ['0', '4']]);
     for (const index of [2, 3]) exit(index);
     assert.ok(next().includes('job.exited 3,0'));
     assert.equal(sweep(), ['job.drained swept 0, restarts 1, left 0']);
-    assert.throwsCode('STCI_MESSAGE_INVALID', () => receive('job.restart', { ranks: [[4, 0, 1]] }));
+    assert.throwsCode('STCI_MESSAGE_INVALID', () => receive('job.restart', { start: 1, ranks: [[4, 0, 1]] }));
   });
 
   test('ranks that are spawned are started with programs and sizes of their own, and are ranks of the host', () => {
@@ -120,11 +120,12 @@ suite('session agent', (test) => {
     receive('job.launch', LAUNCH);
     const spawn = { parent: 1, first: 4, count: 2, app: 1 };
     const apps = [[2, { program: 'w', args: ['x'], env: { A: '1' } }]];
-    const unknown = { ranks: [[5, 1, 1]], apps, spawns: [spawn] };
-    for (const bad of [{ ranks: [[5, 2, 1]] }, unknown, { ranks: [], apps: [[100, apps[0]?.[1]]] }]) {
+    const unknown = { start: 1, ranks: [[5, 1, 1]], apps, spawns: [spawn] };
+    const many = { start: 1, ranks: [], apps: [[100, apps[0]?.[1]]] };
+    for (const bad of [{ start: 1, ranks: [[5, 2, 1]] }, unknown, many]) {
       assert.throwsCode('STCI_MESSAGE_INVALID', () => receive('job.restart', bad));
     }
-    assert.equal(receive('job.restart', { ranks: [[5, 2, 1]], apps, spawns: [spawn] }), ['job.started 5']);
+    assert.equal(receive('job.restart', { start: 1, ranks: [[5, 2, 1]], apps, spawns: [spawn] }), ['job.started 5']);
     const { program, args, env } = spawned[2]!.spec;
     const own = ['RANK', 'SIZE', 'APP', 'LOCAL_RANK', 'LOCAL_SIZE'].map((name) => env[`STCI_${name}`]);
     assert.equal([program, args, env['A'], ...own], ['w', ['x'], '1', '5', '6', '2', '2', '3']);
@@ -145,12 +146,29 @@ suite('session agent', (test) => {
     assert.throwsCode('STCI_MESSAGE_INVALID', () => play().receive('job.launch', bad));
   });
 
+  test('ranks that were sent to the session agent before it are not started, nor counted', () => {
+    const { receive, spawned, exit, next, sweep } = play();
+    assert.equal(receive('job.restart', { start: 1, ranks: [[1, 0, 2]] }), []);
+    receive('job.launch', { ...LAUNCH, start: 2, restarts: [[1, 3]] });
+    sweep();
+    receive('job.restart', { start: 1, ranks: [[3, 0, 2]] });
+    receive('job.restart', { start: 2, ranks: [[0, 0, 4]] });
+    const envs = spawned.map(({ spec: { env } }) => [env['STCI_RANK'], env['STCI_ATTEMPT']]);
+    assert.equal(envs, [['1', '3'], ['0', '4']]);
+    for (const index of [0, 1]) exit(index);
+    next();
+    assert.equal(sweep(), ['job.drained swept 0, restarts 1, left 0']);
+    const stopped = play();
+    stopped.agent.stop(() => undefined);
+    assert.equal(stopped.receive('job.restart', { start: 1, ranks: [[1, 0, 2]] }), [], 'it had no launch');
+  });
+
   test('ranks that are sent before the launch are started behind it; a launch beyond the bounds is refused', () => {
     const early = play();
-    assert.equal(early.receive('job.restart', { ranks: [[0, 0, 2]] }), []);
+    assert.equal(early.receive('job.restart', { start: 1, ranks: [[0, 0, 2]] }), []);
     const spawn = { parent: 0, first: 4, count: 1, app: 1 };
     const apps = [[1, { program: 'w', args: [], env: {} }]];
-    assert.equal(early.receive('job.restart', { ranks: [[4, 1, 1]], apps, spawns: [spawn] }), []);
+    assert.equal(early.receive('job.restart', { start: 1, ranks: [[4, 1, 1]], apps, spawns: [spawn] }), []);
     early.receive('job.launch', LAUNCH);
     assert.equal(early.spawned.map(({ spec: { env } }) => env['STCI_RANK']), ['1', '3', '0', '4']);
     const bad = play();
@@ -308,9 +326,9 @@ suite('session agent', (test) => {
     const cpus = (): (string | undefined)[] => spawned.map(({ spec }) => spec.cpus);
     receive('job.launch', LAUNCH);
     assert.equal(cpus(), ['0,3', '1,4']);
-    receive('job.restart', { ranks: [[2, 0, 2]] });
+    receive('job.restart', { start: 1, ranks: [[2, 0, 2]] });
     assert.equal(cpus(), ['0,3', '1,4', '2,5']);
-    receive('job.restart', { ranks: [[0, 0, 2]] });
+    receive('job.restart', { start: 1, ranks: [[0, 0, 2]] });
     assert.equal(cpus(), ['0,3', '1,4', '2,5', undefined]);
     const few = play(undefined, 'core');
     assert.ok(few.receive('job.launch', LAUNCH).includes('job.exited 1,3'));
