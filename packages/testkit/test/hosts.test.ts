@@ -3,9 +3,11 @@
 
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { basename } from 'node:path';
 import { assert, eventually, patient, suite } from '@stci/testkit';
 import { RUNTIME_DIRECTORY, attach, listSets, up, whyNoHosts } from '@stci/testkit/hosts';
 import type { Hosts, RunResult } from '@stci/testkit/hosts';
+import { netnsPath } from '../dist/hosts/names.js';
 import { removeSet } from '../dist/hosts/remove.js';
 import { underLock } from '../dist/hosts/state.js';
 
@@ -237,6 +239,10 @@ suite('npm run hosts', (test) => {
       assert.match((await cli(...set, 'cut', 'h7'))[1], 'error: there is no host "h7"');
       assert.equal(await cli(...set, 'start', 'h1'), [0, '']);
       assert.match((await cli(...set, 'up', '2'))[1], 'are up already');
+      assert.equal(await cli(...set, 'kill', 'h1'), [0, '']);
+      execFileSync('ip', ['netns', 'delete', basename(netnsPath(name, 'h1'))]);
+      const [code, said] = await cli('list');
+      assert.equal([code, said.includes(`"${name}" is down; npm run hosts -- down --set ${name} removes`)], [0, true]);
     } finally {
       assert.match((await cli(...set, 'down'))[1], 'are gone');
     }

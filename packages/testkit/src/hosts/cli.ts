@@ -182,7 +182,13 @@ function listAll(): void {
     const left = isLeftover(state);
     const whose = left ? 'left by a run that is gone' : state.kept ? 'kept' : `of process ${state.owner.pid}`;
     console.log(`${state.set}: ${state.size} hosts, 10.77.${state.subnet}.0/24, ${whose}`);
-    if (!left && state.phase === 'up' && whyNoHosts() === undefined) listHosts(attach(state.set));
+    if (left || state.phase !== 'up' || whyNoHosts() !== undefined) continue;
+    try {
+      listHosts(attach(state.set));
+    } catch (fault) {
+      if (!(fault instanceof HostsError)) throw fault;
+      console.log(`  ${fault.message}; npm run hosts -- down --set ${state.set} removes what is left`);
+    }
   }
 }
 
