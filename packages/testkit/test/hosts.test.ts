@@ -14,6 +14,7 @@ import { underLock } from '../dist/hosts/state.js';
 const why = whyNoHosts();
 const skipped = why !== undefined;
 const reason = why ?? '';
+const isRoot = process.getuid?.() === 0;
 const LONG = { timeoutMs: 60_000 };
 /** Name of a set of this process alone: a name that up() chooses is another's as soon as it is free. */
 const own = (letter: string): string => `${letter}${process.pid.toString(36)}`;
@@ -239,6 +240,16 @@ suite('npm run hosts', (test) => {
       assert.match((await cli(...set, 'cut', 'h7'))[1], 'error: there is no host "h7"');
       assert.equal(await cli(...set, 'start', 'h1'), [0, '']);
       assert.match((await cli(...set, 'up', '2'))[1], 'are up already');
+    } finally {
+      assert.match((await cli(...set, 'down'))[1], 'are gone');
+    }
+    assert.equal(traces(name), []);
+  }, LONG);
+
+  const reasonOfRoot = why ?? 'only root has namespaces that others see';
+  test.skipIf(skipped || !isRoot, reasonOfRoot, 'list of a set that has lost a namespace', async () => {
+    assert.is((await cli(...set, 'up', '1'))[0], 0);
+    try {
       assert.equal(await cli(...set, 'kill', 'h1'), [0, '']);
       execFileSync('ip', ['netns', 'delete', basename(netnsPath(name, 'h1'))]);
       const [code, said] = await cli('list');
