@@ -140,10 +140,10 @@ export class PmiHost {
   /** Its process has ended. */
   remove(rank: Rank, isWell: boolean): void {
     const state = this.#ranks.get(rank);
-    if (state === undefined || state.isGone) return;
+    if (state === undefined || !this.#running.delete(rank)) return;
     state.clients.clear();
-    this.#running.delete(rank);
     if (this.#running.size === 0) this.#clean();
+    if (state.isGone) return;
     // Where losses are no news, the job is about to end, and nobody is to go on as if all had come.
     if (isWell) this.#drop([rank]);
     else if (this.isTolerant) this.onLost([rank]);
@@ -154,16 +154,19 @@ export class PmiHost {
     const { files } = this.place.node.platform;
     files.removeNamed([...this.#files]);
     this.#files.clear();
-    const isUnclean = [...this.#ranks.values()].some(({ hasInit, isFinalized }) => hasInit && !isFinalized);
-    if (isUnclean) files.removeUnused(SHARED, this.#sinceWallMs);
+    if ([...this.#ranks.keys()].some((rank) => this.#isUnfinished(rank))) files.removeUnused(SHARED, this.#sinceWallMs);
   }
 
   /** Why an end with status 0 is none: a library waits for it. */
   complaintOf(rank: Rank): ErrorRecord | undefined {
-    const state = this.#ranks.get(rank);
-    if (state?.hasInit !== true || state.isFinalized) return undefined;
+    if (!this.#isUnfinished(rank)) return undefined;
     const message = `Rank ${rank} on ${this.place.hostName} ended between MPI_Init and MPI_Finalize, with status 0`;
     return { code: 'STCI_MPI_UNFINISHED', message, rank };
+  }
+
+  #isUnfinished(rank: Rank): boolean {
+    const state = this.#ranks.get(rank);
+    return state?.hasInit === true && !state.isFinalized;
   }
 
   /**
@@ -204,9 +207,16 @@ export class PmiHost {
     if (this.#lost.size > 0) client.onLost([...this.#lost]);
   }
 
-  /** Its connection is closed. */
+  /**
+   * Its connection is closed. Of a process that dies the system closes connections before it tells who has started it,
+   * who then has its output to read before: who waits for the rank is told now.
+   */
   end(client: PmiClient): void {
-    this.#ranks.get(client.rank)?.clients.delete(client);
+    const { rank } = client;
+    this.#ranks.get(rank)?.clients.delete(client);
+    if (this.isTolerant && this.#isUnfinished(rank) && this.place.processOf(rank)?.isEnding() === true) {
+      this.onLost([rank]);
+    }
   }
 
   /** It has said that it ends. */
