@@ -154,19 +154,16 @@ export class PmiHost {
     const { files } = this.place.node.platform;
     files.removeNamed([...this.#files]);
     this.#files.clear();
-    if ([...this.#ranks.keys()].some((rank) => this.#isUnfinished(rank))) files.removeUnused(SHARED, this.#sinceWallMs);
+    const isUnclean = [...this.#ranks.values()].some(({ hasInit, isFinalized }) => hasInit && !isFinalized);
+    if (isUnclean) files.removeUnused(SHARED, this.#sinceWallMs);
   }
 
   /** Why an end with status 0 is none: a library waits for it. */
   complaintOf(rank: Rank): ErrorRecord | undefined {
-    if (!this.#isUnfinished(rank)) return undefined;
+    const state = this.#ranks.get(rank);
+    if (state?.hasInit !== true || state.isFinalized) return undefined;
     const message = `Rank ${rank} on ${this.place.hostName} ended between MPI_Init and MPI_Finalize, with status 0`;
     return { code: 'STCI_MPI_UNFINISHED', message, rank };
-  }
-
-  #isUnfinished(rank: Rank): boolean {
-    const state = this.#ranks.get(rank);
-    return state?.hasInit === true && !state.isFinalized;
   }
 
   /**
@@ -207,16 +204,9 @@ export class PmiHost {
     if (this.#lost.size > 0) client.onLost([...this.#lost]);
   }
 
-  /**
-   * Its connection is closed. Of a process that dies the system closes connections before it tells who has started it,
-   * who then has its output to read before: who waits for the rank is told now.
-   */
+  /** Its connection is closed. */
   end(client: PmiClient): void {
-    const { rank } = client;
-    this.#ranks.get(rank)?.clients.delete(client);
-    if (this.isTolerant && this.#isUnfinished(rank) && this.place.processOf(rank)?.isEnding() === true) {
-      this.onLost([rank]);
-    }
+    this.#ranks.get(client.rank)?.clients.delete(client);
   }
 
   /** It has said that it ends. */

@@ -48,7 +48,6 @@ export function agent(policy = 'notify') {
   };
   const holds = new Scope('job');
   const signals: number[] = [];
-  const ending = new Set<number>();
   const place = {
     node: {
       messages: {
@@ -64,7 +63,6 @@ export function agent(policy = 'notify') {
     params: { list: () => [policy] },
     say: (rank: number, bytes: Uint8Array) => said.push(`${rank}: ${toByteText(bytes)}`),
     signal: (rank: number) => void signals.push(rank), bindingOf: () => undefined, spawnOf: () => undefined,
-    processOf: (rank: number) => ({ pid: 7 + rank, program: 'p', isEnding: () => ending.has(rank) }),
   } as unknown as JobPlace;
   const host = new PmiHost(place, true);
   host.add(0);
@@ -77,7 +75,7 @@ export function agent(policy = 'notify') {
     return asked.splice(at, 1)[0] as Asked;
   };
   return {
-    host, asked, said, malformed, take, removed, signals, holds, timers, ending,
+    host, asked, said, malformed, take, removed, signals, holds, timers,
     prepare: () => pmix.prepare(),
     open: () => take('pmi.open')[2](undefined, { sets: [SET], lost: [] }),
     line: (rank: number) => connect((channel) => pmi1.accept(channel, rank)),

@@ -193,22 +193,14 @@ suite('an agent of MPI libraries', (test) => {
     assert.equal(late.client.frames(), []);
   });
 
-  test('tells a loss when the connection closes, before the end of the process is known, unless it runs on', () => {
-    for (const [isEnding, isFinalized, told] of [[true, false, 1], [false, false, 0], [true, true, 0]] as const) {
-      const { of, client, ask } = pmixClient();
-      const other = pmixClient(of, 1);
-      ask(register(PMIX_STATUS.procAborted));
-      if (isFinalized) other.ask({ command: 'finalize' });
-      client.frames();
-      if (isEnding) of.ending.add(1);
-      other.client.end();
-      assert.is(client.frames().length, told);
-      of.host.remove(1, isFinalized);
-      assert.is(client.frames().length, isEnding ? 0 : 1, 'once');
-      of.host.leave(['/dev/shm/x']);
-      of.host.remove(0, true);
-      assert.ok(of.removed.includes('/dev/shm/x'), 'the last rank was known to end');
-    }
+  test('removes what was left to it when the last process has ended, also of ranks that were told lost before', () => {
+    const { of } = pmixClient();
+    of.host.leave(['/dev/shm/x']);
+    of.host.onLost([1]);
+    of.host.remove(0, true);
+    assert.equal(of.removed, []);
+    of.host.remove(1, false);
+    assert.ok(of.removed.includes('/dev/shm/x'));
   });
 
   test('tells events of others, of the codes that a library wants', () => {

@@ -46,7 +46,7 @@ export function checkMpi(run: Run): string[] {
   const launched = run.options.apps.reduce((sum, { count }) => sum + count, 0);
   const isTolerant = TOLERANT.includes(run.options.settings['errmgr']);
   return [
-    ...all.flatMap((member) => ownProblems(member, members, launched)),
+    ...all.flatMap((member) => ownProblems(member, members, launched, run.frontEnd.end?.signal !== undefined)),
     ...fenceProblems(all, members, isTolerant),
     ...all.flatMap((member) => unnamedProblems(member, run, members, isTolerant)),
     ...all.flatMap((member) => lossProblems(member, run, truths, isTolerant)),
@@ -54,17 +54,20 @@ export function checkMpi(run: Run): string[] {
   ];
 }
 
-/** Keys and names are what their owners put; the library has no other trouble than the end of its agent. */
-function ownProblems({ rank, facts }: Member, members: Members, size: number): string[] {
+/**
+ * Keys and names are what their owners put; the library has no other trouble than the end of its agent, or, if that
+ * was killed, of the controller that has the names.
+ */
+function ownProblems({ rank, facts }: Member, members: Members, size: number, hasNoNames: boolean): string[] {
   return facts.flatMap((fact): string[] => {
     if (fact.kind === 'init' && fact.size !== size) return [`rank ${rank}: a job of ${fact.size}`];
     if (fact.kind === 'got' || fact.kind === 'found') {
       const owner = members.get(fact.of);
       const isRight = fact.value === valueOf(fact.kind, fact.of);
-      const isExcused = fact.value === undefined && owner?.isWell !== true;
+      const isExcused = fact.value === undefined && (owner?.isWell !== true || (hasNoNames && fact.kind === 'found'));
       return isRight || isExcused ? [] : [`rank ${rank} ${fact.kind} ${fact.value ?? 'nothing'} of ${fact.of}`];
     }
-    if (fact.kind === 'published' && !fact.isWell) return [`rank ${rank}: its name was not taken`];
+    if (fact.kind === 'published' && !fact.isWell && !hasNoNames) return [`rank ${rank}: its name was not taken`];
     return [];
   });
 }
