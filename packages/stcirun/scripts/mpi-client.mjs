@@ -5,7 +5,7 @@
 
 import { Socket, connect } from 'node:net';
 import {
-  BUFFER_FORM, PMIX_RANK, PmixClientEnd, Pmi1Reader, TAG, encodeFrame, encodeHello, encodeRequest, encodeValue,
+  BUFFER_FORM, PMIX_RANK, PmixClientEnd, Pmi1Reader, encodeFrame, encodeHello, encodeRequest, encodeValue,
   formatCommand,
 } from '@stci/pmi';
 
@@ -42,9 +42,7 @@ async function pmix() {
     bfrops: 'v41', form, gds: 'hash', rest: new Uint8Array(0),
   }));
   let tag = 101;
-  for await (const { tag: told } of read(socket, new PmixClientEnd())) {
-    if (requests.length === 1 && rank === '0' && told !== TAG.event) continue;
-    if (requests.length === 1 && rank === '1') process.kill(process.pid, 'SIGKILL');
+  for await (const _ of read(socket, new PmixClientEnd())) {
     const request = requests.shift();
     if (request === undefined) break;
     socket.write(encodeFrame(tag++, encodeRequest(form, request)));
