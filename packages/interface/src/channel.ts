@@ -29,6 +29,8 @@ export interface Channel {
    * queue exceeds the platform's mark; the chunks are queued all the same.
    */
   send(chunks: readonly Uint8Array[]): boolean;
+  /** Writes to the system what has been sent in this turn, which else is written at the turn's end, together. */
+  flush?(): void;
   /** Pauses and resumes delivery; back-pressure for the sender. */
   readable(on: boolean): void;
   /** Sends what is queued, then closes. `onClose` follows. */

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { MessageChannel } from 'node:worker_threads';
 import type { Channel, Listener } from '@stci/interface';
 import { createNodePlatform, streamChannel } from '@stci/platform-node';
@@ -84,6 +84,20 @@ channelCompliance('platform-node pipes, impaired', async () => impairedPair(awai
 channelCompliance('platform-node ws, impaired', async () => impairedPair(await wsPair()), BULK);
 
 suite('a stream channel whose writing failed', (test) => {
+  test('writes what was sent in one turn together at its end, or when it is flushed', async () => {
+    const writes: string[] = [];
+    const writable = new Writable({ write: (chunk: Buffer, _encoding, done) => (writes.push(String(chunk)), done()) });
+    const channel = streamChannel({ kind: 'stdio', label: 'x', readable: new PassThrough(), writable });
+    for (const text of ['a', 'b']) channel.send([Buffer.from(text)]);
+    assert.equal(writes, []);
+    channel.flush?.();
+    assert.equal(writes, ['ab']);
+    channel.send([Buffer.from('c')]);
+    await eventually(() => writes.length === 2, { what: 'the write' });
+    assert.equal(writes, ['ab', 'c']);
+    channel.destroy('over');
+  });
+
   test('reads what came before its end, even if its deadline is over as soon as the reader resumes', async () => {
     const [readable, writable] = [new PassThrough(), new PassThrough()];
     const channel = streamChannel({ kind: 'stdio', label: 'x', readable, writable });

@@ -58,8 +58,10 @@ class PmixConnection implements ChannelEvents, PmiClient {
     this.#server = server;
     this.#channel = channel;
     const { node, holds } = server.host.place;
-    this.#events = new PmixEvents((rank) => server.procOf(server.host.job, rank), (event) =>
-      this.#put(TAG.event, encodeEvent(this.#end.form, event)));
+    this.#events = new PmixEvents(
+      (rank) => server.procOf(server.host.job, rank), (event) => encodeEvent(this.#end.form, event),
+      (body) => this.#put(TAG.event, body),
+    );
     this.#timers = new Timers(node.platform.clock, holds, 'timeout of an MPI library');
   }
 
@@ -175,6 +177,8 @@ class PmixConnection implements ChannelEvents, PmiClient {
   onLost(ranks: readonly Rank[]): void {
     if (this.#isFinalized) return;
     this.#events.lose(ranks);
+    // Its library waits for nothing else, and this agent has much to do after a loss.
+    this.#channel.flush?.();
   }
 
   onEvent(source: PmixProc, status: number, body: Uint8Array): void {

@@ -5,7 +5,8 @@ import { PMIX_STATUS, decodeInfos, lostRank, type PmixEvent, type PmixProc } fro
 
 export class PmixEvents {
   readonly #procOf: (rank: Rank) => PmixProc | undefined;
-  readonly #tell: (event: PmixEvent) => void;
+  readonly #encode: (event: PmixEvent) => Uint8Array;
+  readonly #send: (body: Uint8Array) => void;
   /** `wantsAll`: the default handler. */
   readonly #codes = new Set<number>();
   #wantsAll = false;
@@ -15,9 +16,13 @@ export class PmixEvents {
   readonly #nspaces = new Set<string>();
 
   /** `procOf`: undefined for a rank that is not known. */
-  constructor(procOf: (rank: Rank) => PmixProc | undefined, tell: (event: PmixEvent) => void) {
+  constructor(
+    procOf: (rank: Rank) => PmixProc | undefined, encode: (event: PmixEvent) => Uint8Array,
+    send: (body: Uint8Array) => void,
+  ) {
     this.#procOf = procOf;
-    this.#tell = tell;
+    this.#encode = encode;
+    this.#send = send;
   }
 
   know(nspace: string): void {
@@ -32,6 +37,12 @@ export class PmixEvents {
     }
   }
 
+  /** A loss is encoded once before there is one, when nobody waits: the first time takes ten times as long. */
+  #rehearse(): void {
+    const proc = this.#procOf(0);
+    if (proc !== undefined) this.#encode(lostRank(proc));
+  }
+
   take(source: PmixProc, status: number, body: Uint8Array): void {
     if (!this.#wants(status)) return;
     // Agents of other hosts say what it is.
@@ -43,11 +54,16 @@ export class PmixEvents {
   register(codes: readonly number[]): void {
     for (const code of codes) this.#codes.add(code);
     this.#wantsAll ||= codes.length === 0;
+    if (this.#wants(PMIX_STATUS.procAborted)) this.#rehearse();
     this.lose(this.#untold.splice(0));
   }
 
   deregister(codes: readonly number[]): void {
     for (const code of codes) this.#codes.delete(code);
+  }
+
+  #tell(event: PmixEvent): void {
+    this.#send(this.#encode(event));
   }
 
   #wants(status: number): boolean {

@@ -40,7 +40,7 @@ export function agent(policy = 'notify') {
     timers.add(fire);
     return { cancel: () => void timers.delete(fire) };
   };
-  const clock = { wallMs: () => 0, after } as unknown as Clock;
+  const clock = { wallMs: () => 0, after, soon: (fire: () => void) => fire() } as unknown as Clock;
   const removed: string[] = [];
   const files = {
     makeDirectory: () => '/tmp/x', removeDirectory: (path: string) => void removed.push(path),
@@ -48,6 +48,7 @@ export function agent(policy = 'notify') {
   };
   const holds = new Scope('job');
   const signals: number[] = [];
+  const ending = new Set<number>();
   const place = {
     node: {
       messages: {
@@ -63,6 +64,7 @@ export function agent(policy = 'notify') {
     params: { list: () => [policy] },
     say: (rank: number, bytes: Uint8Array) => said.push(`${rank}: ${toByteText(bytes)}`),
     signal: (rank: number) => void signals.push(rank), bindingOf: () => undefined, spawnOf: () => undefined,
+    processOf: (rank: number) => ({ pid: 7 + rank, program: 'p', isEnding: () => ending.has(rank) }),
   } as unknown as JobPlace;
   const host = new PmiHost(place, true);
   host.add(0);
@@ -75,7 +77,7 @@ export function agent(policy = 'notify') {
     return asked.splice(at, 1)[0] as Asked;
   };
   return {
-    host, asked, said, malformed, take, removed, signals, holds, timers,
+    host, asked, said, malformed, take, removed, signals, holds, timers, ending,
     prepare: () => pmix.prepare(),
     open: () => take('pmi.open')[2](undefined, { sets: [SET], lost: [] }),
     line: (rank: number) => connect((channel) => pmi1.accept(channel, rank)),
@@ -85,15 +87,17 @@ export function agent(policy = 'notify') {
 
 /** A connection of a client, which reads what it gets unless `isSlow`. */
 function connect(accept: (channel: Channel) => ChannelEvents) {
-  const line = { bytes: [] as Uint8Array[], closed: '', isReadable: true, isSlow: false, queued: 0 };
+  const line = { bytes: [] as Uint8Array[], closed: '', isReadable: true, isSlow: false, queued: 0, unwritten: 0 };
   const channel = {
     kind: 'memory', label: 'client', get queuedBytes() { return line.queued; },
     bind: () => undefined,
     send: (chunks: readonly Uint8Array[]) => {
       line.bytes.push(...chunks);
+      line.unwritten += chunks.length;
       if (line.isSlow) for (const { length } of chunks) line.queued += length;
       return line.queued <= 0x10_0000;
     },
+    flush: () => void (line.unwritten = 0),
     readable: (on: boolean) => void (line.isReadable = on),
     close: () => undefined,
     destroy: (reason: string) => void (line.closed = reason),

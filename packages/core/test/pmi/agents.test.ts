@@ -189,8 +189,9 @@ suite('an agent of MPI libraries', (test) => {
     assert.equal([client.frames(), late.client.frames()], [[], []]);
     late.ask({ command: 'finalize' });
     late.client.frames();
+    assert.ok(late.client.unwritten > 0, 'answers wait for the end of the turn');
     of.host.onLost([0]);
-    assert.equal(late.client.frames(), []);
+    assert.equal([late.client.frames(), client.unwritten], [[], 0]);
   });
 
   test('removes what was left to it when the last process has ended, also of ranks that were told lost before', () => {
@@ -201,6 +202,36 @@ suite('an agent of MPI libraries', (test) => {
     assert.equal(of.removed, []);
     of.host.remove(1, false);
     assert.ok(of.removed.includes('/dev/shm/x'));
+  });
+
+  test('tells a loss when the connection closes, before the end of the process is known, unless it runs on', () => {
+    for (const [isEnding, isFinalized, told] of [[true, false, 1], [false, false, 0], [true, true, 0]] as const) {
+      const { of, client, ask } = pmixClient();
+      const other = pmixClient(of, 1);
+      ask(register(PMIX_STATUS.procAborted));
+      if (isFinalized) other.ask({ command: 'finalize' });
+      client.frames();
+      if (isEnding) of.ending.add(1);
+      other.client.end();
+      assert.is(client.frames().length, told);
+      of.host.remove(1, isFinalized);
+      assert.is(client.frames().length, isEnding || isFinalized ? 0 : 1, 'once');
+    }
+  });
+
+  test('tells of an abort after the ends of ranks that die, which may be its cause, for a second at most', () => {
+    for (const [dies, isSlow] of [[true, false], [true, true], [false, false]] as const) {
+      const { of, ask } = pmixClient();
+      const other = pmixClient(of, 1);
+      const aborts = (): number => of.asked.filter(([type]) => type === 'pmi.abort').length;
+      if (dies) of.ending.add(1);
+      other.client.end();
+      ask({ command: 'abort', status: 3, message: null, procs: [] });
+      assert.is(aborts(), dies ? 0 : 1);
+      if (isSlow) for (const fire of of.timers) fire();
+      else if (dies) of.host.remove(1, false);
+      assert.is(aborts(), 1);
+    }
   });
 
   test('tells events of others, of the codes that a library wants', () => {

@@ -101,33 +101,13 @@ class StreamChannel implements Channel {
     }
     if (!this.#flushScheduled) {
       this.#flushScheduled = true;
-      process.nextTick(() => this.#flush());
+      process.nextTick(() => this.flush());
     }
     if (this.queuedBytes > DRAIN_MARK_BYTES) this.#full = true;
     return !this.#full;
   }
 
-  readable(on: boolean): void {
-    this.#wantsData = on;
-    if (this.#events === undefined || this.#state === 'closed') return;
-    if (on) this.#readable.resume();
-    else this.#readable.pause();
-    if (this.#writeError !== undefined) this.#awaitRemainingInput(this.#writeError);
-  }
-
-  close(): void {
-    if (this.#state !== 'open') return;
-    this.#flush();
-    this.#state = 'closing';
-    if (this.#writeError !== undefined) return this.#finish('closed');
-    this.#writable.end(() => this.#finish('closed'));
-  }
-
-  destroy(reason: string): void {
-    this.#finish(reason);
-  }
-
-  #flush(): void {
+  flush(): void {
     this.#flushScheduled = false;
     if (this.#state === 'closed' || this.#pending.length === 0) return;
     const taken = this.#pending;
@@ -140,6 +120,26 @@ class StreamChannel implements Channel {
       this.#writable.write(chunk, i === chunks.length - 1 ? (error) => this.#written(taken, error) : undefined);
     });
     if (chunks.length > 1) this.#writable.uncork();
+  }
+
+  readable(on: boolean): void {
+    this.#wantsData = on;
+    if (this.#events === undefined || this.#state === 'closed') return;
+    if (on) this.#readable.resume();
+    else this.#readable.pause();
+    if (this.#writeError !== undefined) this.#awaitRemainingInput(this.#writeError);
+  }
+
+  close(): void {
+    if (this.#state !== 'open') return;
+    this.flush();
+    this.#state = 'closing';
+    if (this.#writeError !== undefined) return this.#finish('closed');
+    this.#writable.end(() => this.#finish('closed'));
+  }
+
+  destroy(reason: string): void {
+    this.#finish(reason);
   }
 
   #written(chunks: readonly Uint8Array[], error: Error | null | undefined): void {
