@@ -155,7 +155,8 @@ async function memory({ name }, program) {
   const child = spawn(process.execPath, args, { env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   try {
-    await Promise.race([once(child.stdout, 'data'), exited]);
+    const [met] = await Promise.race([once(child.stdout, 'data'), exited]);
+    if (typeof met === 'number') throw new Error(`${MANY} ranks did not meet: stcirun ended with ${met}`);
     const agents = descendants(child.pid).filter((pid) => commandLine(pid)[1]?.endsWith('agent.cjs'));
     const held = agents.map((pid) => mib(pssBytes(pid)));
     print(`  ${name}, an agent of ${MANY} ranks: PSS ${spread(held, 'MiB')}`);

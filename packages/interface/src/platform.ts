@@ -17,8 +17,11 @@ export interface Clock {
   nowMs(): number;
   /** Wall-clock time in ms since the epoch, with a fraction; for display and records, never for deadlines. */
   wallMs(): number;
-  /** Calls `fire` once, at or after `nowMs() + delayMs`. Does not keep a process alive by itself. */
-  after(delayMs: number, fire: () => void): Timer;
+  /**
+   * Calls `fire` once, at or after `nowMs() + delayMs`. Does not keep a process alive by itself. `onOverdue`: what
+   * cannot wait for it; called between two inputs of the turn that it is late for, several times if that is long.
+   */
+  after(delayMs: number, fire: () => void, onOverdue?: () => void): Timer;
   /** Calls `fire` in a later turn of the loop, after ready input and output was handled. */
   soon(fire: () => void): void;
 }

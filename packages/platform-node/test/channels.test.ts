@@ -83,7 +83,25 @@ const BULK = { bulkBytes: 20_000_000 };
 channelCompliance('platform-node pipes, impaired', async () => impairedPair(await pipePair()), BULK);
 channelCompliance('platform-node ws, impaired', async () => impairedPair(await wsPair()), BULK);
 
-suite('a stream channel whose writing failed', (test) => {
+suite('a stream channel', (test) => {
+  test('has timers that cannot wait heeded between two chunks of a long turn', async () => {
+    const [log, readable]: [string[], PassThrough] = [[], new PassThrough()];
+    const channel = streamChannel({ kind: 'stdio', label: 'x', readable, writable: new PassThrough() });
+    const { clock } = platform;
+    const onData = (chunk: Uint8Array): void => {
+      log.push(String(Buffer.from(chunk)));
+      for (const untilMs = clock.nowMs() + 150; clock.nowMs() < untilMs;);
+    };
+    channel.bind({ onData, onDrain: () => undefined, onClose: () => undefined });
+    clock.after(10, () => log.push('fired'), () => log.push('overdue'));
+    clock.after(10, () => undefined, () => log.push('cancelled')).cancel();
+    clock.after(1e6, () => undefined, () => log.push('early')).cancel();
+    clock.soon(() => ['a', 'b'].forEach((text) => readable.emit('data', Buffer.from(text))));
+    await eventually(() => log.length === 4, { what: 'all' });
+    assert.equal(log, ['a', 'overdue', 'b', 'fired']);
+    channel.destroy('over');
+  });
+
   test('writes what was sent in one turn together at its end, or when it is flushed', async () => {
     const writes: string[] = [];
     const writable = new Writable({ write: (chunk: Buffer, _encoding, done) => (writes.push(String(chunk)), done()) });
@@ -98,7 +116,7 @@ suite('a stream channel whose writing failed', (test) => {
     channel.destroy('over');
   });
 
-  test('reads what came before its end, even if its deadline is over as soon as the reader resumes', async () => {
+  test('whose writing failed reads what came before, though its deadline is over once it resumes', async () => {
     const [readable, writable] = [new PassThrough(), new PassThrough()];
     const channel = streamChannel({ kind: 'stdio', label: 'x', readable, writable });
     const events: string[] = [];

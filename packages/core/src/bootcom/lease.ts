@@ -1,8 +1,8 @@
 /**
  * Lease of a link: a cut cable causes no end of file, only silence. Each end sends at least once every quarter of the
- * lease, data or a keepalive. After half of the lease in silence the peer is suspect; after all of it the link is lost,
- * never earlier, and not later while this process runs freely. One timer per link; a message costs a clock reading for
- * each chunk received and for each one sent.
+ * lease, data or a keepalive, also within a turn that is longer. After half of the lease in silence the peer is
+ * suspect; after all of it the link is lost, never earlier, and not later while this process runs freely. One timer per
+ * link; a message costs a clock reading for each chunk received and for each one sent.
  *
  * Only time in which this end could receive counts: not while its process was stopped, or so busy that its timers were
  * late, nor while it did not read.
@@ -97,7 +97,7 @@ export class Lease {
     }
     waitMs = Math.max(waitMs, WAIT_MIN_MS);
     this.#checkMs = nowMs + waitMs;
-    this.#timer = clock.after(waitMs, () => this.#check());
+    this.#timer = clock.after(waitMs, () => this.#check(), () => this.#keepAlive());
   }
 
   /** When something must have been sent. */
@@ -114,10 +114,7 @@ export class Lease {
     const lateMs = nowMs - this.#checkMs;
     if (!this.#isListening) this.#heardMs = nowMs;
     else if (lateMs > this.#stepMs) this.#heardMs = Math.min(nowMs, this.#heardMs + lateMs);
-    if (nowMs >= this.#dueMs) {
-      this.#events.sendKeepalive();
-      this.#sentMs = nowMs;
-    }
+    this.#keepAlive();
     const silentMs = this.#silentMs(nowMs);
     const isSuspect = silentMs >= this.#init.leaseMs / 2;
     if (isSuspect !== this.#isSuspect) {
@@ -126,6 +123,12 @@ export class Lease {
     }
     if (silentMs >= this.#init.leaseMs) this.#expireAfterInput();
     else this.#arm(nowMs);
+  }
+
+  #keepAlive(): void {
+    if (this.#init.clock.nowMs() < this.#dueMs) return;
+    this.#events.sendKeepalive();
+    this.onSent();
   }
 
   /** Data that has arrived but is not read yet still counts. */

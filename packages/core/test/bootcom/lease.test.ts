@@ -13,7 +13,7 @@ const PERIOD_MS = LEASE_MS / 8;
 /** A clock that the test advances; timers fire `lateMs` after they are due. */
 class HandClock {
   now = 0;
-  timers: { atMs: number; call: () => void }[] = [];
+  timers: { atMs: number; call: () => void; onOverdue: (() => void) | undefined }[] = [];
   timersMost = 0;
   /** What is read before the call of a later turn. */
   onSoon: () => void = () => undefined;
@@ -21,8 +21,8 @@ class HandClock {
   readonly clock = {
     nowMs: () => this.now,
     wallMs: () => this.now,
-    after: (delayMs: number, call: () => void): Timer => {
-      const timer = { atMs: this.now + delayMs, call };
+    after: (delayMs: number, call: () => void, onOverdue?: () => void): Timer => {
+      const timer = { atMs: this.now + delayMs, call, onOverdue };
       this.timers.push(timer);
       this.timersMost = Math.max(this.timersMost, this.timers.length);
       return { cancel: () => void (this.timers = this.timers.filter((other) => other !== timer)) };
@@ -48,6 +48,14 @@ class HandClock {
   /** The process is stopped: time passes, nothing fires. */
   sleepTo(atMs: number): void {
     this.now = atMs;
+  }
+}
+
+/** A turn of the process lasts until `atMs`, with an input at the end of each step. */
+function longTurn(hand: HandClock, atMs: number, stepMs: number): void {
+  while (hand.now < atMs) {
+    hand.sleepTo(hand.now + stepMs);
+    for (const { atMs: dueMs, onOverdue } of hand.timers) if (dueMs <= hand.now) onOverdue?.();
   }
 }
 
@@ -111,6 +119,17 @@ suite('lease', (test) => {
     hand.onSoon = () => undefined;
     hand.to(2 * LEASE_MS);
     assert.equal(of('expired'), [2 * LEASE_MS]);
+  });
+
+  test('says something within a turn that is longer, in which it blames nobody', () => {
+    const { hand, of } = leasing();
+    longTurn(hand, 10 * LEASE_MS, LEASE_MS / 16);
+    const times = of('alive');
+    const gaps = times.map((atMs, i) => atMs - (times[i - 1] ?? 0));
+    assert.ok(gaps.length > 30 && gaps.every((gap) => gap <= LEASE_MS / 4), gaps.join());
+    assert.equal([of('suspect'), of('expired')], [[], []]);
+    hand.to(10.2 * LEASE_MS);
+    assert.equal([of('suspect'), of('expired')], [[], []], 'the turn does not count');
   });
 
   test('says something every quarter, not more often, and nothing where enough is said', () => {

@@ -7,6 +7,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { assert } from '@stci/interface';
 import type { Channel, ChannelEvents } from '@stci/interface';
+import { runOverdue } from '../system/clock.js';
 import { coalesce } from './coalesce.js';
 import { reuse } from './read-buffers.js';
 
@@ -87,6 +88,7 @@ class StreamChannel implements Channel {
     this.#events = events;
     if (this.#state === 'closed') return this.#notifyClosed();
     this.#readable.on('data', (chunk: Uint8Array) => {
+      runOverdue();
       if (this.#state !== 'closed') events.onData(chunk);
     });
     if (this.#wantsData) this.#readable.resume();

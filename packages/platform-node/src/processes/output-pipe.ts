@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 import type { ProcessEvents } from '@stci/interface';
 import { PipeBuffer } from '../channels/read-buffers.js';
 import { openReader, type ReadSource } from '../channels/sockets.js';
+import { runOverdue } from '../system/clock.js';
 
 type OutputName = 'stdout' | 'stderr';
 
@@ -40,6 +41,9 @@ export class OutputPipe {
 /** Takes ownership of the reading end. */
 export function openOutput(source: ReadSource, name: OutputName, events: ProcessEvents): OutputPipe {
   return new OutputPipe(
-    openReader(source, new PipeBuffer(), (chunk) => events.onOutput(name, chunk, Date.now())), name, events,
+    openReader(source, new PipeBuffer(), (chunk) => {
+      runOverdue();
+      events.onOutput(name, chunk, Date.now());
+    }), name, events,
   );
 }
