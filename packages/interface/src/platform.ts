@@ -215,8 +215,6 @@ export interface Process {
   signal(name: SignalName, whom: 'process' | 'group'): boolean;
   /** Number of living members of the process's group, itself included; zombies do not count. 0 once it is gone. */
   groupSize(): number;
-  /** It is ending, or has ended; its connections close before `onExit`. False where the system does not tell. */
-  isEnding(): boolean;
   /** Process ids of the group, for messages; empty if the system does not tell. */
   groupMembers(): readonly number[];
   /** Returns false when the pipe is full: wait for `onStdinDrain`. */

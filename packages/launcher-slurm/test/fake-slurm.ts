@@ -25,8 +25,7 @@ export class Played {
 
   get process(): Process {
     return {
-      pid: 7, signal: (name) => this.signals.push(name) > 0,
-      groupSize: () => 1, groupMembers: () => [7], isEnding: () => false,
+      pid: 7, signal: (name) => this.signals.push(name) > 0, groupSize: () => 1, groupMembers: () => [7],
       writeStdin: (chunk) => ((this.stdin += Buffer.from(chunk).toString('latin1')), true),
       closeStdin: () => undefined, hasReadInput: () => false, readable: () => undefined, closeOutput: () => undefined,
     };

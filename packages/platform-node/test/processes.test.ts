@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ErrorRecord, ProcessEnd, SpawnSpec } from '@stci/interface';
@@ -187,5 +187,41 @@ suite('tools of platform-node', (test) => {
     // The runner of these tests may hand down descriptors; a second guardian and its pipe may not add any.
     const descriptors = lines.filter((line) => /^\d+$/.test(line));
     assert.ok(descriptors.every((fd) => before.has(fd)), `descriptors ${descriptors.join(' ')}`);
+  });
+
+  test('output is an input before which timers that cannot wait are heeded', async () => {
+    const { processes, clock } = createNodePlatform();
+    const log: string[] = [];
+    const spin = (ms: number): void => {
+      for (const untilMs = clock.nowMs() + ms; clock.nowMs() < untilMs;);
+    };
+    let readyCount = 0;
+    const directory = mkdtempSync(join(tmpdir(), 'stci-overdue-'));
+    const files = [0, 1].map((i) => join(directory, String(i)));
+    const tools = files.map((path) => {
+      const tool = processes.spawn({
+        program: 'sh', args: ['-c', 'printf r; read x; printf b; : >"$0"', path], env,
+        stdin: 'pipe', stdout: 'pipe', stderr: 'null', lifetime: 'guarded',
+      }, {
+        onError: () => {}, onStdinDrain: () => {}, onStdinClosed: () => {}, onOutputEnd: () => {}, onExit: () => {},
+        onOutput: (_stream, chunk) => {
+          if (String(Buffer.from(chunk)) === 'r') return void readyCount++;
+          if (log.push('b') === 1) clock.after(10, () => log.push('fired'), () => log.push('overdue'));
+          spin(250);
+        },
+      });
+      tool.readable(true);
+      return tool;
+    });
+    await until(() => readyCount === 2, 'both run');
+    for (const tool of tools) {
+      tool.readable(false);
+      tool.writeStdin(Buffer.from('\n'));
+    }
+    await until(() => files.every((path) => existsSync(path)), 'both have written');
+    rmSync(directory, { recursive: true });
+    for (const tool of tools) tool.readable(true);
+    await until(() => log.includes('fired'), 'the timer');
+    assert.equal(log, ['b', 'overdue', 'b', 'fired']);
   });
 });

@@ -12,7 +12,6 @@ export const NO_PROCESS: Process = {
   pid: 0,
   signal: () => false,
   groupSize: () => 0,
-  isEnding: () => true,
   groupMembers: () => [],
   writeStdin: () => true,
   closeStdin: () => undefined,
@@ -74,10 +73,6 @@ export class SpawnedTool implements Process {
     this.#isStdinClosed = true;
     this.#stdin.drop();
     this.#init.events.onStdinClosed();
-  }
-
-  isEnding(): boolean {
-    return !this.#init.process.isAlive;
   }
 
   signal(name: SignalName, whom: 'process' | 'group'): boolean {

@@ -4,7 +4,7 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,6 +34,13 @@ const SOURCE = fileURLToPath(new URL('../test/mpi/program.c', import.meta.url));
 const CLIENT = fileURLToPath(new URL('../test/mpi/client.c', import.meta.url));
 const PLACE = join(tmpdir(), 'stci-mpi-');
 
+/** For programs that the tests of a file build: removed when its process ends. */
+function newPlace(): string {
+  const directory = mkdtempSync(PLACE);
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
 function library(name: 'mpich' | 'openmpi', root: string | undefined): MpiLibrary {
   const directory = directoryOf(root);
   const file = join(directory, name === 'mpich' ? 'libmpich.so.12' : 'libmpi.so.40');
@@ -49,7 +56,7 @@ function library(name: 'mpich' | 'openmpi', root: string | undefined): MpiLibrar
     why: missing === undefined ? undefined : `no ${name} in ${root ?? '/'}: ${basename(missing)} is missing`,
     isOfRoot: root !== undefined,
     isFive,
-    program: () => (built ??= build(SOURCE, join(mkdtempSync(PLACE), 'program'))),
+    program: () => (built ??= build(SOURCE, join(newPlace(), 'program'))),
     build,
     mpicc: `#!/bin/sh\nexec /usr/bin/gcc "$@" -I${include} ${file} ${linkWords(root).join(' ')}\n`,
     options: root === undefined ? [] : rootOptions(root, directory),
@@ -86,7 +93,7 @@ function pmixLibrary(root: string | undefined): PmixLibrary {
   const major = missing === undefined ? Number(/VERSION_MAJOR (\d+)/u.exec(readFileSync(header, 'utf8'))?.[1]) : 0;
   let built: string | undefined;
   const build = (): string =>
-    compile(root, [CLIENT, `-I${join(directory, 'pmix2/include')}`, file], join(mkdtempSync(PLACE), 'client'));
+    compile(root, [CLIENT, `-I${join(directory, 'pmix2/include')}`, file], join(newPlace(), 'client'));
   return {
     title: `PMIx ${major === 0 ? 'library' : major} of ${root === undefined ? 'this machine' : 'a root'}`, major,
     why: missing === undefined ? undefined : `no libpmix in ${root ?? '/'}: ${basename(missing)} is missing`,

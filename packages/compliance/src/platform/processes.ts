@@ -58,8 +58,6 @@ class Tool {
   readonly wallMs: number[] = [];
   bytes = 0;
   drains = 0;
-  /** What `isEnding` says at the last end of an output. */
-  isEndingAtEnd: boolean | undefined;
   /** Pauses reading inside the first output event. */
   isShy = false;
 
@@ -74,10 +72,7 @@ class Tool {
         if (this.isShy) this.process.readable(false);
         if (this.bytes < 100_000) this.text[stream] += String.fromCharCode(...chunk);
       },
-      onOutputEnd: (stream) => {
-        this.reported.push(`end of ${stream}`);
-        this.isEndingAtEnd = this.process.isEnding();
-      },
+      onOutputEnd: (stream) => this.reported.push(`end of ${stream}`),
       onStdinDrain: () => this.drains++,
       onStdinClosed: () => this.reported.push('stdin closed'),
       onExit: (end) => (this.reported.push('exit'), this.ends.push(end)),
@@ -235,16 +230,6 @@ function inputTests(test: TestApi, withSetup: WithSetup): void {
 }
 
 function signalTests(test: TestApi, withSetup: WithSetup): void {
-  test('a process that dies is known to end once its pipes close', withSetup(async ({ until }, start) => {
-    const tool = start('waits');
-    tool.process.readable(true);
-    await until(() => tool.text.stdout === 'ready', 'it runs');
-    assert.not.ok(tool.process.isEnding());
-    tool.process.signal('SIGKILL', 'process');
-    await until(() => tool.done, 'its end');
-    assert.equal([tool.isEndingAtEnd, tool.process.isEnding()], [true, true]);
-  }));
-
   test('a signal ends a tool, and is reported', withSetup(async ({ until }, start) => {
     const tool = start('waits');
     tool.process.readable(true);

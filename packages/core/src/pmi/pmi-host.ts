@@ -8,7 +8,6 @@ import {
   CONTROLLER, type ErrorRecord, type JobId, type Rank, type SpawnRequest,
 } from '@stci/interface';
 import { NAME_CHARS_MAX } from '../codec/bounds.js';
-import { Timers } from '../event/timers.js';
 import type { MessageBody, MessageReply } from '../messages/messages.js';
 import type { JobPlace } from '../service/contracts.js';
 import {
@@ -38,8 +37,6 @@ const FILES_MAX = 65_536;
 const PATH_CHARS_MAX = 4096;
 /** Characters of what a library says of its end. */
 const TEXT_MAX = 8192;
-/** How long the end of a process may take that is known to end. */
-const DYING_MS = 1000;
 const RESTART_TEXT = 'is an MPI program, of which no rank can be started again (--on-failure restart): its library has '
   + 'no way back into the job. Write --on-failure notify, if the program goes on without who is lost; or leave it out';
 
@@ -63,9 +60,6 @@ export class PmiHost {
   #state: 'new' | 'asked' | 'open' = 'new';
   #problem: string | undefined;
   readonly #onOpen: (() => void)[] = [];
-  /** That wait for the ends of ranks that die. */
-  readonly #aborts: (() => void)[] = [];
-  readonly #timers: Timers<'abort'>;
   /** Losses are told to libraries, and collectives go on without who is lost. */
   readonly isTolerant: boolean;
 
@@ -75,7 +69,6 @@ export class PmiHost {
     this.keys = new Keys(place.job);
     this.requests = new Requests(place, this.keys);
     this.isTolerant = isTolerant;
-    this.#timers = new Timers(place.node.platform.clock, place.holds);
     this.#collectives = new HostCollectives({
       job: place.job,
       isAwaited: (rank) => {
@@ -150,7 +143,6 @@ export class PmiHost {
     if (state === undefined || !this.#running.delete(rank)) return;
     state.clients.clear();
     if (this.#running.size === 0) this.#clean();
-    if (this.#aborts.length > 0 && !this.#isDying()) this.place.node.platform.clock.soon(() => this.#tellAborts());
     if (state.isGone) return;
     // Where losses are no news, the job is about to end, and nobody is to go on as if all had come.
     if (isWell) this.#drop([rank]);
@@ -162,19 +154,16 @@ export class PmiHost {
     const { files } = this.place.node.platform;
     files.removeNamed([...this.#files]);
     this.#files.clear();
-    if ([...this.#ranks.keys()].some((rank) => this.#isUnfinished(rank))) files.removeUnused(SHARED, this.#sinceWallMs);
+    const isUnclean = [...this.#ranks.values()].some(({ hasInit, isFinalized }) => hasInit && !isFinalized);
+    if (isUnclean) files.removeUnused(SHARED, this.#sinceWallMs);
   }
 
   /** Why an end with status 0 is none: a library waits for it. */
   complaintOf(rank: Rank): ErrorRecord | undefined {
-    if (!this.#isUnfinished(rank)) return undefined;
+    const state = this.#ranks.get(rank);
+    if (state?.hasInit !== true || state.isFinalized) return undefined;
     const message = `Rank ${rank} on ${this.place.hostName} ended between MPI_Init and MPI_Finalize, with status 0`;
     return { code: 'STCI_MPI_UNFINISHED', message, rank };
-  }
-
-  #isUnfinished(rank: Rank): boolean {
-    const state = this.#ranks.get(rank);
-    return state?.hasInit === true && !state.isFinalized;
   }
 
   /**
@@ -211,22 +200,13 @@ export class PmiHost {
     state.hasInit = true;
     state.isFinalized = false;
     state.clients.add(client);
-    // Asked once before it matters: the first time takes a millisecond.
-    if (this.isTolerant) this.place.processOf(client.rank)?.isEnding();
     if (policyOf(this.place.params) === 'restart') this.abort(client.rank, 1, RESTART_TEXT, 'restart');
     if (this.#lost.size > 0) client.onLost([...this.#lost]);
   }
 
-  /**
-   * Its connection is closed. Of a process that dies the system closes connections before it tells who has started it,
-   * who then has its output to read before: who waits for the rank is told now.
-   */
+  /** Its connection is closed. */
   end(client: PmiClient): void {
-    const { rank } = client;
-    this.#ranks.get(rank)?.clients.delete(client);
-    if (this.isTolerant && this.#isUnfinished(rank) && this.place.processOf(rank)?.isEnding() === true) {
-      this.onLost([rank]);
-    }
+    this.#ranks.get(client.rank)?.clients.delete(client);
   }
 
   /** It has said that it ends. */
@@ -325,23 +305,10 @@ export class PmiHost {
     this.requests.ask('pmi.unpublish', { host, rank, keys }, (reply, problem) => done(reply?.missing, problem));
   }
 
-  /** The job ends, with this exit code and text; told after the ends of ranks that die, which may be why. */
+  /** The job ends, with this exit code and text. */
   abort(rank: Rank, exitCode: number, message: string, cause: 'abort' | 'restart' = 'abort'): void {
     const { node, host } = this.place;
-    const body = { host, rank, cause, exitCode, message: message.slice(0, TEXT_MAX) };
-    this.#aborts.push(() => void node.messages.send(CONTROLLER, 'pmi.abort', body));
-    if (!this.#isDying()) return this.#tellAborts();
-    this.#timers.ensure('abort', DYING_MS, () => this.#tellAborts());
-  }
-
-  /** A rank here is lost, and its end is not told yet. */
-  #isDying(): boolean {
-    return [...this.#running].some((rank) => this.#lost.has(rank));
-  }
-
-  #tellAborts(): void {
-    this.#timers.clear('abort');
-    for (const tell of this.#aborts.splice(0)) tell();
+    node.messages.send(CONTROLLER, 'pmi.abort', { host, rank, cause, exitCode, message: message.slice(0, TEXT_MAX) });
   }
 
   /** Further ranks of the job, of which `done` gets the set; or why there are none. */

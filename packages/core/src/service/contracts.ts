@@ -230,13 +230,6 @@ export interface JobHooks {
   askWaits?(done: (text: string) => void): void;
 }
 
-export interface RankProcess {
-  readonly pid: number;
-  readonly program: string;
-  /** It is about to be reported as ended, or has been. */
-  isEnding(): boolean;
-}
-
 export interface JobPlace extends Place {
   /** Closed when the agent stops. */
   readonly holds: Scope;
@@ -262,7 +255,7 @@ export interface JobPlace extends Place {
   /** Processors of a rank that is here; undefined: it is not bound. */
   bindingOf(rank: Rank): Pick<RankBinding, 'cpus' | 'locality'> | undefined;
   /** Of a rank that runs here. */
-  processOf(rank: Rank): RankProcess | undefined;
+  processOf(rank: Rank): { readonly pid: number; readonly program: string } | undefined;
 }
 
 /** A service in one job, at its session agent on one host. */

@@ -19,7 +19,7 @@ import { variablesOfHost } from '../job/slurm-variables.js';
 import type { Launch, MessageBody } from '../messages/messages.js';
 import type { AgentNode } from '../node/node.js';
 import { AgentServices } from '../service/agent-services.js';
-import type { RankProcess, Service } from '../service/contracts.js';
+import type { Service } from '../service/contracts.js';
 import { JobServices } from '../service/job-services.js';
 import { BoundRanks } from './bound-ranks.js';
 import { HostOutput } from './host-output.js';
@@ -215,11 +215,10 @@ export class SessionAgent {
     platform.processes.sweep(mark, SWEEP_MS, () => this.#life.is('opening') && open());
   }
 
-  #processOf(rank: Rank): RankProcess | undefined {
+  #processOf(rank: Rank): { readonly pid: number; readonly program: string } | undefined {
     const [tool, app] = [this.#ranks.get(rank)?.running, this.#placements.get(rank)?.app];
     const program = app === undefined ? undefined : this.#apps[app]?.program;
-    if (tool === undefined || program === undefined) return undefined;
-    return { pid: tool.pid, program, isEnding: () => tool.isEnding() };
+    return tool === undefined || program === undefined ? undefined : { pid: tool.pid, program };
   }
 
   #open(ranks: Ranks, error?: ErrorRecord): void {

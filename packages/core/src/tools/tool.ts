@@ -150,11 +150,6 @@ export class Tool {
     if (pid > 0) this.#events.onStarted(this);
   }
 
-  /** Its process is about to be reported as ended, or has been. */
-  isEnding(): boolean {
-    return this.#hasEnded || this.#process?.isEnding() === true;
-  }
-
   get pid(): number {
     return this.#process?.pid ?? 0;
   }

@@ -10,7 +10,7 @@ import { Link, type LinkEvents } from '../../dist/bootcom/link.js';
 const LEASE_MS = 800;
 const PERIOD_MS = LEASE_MS / 8;
 
-/** A clock that the test advances; timers fire `lateMs` after they are due. */
+/** A clock that the test advances; timers fire when they are due. */
 class HandClock {
   now = 0;
   timers: { atMs: number; call: () => void; onOverdue: (() => void) | undefined }[] = [];
@@ -130,6 +130,46 @@ suite('lease', (test) => {
     assert.equal([of('suspect'), of('expired')], [[], []]);
     hand.to(10.2 * LEASE_MS);
     assert.equal([of('suspect'), of('expired')], [[], []], 'the turn does not count');
+  });
+
+  test('says something within a quarter of what it has sent, whenever that was', () => {
+    const { hand, lease, of } = leasing();
+    hand.to(30);
+    lease.heard();
+    lease.onSent();
+    hand.to(230);
+    assert.is(of('alive').length, 1);
+  });
+
+  test('counts from when it is read again', () => {
+    const { hand, lease, of } = leasing();
+    lease.listening(false);
+    hand.to(5 * LEASE_MS + 90);
+    lease.listening(true);
+    hand.to(6 * LEASE_MS + 80);
+    assert.equal(of('expired'), []);
+    hand.to(6 * LEASE_MS + 91);
+    assert.is(of('expired').length, 1);
+  });
+
+  test('gives no credit for a stall before the last sign, nor for timers that are a little late', () => {
+    const stalled = leasing();
+    stalled.hand.sleepTo(60_000);
+    stalled.lease.heard();
+    stalled.hand.to(60_000 + LEASE_MS + 1);
+    assert.is(stalled.of('expired').length, 1);
+    const { hand, of } = leasing();
+    for (; of('expired').length === 0 && hand.now < 3 * LEASE_MS; hand.to(hand.now)) {
+      hand.sleepTo(Math.min(...hand.timers.map(({ atMs }) => atMs)) + 5);
+    }
+    assert.ok((of('expired')[0] ?? Infinity) <= LEASE_MS + 6, `${of('expired')}`);
+  });
+
+  test('does not expire once it is stopped, though it was about to', () => {
+    const { hand, lease, of } = leasing();
+    hand.onSoon = () => lease.stop();
+    hand.to(2 * LEASE_MS);
+    assert.equal(of('expired'), []);
   });
 
   test('says something every quarter, not more often, and nothing where enough is said', () => {

@@ -23,7 +23,7 @@ export const SET = {
 type Asked = readonly [name: string, body: Record<string, unknown>, done: (error: unknown, reply: unknown) => void];
 
 /** Of ranks 0 and 1; rank 2 is at host 1. What it tells others is checked as they do. */
-export function agent(policy = 'notify') {
+export function agent(policy = 'notify', isTolerant = true) {
   const asked: Asked[] = [];
   const said: string[] = [];
   const malformed: string[] = [];
@@ -48,7 +48,6 @@ export function agent(policy = 'notify') {
   };
   const holds = new Scope('job');
   const signals: number[] = [];
-  const ending = new Set<number>();
   const place = {
     node: {
       messages: {
@@ -64,9 +63,8 @@ export function agent(policy = 'notify') {
     params: { list: () => [policy] },
     say: (rank: number, bytes: Uint8Array) => said.push(`${rank}: ${toByteText(bytes)}`),
     signal: (rank: number) => void signals.push(rank), bindingOf: () => undefined, spawnOf: () => undefined,
-    processOf: (rank: number) => ({ pid: 7 + rank, program: 'p', isEnding: () => ending.has(rank) }),
   } as unknown as JobPlace;
-  const host = new PmiHost(place, true);
+  const host = new PmiHost(place, isTolerant);
   host.add(0);
   host.add(1);
   const [pmi1, pmix] = [openPmi1(host), openPmix(host)];
@@ -77,7 +75,7 @@ export function agent(policy = 'notify') {
     return asked.splice(at, 1)[0] as Asked;
   };
   return {
-    host, asked, said, malformed, take, removed, signals, holds, timers, ending,
+    host, asked, said, malformed, take, removed, signals, holds, timers,
     prepare: () => pmix.prepare(),
     open: () => take('pmi.open')[2](undefined, { sets: [SET], lost: [] }),
     line: (rank: number) => connect((channel) => pmi1.accept(channel, rank)),

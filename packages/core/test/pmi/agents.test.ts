@@ -204,34 +204,34 @@ suite('an agent of MPI libraries', (test) => {
     assert.ok(of.removed.includes('/dev/shm/x'));
   });
 
-  test('tells a loss when the connection closes, before the end of the process is known, unless it runs on', () => {
-    for (const [isEnding, isFinalized, told] of [[true, false, 1], [false, false, 0], [true, true, 0]] as const) {
-      const { of, client, ask } = pmixClient();
-      const other = pmixClient(of, 1);
-      ask(register(PMIX_STATUS.procAborted));
-      if (isFinalized) other.ask({ command: 'finalize' });
-      client.frames();
-      if (isEnding) of.ending.add(1);
-      other.client.end();
-      assert.is(client.frames().length, told);
-      of.host.remove(1, isFinalized);
-      assert.is(client.frames().length, isEnding || isFinalized ? 0 : 1, 'once');
-    }
+  test('lets nobody go on as if all had come where losses are no news', () => {
+    const of = agent('abort', false);
+    const { client, ask } = pmixClient(of);
+    const other = pmixClient(of, 1);
+    ask(fence(0, 1));
+    other.client.end();
+    of.host.remove(1, false);
+    assert.equal(client.frames(), []);
   });
 
-  test('tells of an abort after the ends of ranks that die, which may be its cause, for a second at most', () => {
-    for (const [dies, isSlow] of [[true, false], [true, true], [false, false]] as const) {
-      const { of, ask } = pmixClient();
-      const other = pmixClient(of, 1);
-      const aborts = (): number => of.asked.filter(([type]) => type === 'pmi.abort').length;
-      if (dies) of.ending.add(1);
-      other.client.end();
-      ask({ command: 'abort', status: 3, message: null, procs: [] });
-      assert.is(aborts(), dies ? 0 : 1);
-      if (isSlow) for (const fire of of.timers) fire();
-      else if (dies) of.host.remove(1, false);
-      assert.is(aborts(), 1);
-    }
+  test('answers no get of a rank that had ended well, and whose agent is lost', () => {
+    const { of, client, ask } = pmixClient();
+    ask(get(2, 'k'));
+    of.take('pmi.get');
+    of.host.onLost([], [2]);
+    ask(get(2, 'k'));
+    const { notFound } = PMIX_STATUS;
+    assert.equal([client.frames().map(statusOf), of.asked], [[notFound, notFound], []]);
+  });
+
+  test('forgets a library that has gone before it is welcomed', () => {
+    const of = agent();
+    const client = of.socket();
+    client.data(hello(SET.nspace, 0, '5'.repeat(100)));
+    assert.is((of.asked[0]![1]['version'] as string).length, 64);
+    client.end();
+    of.open();
+    assert.equal([of.holds.rows(), of.host.complaintOf(0)], [[], undefined]);
   });
 
   test('tells events of others, of the codes that a library wants', () => {
@@ -240,11 +240,14 @@ suite('an agent of MPI libraries', (test) => {
       of.host.onEvent({ rank, nspace, process: rank, status, event: Uint8Array.of(2, 0) });
       return client.frames().length;
     };
-    ask(register(-5));
+    ask(register(-5, -8));
     client.frames();
     assert.equal([event(2, -5), event(2, -6), event(0, -5)], [1, 0, 0]);
     ask({ command: 'deregisterEvents', codes: [-5] });
-    assert.is(event(2, -5), 0);
+    assert.equal([event(2, -5), event(2, -8)], [0, 1]);
+    for (const codes of [[], [-5]]) ask(register(...codes));
+    client.frames();
+    assert.is(event(2, -6), 1, 'all');
   });
 
   test('gives what others have put with the first answer, once, and so much', () => {

@@ -28,7 +28,7 @@ function port() {
   const holds = new Scope('job');
   const place = {
     node: { platform, messages, sessionName: 's' }, scope: { selected: () => [{ create: () => module }] }, holds,
-    params: { list: () => ['notify'] }, spawnOf: () => undefined, processOf: () => undefined,
+    params: { list: () => ['notify'] }, spawnOf: () => undefined,
     size: 3, job: 1, token: 't', host: 0, hostName: 'here',
   } as unknown as JobPlace;
   const own = new PmiPort(place);

@@ -29,7 +29,6 @@ export function fakeProcess(pid: number, events: ProcessEvents): FakeProcess {
     room: true,
     signal: (name, whom) => (log.push(`${name} ${whom}`), fake.group > 0),
     groupSize: () => fake.group,
-    isEnding: () => false,
     groupMembers: () => [7, 8].slice(0, fake.group),
     writeStdin: (chunk) => (log.push(`write ${String.fromCharCode(...chunk)}`), fake.room),
     closeStdin: () => void log.push('close stdin'),

@@ -163,6 +163,15 @@ suite('session agent', (test) => {
     assert.equal(stopped.receive('job.restart', { start: 1, ranks: [[1, 0, 2]] }), [], 'it had no launch');
   });
 
+  test('ranks that are sent while it opens are started behind the launch, once; those of a later agent are not', () => {
+    const { receive, spawned, sweep } = play();
+    receive('job.launch', { ...LAUNCH, start: 2, restarts: [[1, 3]] });
+    assert.equal(receive('job.restart', { start: 2, ranks: [[0, 0, 4]] }), []);
+    sweep();
+    receive('job.restart', { start: 3, ranks: [[3, 0, 2]] });
+    assert.equal(spawned.map(({ spec: { env } }) => env['STCI_RANK']), ['1', '0']);
+  });
+
   test('ranks that are sent before the launch are started behind it; a launch beyond the bounds is refused', () => {
     const early = play();
     assert.equal(early.receive('job.restart', { start: 1, ranks: [[0, 0, 2]] }), []);

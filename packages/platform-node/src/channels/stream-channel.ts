@@ -1,7 +1,8 @@
 /**
  * Channel over two Node streams: a child's pipes, descriptors 0 and 1, a socket. All data sent in one turn is written
- * by one system call at its end. The two directions fail separately: the last data of a peer that died is in one pipe
- * while the other is broken already, so a write error closes the channel only after the remaining data was read.
+ * by one system call at its end, or when it is flushed. The two directions fail separately: the last data of a peer
+ * that died is in one pipe while the other is broken already, so a write error closes the channel only after the
+ * remaining data was read.
  */
 
 import type { Readable, Writable } from 'node:stream';

@@ -26,21 +26,15 @@ interface Facts {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** Bits of the kernel's. */
-  readonly flags: number;
 }
-
-/** PF_EXITING: the kernel takes the process apart. */
-const EXITING = 4;
 
 /** undefined if the process is gone; throws if that cannot be determined (no free descriptor to read with). */
 function factsOf(pid: string): Facts | undefined {
   try {
     const text = builtin('node:fs').readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name in parentheses may contain spaces and parentheses: the fields begin after the last one.
-    const [state = 'X', ...numbers] = text.slice(text.lastIndexOf(')') + 2).split(' ', 7);
-    const [parent = 0, group = 0, session = 0, _terminal, _foreground, flags = 0] = numbers.map(Number);
-    return { state, parent, group, session, flags };
+    const [state, parent, group, session] = text.slice(text.lastIndexOf(')') + 2).split(' ', 4);
+    return { state: state ?? 'X', parent: Number(parent), group: Number(group), session: Number(session) };
   } catch (error) {
     const errno = (error as NodeJS.ErrnoException).code;
     if (errno === 'ENOENT' || errno === 'ESRCH') return undefined;
@@ -91,16 +85,6 @@ export function groupSize(group: number, isLeaderOver: boolean): number {
     return isLeaderOver && members.includes(group) ? 0 : members.length;
   } catch {
     return 1;
-  }
-}
-
-/** A child of this process has ended, or is about to; false if that cannot be read. */
-export function isEnding(pid: number): boolean {
-  try {
-    const facts = factsOf(String(pid));
-    return facts === undefined || isDead(facts.state) || (facts.flags & EXITING) !== 0;
-  } catch {
-    return false;
   }
 }
 

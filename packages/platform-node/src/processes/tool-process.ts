@@ -11,7 +11,7 @@ import { builtin } from '../system/builtin.js';
 import { checkProgram, spawnError } from '../system/program.js';
 import { binderOf, type Binder } from './binder.js';
 import type { PipePool } from './pipe-pool.js';
-import { groupMembers, groupSize, isEnding, type Since } from './proc.js';
+import { groupMembers, groupSize, type Since } from './proc.js';
 import { ToolStdio } from './tool-stdio.js';
 import type { ToolStreams } from './tool-stdio.js';
 
@@ -61,7 +61,6 @@ const NO_PROCESS: Process = {
   pid: 0,
   signal: () => false,
   groupSize: () => 0,
-  isEnding: () => true,
   groupMembers: () => [],
   writeStdin: () => true,
   closeStdin: () => {},
@@ -137,10 +136,6 @@ class ToolProcess implements Process {
     this.#groupGone = true;
     this.#keeper?.remove(this.pid);
     return 0;
-  }
-
-  isEnding(): boolean {
-    return this.#exited || isEnding(this.pid);
   }
 
   groupMembers(): readonly number[] {

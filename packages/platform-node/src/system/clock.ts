@@ -55,7 +55,8 @@ class DeadlineTimer implements Timer {
 /** Timers with `onOverdue`, and when they are looked at next. */
 const impatient = new Set<DeadlineTimer>();
 let lookMs = 0;
-const LOOK_MS = 100;
+/** Less than a quarter of the shortest lease. */
+const LOOK_MS = 40;
 
 /**
  * To be called with each input, before it is handled. With sixty programs that spin on each processor, what comes in
